@@ -1,4 +1,4 @@
--- The part of commit_plan that writes invoices and payments. Rows that move with their Stripe customer are moved after
+-- The part of commit_plan that writes invoices with Stripe's lines, and payments. Rows that move with their Stripe customer are moved after
 -- new invoices are inserted.
 CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -10,13 +10,13 @@ BEGIN
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
       balance_applied, collected_by_payment_id, stripe_invoice_id,
-      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
+      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at, lines_hash, lines_complete
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, number, customer_id, subscription_id, status, invoice_date, due_date, currency, subtotal, tax, total,
       amount_paid, amount_due, paid_at, payment_failed_at, uncollectible, amount_off_stripe, amount_credited,
       balance_applied, collected_by_payment_id, stripe_invoice_id,
-      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at
+      stripe_customer_id, stripe_synced_at, provider_as_of, provider_gone_at, recheck_at, lines_hash, lines_complete
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesInserted');
   END IF;
   IF plan ? 'invoicesUpdated' THEN
@@ -31,11 +31,22 @@ BEGIN
       stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
       stripe_synced_at = r.stripe_synced_at,
       provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,
-      recheck_at = r.recheck_at, updated_at = now(), version = t.version + 1
+      recheck_at = r.recheck_at, lines_hash = r.lines_hash, lines_complete = r.lines_complete, updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesUpdated') r
       WHERE t.id = r.id AND t.version = r.version;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'invoicesUpdated') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
+  IF plan ? 'linesReplaced' THEN
+    DELETE FROM stripe_invoice_lines
+      WHERE invoice_id = ANY (ARRAY(SELECT jsonb_array_elements_text(plan -> 'linesReplaced')::int));
+  END IF;
+  IF plan ? 'lines' THEN
+    INSERT INTO stripe_invoice_lines (
+      invoice_id, position, description, period_start, period_end, quantity, amount, discount, taxes
+    ) SELECT
+      invoice_id, position, description, period_start, period_end, quantity, amount, discount, taxes
+      FROM jsonb_populate_recordset(NULL::stripe_invoice_lines, plan -> 'lines');
   END IF;
   IF plan ? 'invoicesSettled' THEN
     UPDATE invoices t SET

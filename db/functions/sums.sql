@@ -19,9 +19,9 @@ CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sum
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
--- Returns the billing day of a period that ends on a day in UTC. The calendar day of an instant depends on
--- the service's time zone, which this function does not know. But all items of a subscription renew on the
--- day of the month of `earliest`, so the function chooses the nearest date with that day.
+-- Returns the billing day of a period, given the day in UTC on which the period ends. In the service's time
+-- zone, which this function does not know, that day may be one day earlier or later. All items of a
+-- subscription renew on the same day of the month as `earliest`, so the function picks the day that matches.
 CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE extract(day FROM earliest)
     WHEN extract(day FROM ends) THEN ends

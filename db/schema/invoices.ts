@@ -71,6 +71,10 @@ export const invoices = pgTable(
     provider_as_of: instant(),
     provider_gone_at: instant(),
     recheck_at: instant(),
+    /** Fingerprint of the lines that Stripe last reported. Null for our own invoices, and before the first report. */
+    lines_hash: text(),
+    /** True if `stripe_invoice_lines` holds all lines of the invoice. */
+    lines_complete: boolean().notNull().default(false),
     version: version(),
     ...timestamps,
   },
@@ -115,6 +119,9 @@ export const invoices = pgTable(
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
+    index('invoices_without_lines')
+      .on(t.id)
+      .where(sql`${t.stripe_invoice_id} is not null and not ${t.lines_complete}`),
     check(
       'invoices_number_present',
       sql`${t.number} is not null or ${t.status} = 'draft' or ${t.stripe_invoice_id} is not null`,
@@ -182,7 +189,7 @@ const invoiceId = () =>
     .notNull()
     .references(() => invoices.id, { onDelete: 'cascade' });
 
-/** Lines of our own invoices. Imported invoices and Stripe's invoices may have totals only. */
+/** Lines of our own invoices. Imported invoices may have totals only. */
 export const invoiceLines = pgTable(
   'invoice_lines',
   {
@@ -190,6 +197,41 @@ export const invoiceLines = pgTable(
     invoice_id: invoiceId(),
   },
   (t) => [unique('invoice_lines_position').on(t.invoice_id, t.position)],
+);
+
+/** A tax of a Stripe invoice's line. Amounts are decimal text in whole units. */
+export interface KeptTax {
+  amount: string;
+  /** True if the line's amount contains the tax. */
+  inclusive: boolean;
+  /** Percentage as decimal text. Null if Stripe does not report it and the amounts do not determine it. */
+  rate: string | null;
+  /** Stripe's type of the tax rate, such as `vat`. Null if the API version does not report it. */
+  type: string | null;
+  /** Stripe's reason for the rate, such as `standard_rated` or `reverse_charge`. Null in older API versions. */
+  reason: string | null;
+}
+
+/** Lines of Stripe's invoices, as Stripe last reported them. Sync replaces all lines of an invoice at once. */
+export const stripeInvoiceLines = pgTable(
+  'stripe_invoice_lines',
+  {
+    id: id(),
+    invoice_id: invoiceId(),
+    /** Position of the line, counted from 1. */
+    position: integer().notNull(),
+    description: text(),
+    period_start: instant(),
+    period_end: instant(),
+    /** Null if Stripe reports no quantity, as for some metered prices. */
+    quantity: numeric(),
+    /** Amount before discounts, in the invoice's currency. It contains the inclusive taxes. */
+    amount: money().notNull(),
+    /** Sum of the discounts, as a positive amount. */
+    discount: money().notNull(),
+    taxes: jsonb().$type<KeptTax[]>().notNull(),
+  },
+  (t) => [unique('stripe_invoice_lines_position').on(t.invoice_id, t.position)],
 );
 
 export const salesDocumentLines = pgTable(

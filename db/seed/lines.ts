@@ -90,7 +90,8 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     amount_credited: '0',
     ...nulls('number', 'subscription_id', 'payment_failed_at', 'amount_off_stripe', 'balance_applied'),
     ...nulls('collected_by_payment_id', 'stripe_invoice_id', 'stripe_customer_id', 'stripe_synced_at'),
-    ...nulls('provider_as_of', 'provider_gone_at', 'recheck_at'),
+    ...nulls('provider_as_of', 'provider_gone_at', 'recheck_at', 'lines_hash'),
+    lines_complete: false,
   };
 }
 

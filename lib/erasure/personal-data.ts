@@ -61,7 +61,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // document are deleted at once.
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
-  invoices: none('number currency stripe_invoice_id stripe_customer_id'),
+  invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash'),
   // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
   number_series: none('name prefix'),
@@ -117,6 +117,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     payload: 'reduced',
     ...redacted('failure_reason warnings changes'),
   },
+  stripe_invoice_lines: { ...none('taxes'), description: 'redacted' },
   subscription_items: {
     ...none('stripe_subscription_item_id currency interval'),
     ...redacted('named_service_id named_service_number'),

@@ -14,6 +14,7 @@ import {
   reconciliationChanges,
   salesDocumentLines,
   stripeEvents,
+  stripeInvoiceLines,
   subscriptionItems,
 } from '@/db/schema';
 import { auditNumber } from '../audit/audit-log';
@@ -48,6 +49,7 @@ const ALL: Redacted[] = [
   { table: customerServices, rows: ofCustomer },
   { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions') },
   { table: invoiceLines, rows: ofInvoices },
+  { table: stripeInvoiceLines, rows: ofInvoices },
   { table: creditNotes, rows: ofCustomer },
   { table: creditNoteLines, rows: ofIts('credit_note_id', 'credit_notes') },
   { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents') },

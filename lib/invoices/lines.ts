@@ -1,8 +1,8 @@
-import { asc, inArray } from 'drizzle-orm';
+import { asc, eq, inArray } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
-import { invoiceLines, salesDocumentLines, taxCategory } from '@/db/schema';
+import { invoiceLines, salesDocumentLines, stripeInvoiceLines, taxCategory } from '@/db/schema';
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
@@ -134,6 +134,53 @@ export async function listLines(db: Database, owner: Owner, id: number): Promise
   const row: Row = { id };
   await addLines(db, owner, [row]);
   return linesOf(row);
+}
+
+export type StripeLineRow = Awaited<ReturnType<typeof listStripeLines>>[number];
+
+/** Reads the lines of a Stripe invoice, in order, with their net amounts and taxes in whole units. */
+export async function listStripeLines(db: Database, invoiceId: number) {
+  const columns = pickColumns(stripeInvoiceLines, 'description', 'period_start', 'period_end', 'quantity');
+  const found = await db
+    .select({ ...columns, ...pickColumns(stripeInvoiceLines, 'amount', 'discount', 'taxes') })
+    .from(stripeInvoiceLines)
+    .where(eq(stripeInvoiceLines.invoice_id, invoiceId))
+    .orderBy(asc(stripeInvoiceLines.position));
+  return found.map((line) => {
+    const sumOfTaxes = (taxes: typeof line.taxes) =>
+      taxes.reduce((sum, { amount }) => sum + toThousandths(amount), 0);
+    const included = sumOfTaxes(line.taxes.filter(({ inclusive }) => inclusive));
+    const net = toThousandths(line.amount) - toThousandths(line.discount) - included;
+    return { ...line, net: fromThousandths(net), tax: fromThousandths(sumOfTaxes(line.taxes)) };
+  });
+}
+
+/**
+ * Sums the lines of a Stripe invoice. `gap` tells why the sums are not those of the invoice: Stripe has not reported all
+ * lines, it reported the tax for the whole invoice only, or another amount belongs to no line. Null if the sums agree.
+ */
+export function stripeLineTotals(
+  invoice: { subtotal: number; tax: number; lines_complete: boolean },
+  lines: StripeLineRow[],
+) {
+  const sum = (field: 'net' | 'tax') =>
+    lines.reduce((so_far, line) => so_far + toThousandths(line[field]), 0);
+  const [net, tax] = [sum('net'), sum('tax')];
+  const [wantedNet, wantedTax] = [invoice.subtotal, invoice.tax].map((one) => toThousandths(String(one)));
+  const isSame = net === wantedNet && tax === wantedTax;
+  const gap = !invoice.lines_complete
+    ? ('lines' as const)
+    : isSame
+      ? null
+      : net === wantedNet && tax === 0
+        ? ('tax' as const)
+        : ('amount' as const);
+  return {
+    subtotal: fromThousandths(net),
+    rates: [{ tax_rate: null, tax: fromThousandths(tax) }],
+    total: fromThousandths(net + tax),
+    gap,
+  };
 }
 
 /** Sets the field `lines` of each row to the row's lines, in order. */

@@ -199,6 +199,11 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
   const { moves, handedOver, abandoned, absentNumbers, emails, touched, audits, tasks, tasksOver } = plan;
   const lists = {
     invoicesLocked: lockedInvoices(plan),
+    // A new invoice has no lines to replace.
+    linesReplaced: plan.lines.map(({ invoice_id }) => invoice_id).filter((id) => id > 0),
+    lines: plan.lines.flatMap(({ invoice_id, lines }) =>
+      lines.map((line, i) => ({ invoice_id, position: i + 1, ...line })),
+    ),
     invoicesSettled: plan.invoicesSettled,
     invoicesSeen: plan.invoicesSeen,
     tombstones: plan.tombstones,

@@ -9,6 +9,7 @@ import {
   refunds,
   stripeCustomers,
   type stripeEvents,
+  type stripeInvoiceLines,
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
@@ -196,6 +197,8 @@ export type StoredService = StoredRows['services'];
 export type StoredSubscription = StoredRows['subscriptions'];
 export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
+/** A line of a Stripe invoice. Its position is its place in the list of lines. */
+export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
 export type StoredPayment = StoredRows['payments'];
 export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
@@ -224,6 +227,8 @@ export interface Plan extends TablePlans {
   moves: { stripe_customer_id: string; customer_id: number }[];
   /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
   handedOver: { from: number; to: number }[];
+  /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
+  lines: { invoice_id: number; lines: StoredLine[] }[];
   abandoned: number[];
   audits: AuditEntry[];
   tasks: StaffTask[];
@@ -266,6 +271,7 @@ export function emptyPlan(): Plan {
     disputes: UNCHANGED,
     moves: [],
     handedOver: [],
+    lines: [],
     abandoned: [],
     audits: [],
     tasks: [],

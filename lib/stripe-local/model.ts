@@ -74,7 +74,10 @@ export type CollectionMethod = 'charge_automatically' | 'send_invoice';
 
 export interface InvoiceLine {
   readonly id: string;
+  /** Amount before the discount and without tax. */
   readonly amount: number;
+  /** Worlds saved by an older version lack it. */
+  readonly discount?: number;
   readonly description: string | null;
   readonly quantity: number;
   readonly priceId: string | null;
@@ -82,6 +85,10 @@ export interface InvoiceLine {
   readonly periodStart: number;
   readonly periodEnd: number;
 }
+
+/** Returns the sum of the lines' discounts. */
+export const discountOf = (lines: readonly { readonly discount?: number | undefined }[]): number =>
+  lines.reduce((sum, { discount = 0 }) => sum + discount, 0);
 
 export interface Invoice extends Entity<'invoice'> {
   readonly customer: string;
@@ -127,6 +134,17 @@ export interface Invoice extends Entity<'invoice'> {
   readonly lines: readonly InvoiceLine[];
   readonly paymentIntent: string | null;
   readonly charge: string | null;
+}
+
+/** Returns a line's part of the invoice's tax. The parts of all lines add up to the tax. */
+export function lineTax({ tax, lines }: Invoice, line: InvoiceLine): number {
+  const nets = lines.map(({ amount, discount = 0 }) => amount - discount);
+  const net = nets.reduce((sum, one) => sum + one, 0);
+  const at = lines.indexOf(line);
+  if (net === 0) return at === 0 ? tax : 0;
+  const upTo = (end: number) =>
+    Math.round((tax * nets.slice(0, end).reduce((sum, one) => sum + one, 0)) / net);
+  return upTo(at + 1) - upTo(at);
 }
 
 export interface InvoicePayment extends Entity<'invoice_payment'> {

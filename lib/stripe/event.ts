@@ -232,6 +232,8 @@ const FIELDS = new Set(
   paid_out_of_band subtotal tax total total_excluding_tax total_taxes total_tax_amounts
   amount_paid amount_due amount_remaining amount_paid_off_stripe amount_overpaid
   pre_payment_credit_notes_amount post_payment_credit_notes_amount starting_balance ending_balance
+  lines total_count period start end quantity_decimal discount_amounts taxes tax_amounts taxable_amount
+  taxability_reason tax_rate_details tax_rate percentage tax_type
   from_invoice action invoice payments payment payment_intent charge last_payment_error payment_status client_reference_id`.split(
     /\s+/,
   ),

@@ -1,8 +1,9 @@
 import Stripe from 'stripe';
 import { fromEpoch, isTimeZone, toEpoch } from '../dates';
-import { asId, asInstant, asObject, asText, UnstorableError } from './read';
+import { asId, asInstant, asObject, asText, toCurrency, UnstorableError } from './read';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
+import { listLines, type ProviderLine } from './to-invoice-lines';
 import { toProviderDispute, toProviderRefund } from './to-money-back';
 import {
   type ProviderSubscriptionItem,
@@ -75,13 +76,51 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments. Stripe embeds ten. If there are more, fetches up to 100. */
+/** Retrieves an invoice with its payments and lines. Stripe embeds ten of each. If there are more, fetches the others. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
-  if (!found.payments?.has_more) return found;
-  const expand = ['data.payment.payment_intent'];
-  found.payments = await stripe.invoicePayments.list({ invoice, limit: LIMIT, expand });
+  if (found.payments?.has_more) {
+    const expand = ['data.payment.payment_intent'];
+    found.payments = await stripe.invoicePayments.list({ invoice, limit: LIMIT, expand });
+  }
+  if (found.lines?.has_more) {
+    const { data, isComplete } = await listLineItems(stripe, invoice);
+    if (isComplete) found.lines = { ...found.lines, data, has_more: false };
+  }
   return found;
+}
+
+/** Lists the lines of an invoice. @throws Stripe's errors */
+async function listLineItems(stripe: Stripe, invoice: string) {
+  const data: Stripe.InvoiceLineItem[] = [];
+  let started_at: Parameters<typeof responseTime>[0] = {};
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const after = data.at(-1)?.id;
+    const cursor = after === undefined ? {} : { starting_after: after };
+    const answer = await stripe.invoices.listLineItems(invoice, { limit: LIMIT, ...cursor });
+    if (page === 0) started_at = answer;
+    if (!Array.isArray(answer.data)) break;
+    data.push(...answer.data);
+    if (!answer.has_more) return { data, isComplete: true, response: started_at };
+  }
+  return { data, isComplete: false, response: started_at };
+}
+
+/** Fetches all lines of an invoice; its object shows only ten. Never throws errors from Stripe or the network. */
+export async function fetchLines(
+  stripe: Stripe,
+  now: () => Date,
+  invoice: string,
+): Promise<Fetched<ProviderLine[]>> {
+  const started = now();
+  try {
+    const { data, isComplete, response } = await listLineItems(stripe, invoice);
+    if (!isComplete) return { state: 'unavailable', reason: 'too_many_lines' };
+    const object = listLines(data, toCurrency(data[0]?.currency));
+    return { state: 'found', object, asOf: responseTime(response, started, now()) };
+  } catch (error) {
+    return unavailable(error);
+  }
 }
 
 /**
@@ -146,7 +185,7 @@ async function fetchPayments<T>(
   }
 }
 
-/** Maximum number of pages of 100 items, far more than a subscription may have. */
+/** Maximum number of pages of 100 items or lines, far more than a subscription or an invoice may have. */
 const MAX_PAGES = 5;
 
 /** Fetches all items of a subscription; its object shows only ten. Never throws errors from Stripe or the network. */

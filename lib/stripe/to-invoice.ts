@@ -1,5 +1,6 @@
 import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toCurrency, toMoney } from './read';
 import { toProviderCustomer } from './to-customer';
+import { toProviderLines } from './to-invoice-lines';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
 /** Stripe's status of an invoice. Null for a status that this code does not know. */
@@ -70,6 +71,8 @@ export function toProviderInvoice(object: unknown) {
     balanceApplied: balance === null ? null : money(balance),
     /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
+    /** Lines, of which Stripe shows at most ten. Null if the payload contains no list of lines. */
+    lines: toProviderLines(payload, currency),
     paymentIntentId: paymentIntentOf(payload),
     /** All payment intents and charges that the payload names. */
     moneyIds: moneyIdsOf(payload),

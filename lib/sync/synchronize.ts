@@ -4,7 +4,14 @@ import { toCalendarDate } from '../dates';
 import { type EventEntry, isVersionConflict } from '../store/commit';
 import { isEmpty, type Keys, mergeKeys, type Plan, type Snapshot } from '../store/snapshot';
 import { databaseStore, type Store } from '../store/store';
-import { type Fetched, fetchCollectedAt, fetchInvoicePaid, fetchItems, fetchObject } from '../stripe/fetch';
+import {
+  type Fetched,
+  fetchCollectedAt,
+  fetchInvoicePaid,
+  fetchItems,
+  fetchLines,
+  fetchObject,
+} from '../stripe/fetch';
 import { type Answers, Draft, type Settings, type Wanted, type WantedKind } from './decide/draft';
 import { toPlan } from './decide/plan';
 import type { SyncDeps } from './sync-deps';
@@ -12,7 +19,7 @@ import type { SyncDeps } from './sync-deps';
 /** Maximum number of restarts after conflicts. */
 const MOST_CONFLICTS = 6;
 /** Maximum number of lookups at Stripe for one piece of work. */
-const MOST_FETCHES = 4;
+const MOST_FETCHES = 6;
 /** Maximum number of snapshots to read in one attempt. */
 const MOST_READS = 8;
 
@@ -104,6 +111,7 @@ async function ask({ stripe, now, log }: SyncDeps, kind: WantedKind, id: string)
 
 function fetchWanted(stripe: Stripe, now: () => Date, kind: WantedKind, id: string) {
   if (kind === 'items') return fetchItems(stripe, now, id);
+  if (kind === 'lines') return fetchLines(stripe, now, id);
   if (kind === 'collectedAt') return fetchCollectedAt(stripe, now, id);
   if (kind === 'invoicePaid') return fetchInvoicePaid(stripe, now, id);
   return fetchObject(stripe, now, kind, id);

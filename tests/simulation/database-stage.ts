@@ -261,6 +261,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   events: ['api_version', 'livemode', ...CLOCKS],
   merged: CLOCKS,
   tombstones: CLOCKS,
+  lines: ['id'],
   tasks: [...CLOCKS, 'done_at'],
   entries: ['created_at', 'customer_name', 'customer_country', 'customer_vat_id'],
 };

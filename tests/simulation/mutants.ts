@@ -51,6 +51,14 @@ one-shape-only lib/stripe/to-invoice.ts
 - asId(parent.subscription) ?? asId(payload.subscription)
 + asId(parent.subscription)
 
+lines-never-fetched-beyond-ten lib/stripe/to-invoice-lines.ts
+- const isComplete = has_more !== true && !(Number(total_count) > data.length);
++ const isComplete = has_more !== null || total_count !== null;
+
+tax-of-old-shape-lost lib/stripe/to-invoice-lines.ts
+- (taxes.length > 0 ? taxes : asList(line.tax_amounts))
++ taxes
+
 window-from-failed-run lib/sync/reconcile/run.ts PostgreSQL
 - .where(eq(runs.lists_completed, true))
 +

@@ -9,6 +9,7 @@ export const TABLES = {
   subscriptions: schema.subscriptions,
   items: schema.subscriptionItems,
   invoices: schema.invoices,
+  lines: schema.stripeInvoiceLines,
   payments: schema.payments,
   refunds: schema.refunds,
   disputes: schema.disputes,
@@ -61,7 +62,11 @@ const COLUMNS = {
       'paid_at',
       'balance_applied',
     ] as const),
-    ...(['payment_failed_at', 'uncollectible', 'provider_gone_at'] as const),
+    ...(['payment_failed_at', 'uncollectible', 'provider_gone_at', 'lines_complete'] as const),
+  ],
+  lines: [
+    ...(['invoice_id', 'position', 'description', 'period_start', 'period_end'] as const),
+    ...(['quantity', 'amount', 'discount', 'taxes'] as const),
   ],
   payments: [
     ...(['id', 'invoice_id', 'customer_id', 'amount', 'currency', 'payment_date'] as const),

@@ -112,7 +112,7 @@ function olderSubscription({ items, created }: Subscription, json: Json, { acaci
 }
 
 function olderInvoice(invoice: Invoice, json: Json, { acacia, modern }: Shape): Json {
-  const { status, subscription, tax, subtotal } = invoice;
+  const { status, subscription, tax } = invoice;
   // Before basil `amount_paid` did not include payments off Stripe.
   const amountPaid = invoice.amountPaid - invoice.amountPaidOffStripe;
   const lines = json.lines as { data: Json[] };
@@ -130,8 +130,17 @@ function olderInvoice(invoice: Invoice, json: Json, { acacia, modern }: Shape): 
     subscription,
     ...(modern && subscription && { subscription_details: { metadata: invoice.subscriptionMetadata } }),
     tax: tax === 0 ? null : tax,
-    total_tax_amounts: tax === 0 ? [] : [{ amount: tax, inclusive: false, taxable_amount: subtotal }],
+    total_tax_amounts: olderTaxes(json.total_taxes),
   };
+}
+
+function olderTaxes(taxes: unknown): Json[] {
+  return (taxes as { amount: number; taxable_amount: number }[]).map(({ amount, taxable_amount }) => ({
+    amount,
+    inclusive: false,
+    tax_rate: 'txr_local',
+    taxable_amount,
+  }));
 }
 
 function olderLine({ lines, subscription }: Invoice, json: Json, index: number): Json {
@@ -145,7 +154,7 @@ function olderLine({ lines, subscription }: Invoice, json: Json, index: number):
     proration: false,
     subscription,
     ...(subscriptionItem && { subscription_item: subscriptionItem }),
-    tax_amounts: [],
+    tax_amounts: olderTaxes(json.taxes),
     tax_rates: [],
     type: subscriptionItem ? 'subscription' : 'invoiceitem',
   };

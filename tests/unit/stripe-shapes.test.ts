@@ -208,6 +208,68 @@ describe('an invoice of any API version', () => {
   );
 });
 
+describe('the lines of an invoice of any API version', () => {
+  const map = (lines: object, more = {}) =>
+    toProviderInvoice({ id: 'in_1', currency: 'eur', total: 1190, ...more, lines })?.lines;
+  const line = { amount: 1000, description: 'Server', quantity: 2, period: { start: DAY, end: 31 * DAY } };
+  const tax = { amount: 190, taxable_amount: 1000, taxability_reason: 'standard_rated' };
+  const newer = { ...tax, tax_behavior: 'exclusive', tax_rate_details: { tax_rate: 'txr_1' } };
+  const older = { ...tax, inclusive: false, tax_rate: 'txr_1' };
+  const taxOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.lines[0]?.taxes;
+  const list = (count: number, has_more: boolean) => ({
+    data: Array.from({ length: count }, (_, i) => ({ ...line, description: `Line ${i}` })),
+    has_more,
+  });
+
+  test('a line has its description, period, quantity, amount and discount', () => {
+    const discounted = { ...line, discount_amounts: [{ amount: 100 }, { amount: 50 }] };
+    expect(map({ data: [discounted], has_more: false })).toMatchObject({
+      isComplete: true,
+      lines: [
+        {
+          ...{ description: 'Server', quantity: '2', amount: '10.00', discount: '1.50', taxes: [] },
+          ...{ periodStart: at(DAY), periodEnd: at(31 * DAY) },
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['taxes', { taxes: [newer] }, { rate: '19', type: null, inclusive: false }],
+    ['tax_amounts', { tax_amounts: [older] }, { rate: '19', type: null, inclusive: false }],
+    [
+      'tax_amounts and tax_rates',
+      { tax_amounts: [older], tax_rates: [{ id: 'txr_1', percentage: 19, tax_type: 'vat' }] },
+      { rate: '19', type: 'vat', inclusive: false },
+    ],
+    ['inclusive taxes', { taxes: [{ ...newer, tax_behavior: 'inclusive' }] }, { inclusive: true }],
+  ])('a line takes its tax from %s', (_, reported, expected) => {
+    expect(taxOf(reported)).toMatchObject([{ amount: '1.90', ...expected }]);
+  });
+
+  test('a tax has no rate if several rates lead to its amount', () => {
+    expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
+  });
+
+  test('lines have the same hash in every API version', () => {
+    const hashOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.hash;
+    expect(hashOf({ taxes: [newer] })).toBe(hashOf({ tax_amounts: [older] }));
+    expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));
+  });
+
+  test('twelve lines have the same hash as the ten that Stripe shows of them', () => {
+    const [shown, all] = [map(list(10, true)), map(list(12, false))];
+    expect([shown?.isComplete, all?.isComplete]).toEqual([false, true]);
+    expect(shown?.hash).toBe(all?.hash);
+    expect(shown?.hash).not.toBe(map(list(10, true), { total: 1191 })?.hash);
+    expect(shown?.hash).not.toBe(map(list(10, false))?.hash);
+  });
+
+  test('an invoice without a list of lines has unknown lines', () => {
+    expect(map({ invoiceitems: [], subscriptions: [] })).toBeNull();
+  });
+});
+
 describe('a subscription of any API version', () => {
   const base = { id: 'sub_1', customer: 'cus_1', status: 'active' };
   const map = (more: Record<string, unknown>) => toProviderSubscription({ ...base, ...more });

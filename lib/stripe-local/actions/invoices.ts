@@ -1,5 +1,13 @@
 import { putIntent, putPayment } from '../charges';
-import type { Customer, Invoice, InvoiceLine, InvoicePayment, PaymentIntent, Subscription } from '../model';
+import {
+  type Customer,
+  discountOf,
+  type Invoice,
+  type InvoiceLine,
+  type InvoicePayment,
+  type PaymentIntent,
+  type Subscription,
+} from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
   activateSubscription,
@@ -26,7 +34,7 @@ export const createInvoice = action((world, { lines, ...input }: InvoiceInput): 
   const created = epochNow(world);
   const { tax = 0, startingBalance = 0 } = input;
   const subtotal = lines.reduce((sum, line) => sum + line.amount, 0);
-  const total = subtotal + tax;
+  const total = subtotal - discountOf(lines) + tax;
   const invoice = putInvoice(world, customer, {
     subscriptionMetadata: subscription?.metadata ?? {},
     currency: subscription?.currency ?? 'eur',

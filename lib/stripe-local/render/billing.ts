@@ -1,4 +1,11 @@
-import type { Invoice, InvoiceLine, Subscription, SubscriptionItem } from '../model';
+import {
+  discountOf,
+  type Invoice,
+  type InvoiceLine,
+  lineTax,
+  type Subscription,
+  type SubscriptionItem,
+} from '../model';
 import { embeddedList, fieldsOf, type Json, nulls } from './shape';
 
 /** Number of items, lines or payments that Stripe embeds in an object. A separate list endpoint returns all. */
@@ -130,7 +137,6 @@ const INVOICE = {
   issuer: { type: 'self' },
   livemode: false,
   payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
-  total_discount_amounts: [],
 };
 
 export function renderInvoice(invoice: Invoice): Json {
@@ -153,6 +159,7 @@ export function renderInvoice(invoice: Invoice): Json {
     ),
     parent: parentOf(invoice),
     ...taxesOf(invoice),
+    total_discount_amounts: discountsOf(discountOf(invoice.lines)),
     status_transitions: fieldsOf({
       finalizedAt,
       markedUncollectibleAt,
@@ -181,24 +188,33 @@ function parentOf({ subscription, subscriptionMetadata: metadata }: Invoice): Js
   };
 }
 
-function taxesOf({ tax, subtotal }: Invoice): Json {
-  const taxed = {
-    amount: tax,
+function taxesOf({ tax, subtotal, lines }: Invoice): Json {
+  const total_taxes = taxed(tax, subtotal - discountOf(lines));
+  return { amount_overpaid: 0, total_pretax_credit_amounts: [], total_taxes };
+}
+
+/** Renders the tax of an invoice or a line as a list. The list is empty if there is no tax. */
+function taxed(amount: number, taxable: number): Json[] {
+  if (amount === 0) return [];
+  const one = {
+    amount,
     tax_behavior: 'exclusive',
-    tax_rate_details: null,
+    tax_rate_details: { tax_rate: 'txr_local' },
     taxability_reason: 'standard_rated',
-    taxable_amount: subtotal,
+    taxable_amount: taxable,
     type: 'tax_rate_details',
   };
-  return { amount_overpaid: 0, total_pretax_credit_amounts: [], total_taxes: tax === 0 ? [] : [taxed] };
+  return [one];
 }
+
+const discountsOf = (amount: number) => (amount === 0 ? [] : [{ amount, discount: 'di_local' }]);
 
 export function renderLine(invoice: Invoice, line: InvoiceLine): Json {
   return {
-    ...fieldsOf(line, 'priceId', 'subscriptionItem', 'periodStart', 'periodEnd'),
+    ...fieldsOf(line, 'discount', 'priceId', 'subscriptionItem', 'periodStart', 'periodEnd'),
     object: 'line_item',
     currency: invoice.currency,
-    discount_amounts: [],
+    discount_amounts: discountsOf(line.discount ?? 0),
     discountable: true,
     discounts: [],
     invoice: invoice.id,
@@ -209,8 +225,9 @@ export function renderLine(invoice: Invoice, line: InvoiceLine): Json {
   };
 }
 
-function sourceOf({ subscription }: Invoice, line: InvoiceLine): Json {
-  const { priceId, subscriptionItem, amount, quantity } = line;
+function sourceOf(invoice: Invoice, line: InvoiceLine): Json {
+  const { subscription } = invoice;
+  const { priceId, subscriptionItem, amount, discount = 0, quantity } = line;
   return {
     parent: subscriptionItem && {
       invoice_item_details: null,
@@ -230,6 +247,6 @@ function sourceOf({ subscription }: Invoice, line: InvoiceLine): Json {
       unit_amount_decimal: String(amount / Math.max(1, quantity)),
     },
     subtotal: amount,
-    taxes: [],
+    taxes: taxed(lineTax(invoice, line), amount - discount),
   };
 }

@@ -15,6 +15,7 @@ import {
   type StoredEvent,
   type StoredInvoice,
   type StoredItem,
+  type StoredLine,
   type StoredLink,
   type StoredPayment,
   type StoredRefund,
@@ -26,12 +27,15 @@ import {
   type TableName,
 } from '../../store/snapshot';
 import type { Fetched, ListedKind, ProviderObjects } from '../../stripe/fetch';
+import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
   /** All items of a subscription. The id is Stripe's id of the subscription. */
   items: ProviderSubscriptionItem[];
+  /** All lines of an invoice. The id is Stripe's id of the invoice. */
+  lines: NonNullable<ProviderInvoice['lines']>['lines'];
   /** Time of Stripe's last collection for an invoice, null if there was none. The id is Stripe's id of the invoice. */
   collectedAt: Date | null;
   /** Stripe's id of the invoice that a payment intent paid, null if it paid none. The id is that of the intent. */
@@ -74,6 +78,8 @@ export class Draft implements Tables {
   readonly refunds: Tables['refunds'];
   readonly disputes: Tables['disputes'];
 
+  /** New lines of Stripe's invoices, by our id of the invoice. They replace all of its lines. */
+  readonly lines = new Map<number, StoredLine[]>();
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
   /** Stripe customers whose link now leads to another customer, or has become reliable. */

@@ -1,7 +1,7 @@
 import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
-import type { StoredInvoice } from '../../store/snapshot';
+import type { StoredInvoice, StoredLine } from '../../store/snapshot';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';
@@ -47,6 +47,7 @@ export function applyInvoice(
       provider_as_of: decision.asOf,
       recheck_at: recheckAt(draft, row, source, decision.recheck),
       provider_gone_at: null,
+      ...takeLines(draft, row, decision.take, source),
     }),
   });
   if (taken) cancelRevised(draft, decision.take, invoice, decision.asOf);
@@ -132,9 +133,52 @@ function order(
     stripeCustomerId,
     source,
     row,
-    isStored: (state) => isSameState(row, toInvoiceState(draft, failing, state)),
+    isStored: (state) =>
+      (state.lines === null || state.lines.hash === row.lines_hash) &&
+      isSameState(row, toInvoiceState(draft, failing, state)),
     decideFromInbox: () => furthestOfSecond(draft, incoming, source.asOf),
   });
+}
+
+/**
+ * Takes the lines of a new state if they differ from the stored ones. Stripe shows only ten lines. If it does not answer
+ * the question for the others, these ten are stored until the next reconciliation.
+ */
+function takeLines(
+  draft: Draft,
+  row: StoredInvoice,
+  { id, lines: shown }: ProviderInvoice,
+  { origin }: StateOrigin,
+): Partial<StoredInvoice> {
+  if (!shown) return {};
+  const isSame = row.lines_hash === shown.hash;
+  if (isSame && row.lines_complete) return {};
+  const fetched = shown.isComplete ? null : draft.ask('lines', id, row.stripe_customer_id ?? '', row.version);
+  if (fetched && fetched.state !== 'found') {
+    if (origin === 'listed') draft.leave(`all lines of ${id}`, fetched);
+    if (isSame) return {};
+  }
+  const lines = fetched?.state === 'found' ? fetched.object : shown.lines;
+  const isErased = Boolean(draft.customers.get(row.customer_id)?.erased_at);
+  draft.lines.set(
+    row.id,
+    lines.map(({ periodStart, periodEnd, ...line }): StoredLine => {
+      const period = { period_start: periodStart, period_end: periodEnd };
+      return { ...line, ...period, description: isErased ? null : line.description };
+    }),
+  );
+  // The first report of the lines of a stored invoice adds what was not kept before. Only a later one is a change.
+  if (row.lines_hash !== null && !isSame) {
+    const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: id };
+    draft.changes.push({
+      ...subject,
+      field: 'lines',
+      before: null,
+      after: String(lines.length),
+      outcome: 'fixed',
+    });
+  }
+  return { lines_hash: shown.hash, lines_complete: shown.isComplete || fetched?.state === 'found' };
 }
 
 function update(
@@ -268,5 +312,7 @@ function newInvoice(
     provider_as_of: null,
     provider_gone_at: null,
     recheck_at: null,
+    lines_hash: null,
+    lines_complete: false,
   };
 }

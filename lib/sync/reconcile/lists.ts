@@ -152,6 +152,24 @@ const REVISED_DAYS = 32;
 /** Days to look back for open disputes. Most are decided within three months; `unseen` retrieves older ones singly. */
 const DISPUTE_DAYS = 120;
 
+/** Number of invoices that are retrieved singly for their lines. For more, listing all invoices takes fewer requests. */
+const FEW_INVOICES = 200;
+
+/**
+ * Returns the time from which invoices are listed. Null for all of history, if the lines of many invoices are not stored
+ * yet, as after an upgrade from a version that kept no lines.
+ */
+export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
+  if (!windowFrom) return null;
+  const [many] = await rows<{ id: number }>(
+    db,
+    sql`select id from invoices
+      where stripe_invoice_id is not null and not lines_complete and provider_gone_at is null
+      limit 1 offset ${sql.raw(String(FEW_INVOICES))}`,
+  );
+  return many ? null : windowFrom;
+}
+
 /** Returns the time from which refunds are listed, early enough for late failures. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);

@@ -21,14 +21,18 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Returns a step that retrieves objects marked for a recheck and subscriptions known only by reference. */
+/**
+ * Returns a step that retrieves objects marked for a recheck, subscriptions known only by reference, and invoices whose
+ * lines are not all stored.
+ */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
   async (deps, run, after) => {
     const table = kind === 'subscription' ? subscriptions : invoices;
     const column =
       kind === 'subscription' ? subscriptions.stripe_subscription_id : invoices.stripe_invoice_id;
-    const isStub = kind === 'subscription' ? sql`${subscriptions.is_stub}` : undefined;
+    const isPartial =
+      kind === 'subscription' ? sql`${subscriptions.is_stub}` : sql`not ${invoices.lines_complete}`;
     const found = await deps.db
       .select({ id: table.id, stripeId: column })
       .from(table)
@@ -37,7 +41,7 @@ export const recheck =
           isNotNull(column),
           isNull(table.provider_gone_at),
           gt(table.id, Number(after ?? 0)),
-          or(isNotNull(table.recheck_at), isStub),
+          or(isNotNull(table.recheck_at), isPartial),
         ),
       )
       .orderBy(asc(table.id))

@@ -4,7 +4,7 @@ import type { reconciliationRuns } from '@/db/schema';
 import { stackOf } from '../../log';
 import { stripeErrorCode } from '../../stripe/fetch';
 import type { SyncDeps } from '../sync-deps';
-import { disputesFrom, listed, reconcileCreditNotes, refundsFrom, unseen } from './lists';
+import { disputesFrom, invoicesFrom, listed, reconcileCreditNotes, refundsFrom, unseen } from './lists';
 import { attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
 import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
@@ -182,7 +182,12 @@ export const STEPS: Step[] = [
     needs: 'stripe',
     page: listed('invoice', 'uncollectible'),
   },
-  { name: 'recent invoices', phase: 'invoices', needs: 'stripe', page: listed('invoice', null, windowFrom) },
+  {
+    name: 'recent invoices',
+    phase: 'invoices',
+    needs: 'stripe',
+    page: listed('invoice', null, invoicesFrom),
+  },
   { name: 'unseen invoices', phase: 'invoices', needs: 'stripe', page: unseen('invoice') },
   { name: 'credit notes', phase: 'invoices', needs: 'stripe', page: reconcileCreditNotes },
   { name: 'Stripe customers to recheck', phase: 'rechecks', needs: 'stripe', page: recheckCustomers },

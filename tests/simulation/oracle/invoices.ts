@@ -1,4 +1,4 @@
-import type { Invoice, WorldEvent } from '@/lib/stripe-local/model';
+import { type Invoice, lineTax, type WorldEvent } from '@/lib/stripe-local/model';
 import type { InvoiceRow } from '../tables';
 import {
   allowedMoments,
@@ -78,6 +78,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const what = `invoice ${row.stripe_invoice_id}`;
   if (!wanted.some((expected) => fits(expected, row))) verdict.differences.push(differing(what, first, row));
   else if (!fits(first, row) && !truth.hasKey && allowed.length > 1) verdict.ties += 1;
+  checkLines(given, story, row);
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));
   // Sync does not ask Stripe for the payment if people recorded it.
@@ -85,6 +86,43 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const isOwn = [...truth.written.values()].some(({ reference }) => reference === id);
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
   if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
+}
+
+/** The number of lines that an event shows of its invoice. */
+const SHOWN_LINES = 10;
+
+/**
+ * Expects the lines that Stripe has, since a simulated invoice keeps its lines. Without an answer of Stripe's API, only
+ * the first lines of a longer invoice are known. An invoice that is known by a failed payment alone may have no lines.
+ */
+function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
+  const { truth, tables, full } = given;
+  const about = story.at(-1)?.about;
+  if (!about) return;
+  const money = (minor: number) => amount(minor, about.currency);
+  const expected = about.lines.map((line) => ({
+    description: line.description,
+    period_start: line.periodStart,
+    period_end: line.periodEnd,
+    quantity: String(line.quantity),
+    amount: money(line.amount),
+    discount: money(line.discount ?? 0),
+    tax: money(lineTax(about, line)),
+  }));
+  const mayLack = !full && (!truth.hasKey || truth.mayFail);
+  const isPartial = !row.lines_complete && mayLack;
+  const wanted = isPartial ? expected.slice(0, SHOWN_LINES) : expected;
+  const stored = tables.lines
+    .filter(({ invoice_id }) => invoice_id === row.id)
+    .sort((a, b) => a.position - b.position)
+    .map(({ invoice_id: _, position: __, taxes, ...line }) => ({
+      ...line,
+      tax: taxes.reduce((sum, tax) => sum + Number(tax.amount), 0).toFixed(3),
+    }));
+  const what = `lines of ${row.stripe_invoice_id}`;
+  if (JSON.stringify(stored) !== JSON.stringify(wanted)) differ(given, what, wanted, stored);
+  const isComplete = row.lines_complete || (mayLack && expected.length > SHOWN_LINES);
+  if (!isComplete) differ(given, `${what} complete`, true, row.lines_complete);
 }
 
 function isReplaced(history: readonly WorldEvent[], id: string | null): boolean {

@@ -14,6 +14,7 @@ import {
   checkReferences,
   checkRow,
   checkUnique,
+  lineKey,
   type ModelRows,
   type ModelTables,
   REFERENCES,
@@ -71,6 +72,7 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
   writer.update('subscriptions', plan.subscriptions);
   writer.insert('invoices', plan.invoices);
   writer.update('invoices', plan.invoices);
+  replaceLines(tables, plan.lines, made);
   for (const settled of plan.invoicesSettled) {
     const before = tables.rows.invoices.get(settled.id);
     if (before?.version !== settled.version) throw conflict('invoices');
@@ -345,6 +347,20 @@ function handOver(tables: ModelTables, from: number, subscription_id: number): v
   for (const row of [...tables.rows.invoices.values()]) {
     if (row.subscription_id !== from) continue;
     tables.put('invoices', row.id, { ...row, subscription_id, version: row.version + 1 });
+  }
+}
+
+/** Replaces all lines of the invoices that the plan has lines of. */
+function replaceLines(tables: ModelTables, planned: Plan['lines'], made: Made): void {
+  for (const { invoice_id: planned_id, lines } of planned) {
+    const invoice_id = Number(toId(planned_id, made));
+    for (const [key, row] of tables.rows.lines)
+      if (row.invoice_id === invoice_id) tables.delete('lines', key);
+    for (const [i, line] of lines.entries()) {
+      const [amount, discount] = [Number(line.amount).toFixed(3), Number(line.discount).toFixed(3)];
+      const row = { ...line, invoice_id, position: i + 1, amount, discount };
+      tables.put('lines', lineKey(row), row);
+    }
   }
 }
 

@@ -282,7 +282,7 @@ function recheck(kind: 'subscription' | 'invoice') {
     const ids = await night.select((rows) =>
       KNOWN[kind](rows)
         .filter((row) => row.provider_gone_at === null)
-        .filter((row) => row.recheck_at !== null || ('is_stub' in row && row.is_stub))
+        .filter((row) => row.recheck_at !== null || ('is_stub' in row ? row.is_stub : !row.lines_complete))
         .sort(byId)
         .flatMap(({ stripeId }) => stripeId ?? []),
     );

@@ -132,7 +132,11 @@ export class ModelApi {
       accounts: { retrieveCurrent: (params: Params = {}) => this.ask('/v1/account', '', params) },
       customers: { retrieve: retrieve('/v1/customers/:id') },
       subscriptions: { retrieve: retrieve('/v1/subscriptions/:id'), list: list('/v1/subscriptions') },
-      invoices: { retrieve: retrieve('/v1/invoices/:id'), list: list('/v1/invoices') },
+      invoices: {
+        retrieve: retrieve('/v1/invoices/:id'),
+        list: list('/v1/invoices'),
+        listLineItems: retrieve('/v1/invoices/:id/lines'),
+      },
       subscriptionItems: { list: list('/v1/subscription_items') },
       refunds: { retrieve: retrieve('/v1/refunds/:id'), list: list('/v1/refunds') },
       disputes: { retrieve: retrieve('/v1/disputes/:id'), list: list('/v1/disputes') },

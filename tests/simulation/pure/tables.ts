@@ -4,6 +4,7 @@ import type {
   StoredDispute,
   StoredInvoice,
   StoredItem,
+  StoredLine,
   StoredLink,
   StoredOutcome,
   StoredPayment,
@@ -46,6 +47,8 @@ export interface ModelRows {
   subscriptions: Map<number, StoredSubscription>;
   items: Map<number, StoredItem>;
   invoices: Map<number, StoredInvoice>;
+  /** Lines of Stripe's invoices, by `lineKey`. */
+  lines: Map<string, StoredLine & { invoice_id: number; position: number }>;
   payments: Map<number, StoredPayment>;
   refunds: Map<number, StoredRefund>;
   disputes: Map<number, StoredDispute>;
@@ -84,6 +87,7 @@ export class ModelTables {
     subscriptions: new Map(),
     items: new Map(),
     invoices: new Map(),
+    lines: new Map(),
     payments: new Map(),
     refunds: new Map(),
     disputes: new Map(),
@@ -146,6 +150,8 @@ export class ModelTables {
     }
   }
 }
+
+export const lineKey = (row: { invoice_id: number; position: number }) => `${row.invoice_id} ${row.position}`;
 
 type Row = { id?: number };
 

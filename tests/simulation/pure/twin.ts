@@ -21,7 +21,7 @@ import { dropModelBodies, failModelEvent, oldest } from './inbox';
 import { Model, ModelProcess } from './model';
 import { openPureStage } from './pure-stage';
 import { readModel } from './read';
-import type { ModelTables, TableName } from './tables';
+import { lineKey, type ModelTables, type RowOf, type TableName } from './tables';
 
 const CHANCE_OF_STALE = 0.3;
 
@@ -343,7 +343,10 @@ async function load(tables: ModelTables, db: Database): Promise<void> {
   for (const [name, all] of Object.entries(found) as [TableName, Record<string, unknown>[]][]) {
     const table = tables.rows[name] as Map<unknown, unknown>;
     table.clear();
-    for (const row of all) table.set(row.id ?? row.stripe_customer_id ?? row.reference, Object.freeze(row));
+    for (const row of all) {
+      const key = name === 'lines' ? lineKey(row as RowOf<'lines'>) : undefined;
+      table.set(key ?? row.id ?? row.stripe_customer_id ?? row.reference, Object.freeze(row));
+    }
   }
   for (const [name, sequence] of Object.entries(SEQUENCES)) {
     const query = sql.raw(

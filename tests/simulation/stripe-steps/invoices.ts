@@ -38,12 +38,28 @@ const ODD_REFUNDS: Record<number, object> = {
   28: { status: STRANGE },
 };
 
+/** Returns one line or, for some steps, more lines than Stripe shows with their invoice. */
+function linesOf(
+  b: number,
+  c: number,
+): { amount: number; discount?: number; quantity?: number; description?: string }[] {
+  const first = { amount: b === 7 ? 0 : 1000 + b * 990 };
+  if (c % 4 !== 2) return [first];
+  const more = Array.from({ length: c === 2 ? 14 : 1 }, (_, i) => ({
+    amount: b === 7 ? 0 : 100 + i * 7,
+    discount: b === 7 ? 0 : (i % 3) * 5,
+    quantity: 1 + (i % 4),
+    description: `Line ${i} of kind ${b}`,
+  }));
+  return [first, ...more];
+}
+
 /** Steps about invoices, payments, refunds, disputes and credit notes. */
 export const INVOICE_STEPS: Steps = {
   invoice: onOwner((scene, owner, { b, c }) => {
     const { object } = act.createInvoice(scene.world, {
       customer: owner.id,
-      lines: [{ amount: b === 7 ? 0 : 1000 + b * 990 }],
+      lines: linesOf(b, c),
       tax: b === 7 ? 0 : b * 190,
       currency: CURRENCIES[c] ?? 'eur',
       metadata: numberMetadata(scene, c),

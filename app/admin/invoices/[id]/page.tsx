@@ -7,7 +7,7 @@ import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
 import { describeDocument } from '@/lib/documents/invoice-document';
 import { listCreditNotes } from '@/lib/invoices/credit-notes';
-import { listLines } from '@/lib/invoices/lines';
+import { listLines, listStripeLines } from '@/lib/invoices/lines';
 import { addMoneyBack, type WithMoneyBack } from '@/lib/invoices/money-back';
 import { type BesidePayments, besidePayments, getInvoice, type InvoiceDetails } from '@/lib/invoices/queries';
 import { paymentList } from '@/lib/payments/list';
@@ -19,7 +19,7 @@ import { getLastCheck } from '@/lib/sync/staff/check-with-stripe';
 import { History } from '../../_components/audit/audit-trail';
 import { CheckNotice, LastCheckSection } from '../../_components/audit/check/check';
 import { Instant, RecordTitle } from '../../_components/display/values';
-import { LineSection } from '../../_components/forms/lines/line-section';
+import { LineSection, StripeLineSection } from '../../_components/forms/lines/line-section';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { ListSkeleton } from '../../_components/lists/list-skeleton';
 import { Columns, EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
@@ -72,7 +72,11 @@ export default recordPage(
             <OriginFacts invoice={invoice} timeZone={timeZone} />
           </Stack>
         </Columns>
-        <LineSection lines={lines} currency={invoice.currency} />
+        {invoice.stripe_invoice_id === null ? (
+          <LineSection lines={lines} currency={invoice.currency} />
+        ) : (
+          <StripeLineSection invoice={invoice} lines={await listStripeLines(db, id)} timeZone={timeZone} />
+        )}
         <DocumentSection
           invoice={invoice}
           state={await describeDocument(db, id)}

@@ -1,42 +1,164 @@
-import { formatMoney } from '@/app/_components/format';
-import type { LineRow } from '@/lib/invoices/lines';
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { formatDay, formatMoney } from '@/app/_components/format';
+import { type LineRow, type StripeLineRow, stripeLineTotals } from '@/lib/invoices/lines';
+import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { lineTotals } from '@/lib/invoices/totals';
 import { type Column, RecordList } from '../../lists/record-list';
-import { Section } from '../../page/staff-page';
+import { EmptyText, Section } from '../../page/staff-page';
 import { TotalList } from './total-list';
 
 /** Lists the lines of an invoice or a sales document. Shows nothing if the record has no lines. */
 export function LineSection({ lines, currency }: { lines: LineRow[]; currency: string }) {
   if (lines.length === 0) return null;
   const totals = lineTotals(lines, currency);
-  const rows = lines.map((line, i) => ({ ...line, id: i + 1, net: totals.nets[i] ?? '0' }));
+  const rows = lines.map(({ text, quantity, unit_price, ...tax }, i) => ({
+    text,
+    quantity: String(Number(quantity)),
+    price: priceText(unit_price, currency),
+    tax: taxText(tax),
+    net: totals.nets[i] ?? '0',
+  }));
+  return (
+    <Section title="Lines">
+      <LineList lines={rows} currency={currency} />
+      <TotalList totals={totals} currency={currency} />
+    </Section>
+  );
+}
+
+interface StripeProps {
+  invoice: InvoiceDetails;
+  lines: StripeLineRow[];
+  timeZone: string;
+}
+
+/** Lists the lines of a Stripe invoice, and says why they do not add up to the invoice if they do not. */
+export function StripeLineSection({ invoice, lines, timeZone }: StripeProps) {
+  const { currency, lines_complete } = invoice;
+  if (lines.length === 0 && lines_complete && invoice.total === 0) return null;
+  const money = (amount: string) => formatMoney(Number(amount), currency);
+  const totals = stripeLineTotals(invoice, lines);
+  const rows = lines.map((line) => ({
+    text: line.description ?? 'No description',
+    note: notesOf(line, money, timeZone).join(', '),
+    quantity: line.quantity === null ? '' : String(Number(line.quantity)),
+    price: priceOf(line, currency),
+    tax: line.taxes.map((tax) => stripeTaxText(tax, money)).join(', '),
+    net: line.net,
+  }));
+  return (
+    <Section title="Lines">
+      {rows.length > 0 && <LineList lines={rows} currency={currency} />}
+      {rows.length > 0 && <TotalList totals={totals} currency={currency} />}
+      <EmptyText>{gapText(invoice, lines.length, totals, money)}</EmptyText>
+    </Section>
+  );
+}
+
+function gapText(
+  { subtotal, tax, total }: InvoiceDetails,
+  count: number,
+  sums: ReturnType<typeof stripeLineTotals>,
+  money: (amount: string) => string,
+): string | null {
+  switch (sums.gap) {
+    case null:
+      return null;
+    case 'lines':
+      return count === 0
+        ? 'Stripe has not reported the lines yet. The nightly reconciliation fetches them.'
+        : `Stripe has reported only the first ${count} lines. The nightly reconciliation fetches the others.`;
+    case 'tax':
+      return `Stripe reported the tax of ${money(String(tax))} for the whole invoice, and not for its lines.`;
+    case 'amount':
+      return `The lines add up to ${money(sums.total)}, and the invoice to ${money(String(total))} (net ${money(String(subtotal))}). Stripe assigned the difference to no line, as it does with shipping or with a discount on the whole invoice.`;
+  }
+}
+
+/** Returns the period and the discount of a line, if it has any. */
+function notesOf(
+  { period_start, period_end, discount }: StripeLineRow,
+  money: (amount: string) => string,
+  timeZone: string,
+): string[] {
+  const day = (at: Date) => formatDay(at, timeZone);
+  const isPeriod = period_start && period_end && period_start < period_end;
+  return [
+    ...(isPeriod ? [`${day(period_start)} to ${day(period_end)}`] : []),
+    ...(Number(discount) === 0 ? [] : [`discount of ${money(discount)}`]),
+  ];
+}
+
+/** Formats the price of one unit. Empty if Stripe reports no quantity, or if the price is not exact. */
+function priceOf({ amount, quantity }: StripeLineRow, currency: string): string {
+  const price = Number(amount) / Number(quantity ?? 0);
+  const isExact = Number.isFinite(price) && Math.abs(Number(price.toFixed(6)) - price) < 1e-9;
+  return isExact ? priceText(price.toFixed(6), currency) : '';
+}
+
+/** Formats a tax of Stripe: 19 % VAT, included. Shows the amount if the rate is unknown. */
+function stripeTaxText(
+  { rate, type, reason, inclusive, amount }: StripeLineRow['taxes'][number],
+  money: (amount: string) => string,
+): string {
+  const isUsual = reason === null || reason === 'standard_rated';
+  return [
+    rate === null ? money(amount) : `${Number(rate)} %`,
+    type?.replaceAll('_', ' ').toUpperCase(),
+    isUsual ? undefined : reason.replaceAll('_', ' '),
+    inclusive ? 'included' : undefined,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+interface ShownLine {
+  text: string;
+  /** Shown below the text. */
+  note?: string;
+  quantity: string;
+  price: string;
+  tax: string;
+  /** Decimal text, in whole units. */
+  net: string;
+}
+
+function LineList({ lines, currency }: { lines: ShownLine[]; currency: string }) {
+  const rows = lines.map((line, i) => ({ ...line, id: i + 1 }));
   const money = (amount: string) => formatMoney(Number(amount), currency);
   const columns: Column<(typeof rows)[number]>[] = [
-    { label: 'Text', cell: ({ text }) => text, wraps: true },
-    { label: 'Quantity', width: '12%', align: 'right', cell: ({ quantity }) => Number(quantity) },
-    {
-      label: 'Price',
-      width: '14%',
-      align: 'right',
-      cell: ({ unit_price }) => priceText(unit_price, currency),
-    },
-    { label: 'Tax', width: '10%', align: 'right', cell: taxText },
+    { label: 'Text', cell: noted, wraps: true },
+    { label: 'Quantity', width: '12%', align: 'right', cell: ({ quantity }) => quantity },
+    { label: 'Price', width: '14%', align: 'right', cell: ({ price }) => price },
+    { label: 'Tax', width: '10%', align: 'right', cell: ({ tax }) => tax },
     { label: 'Net', width: '14%', align: 'right', cell: ({ net }) => money(net) },
   ];
   return (
-    <Section title="Lines">
-      <RecordList
-        label="Lines"
-        rows={rows}
-        columns={columns}
-        entryOf={({ text, quantity, unit_price, net, ...tax }) => ({
-          title: text,
-          detail: `${Number(quantity)} × ${priceText(unit_price, currency)}, ${taxText(tax)} tax`,
-          figure: money(net),
-        })}
-      />
-      <TotalList totals={totals} currency={currency} />
-    </Section>
+    <RecordList
+      label="Lines"
+      rows={rows}
+      columns={columns}
+      entryOf={({ text, note, quantity, price, tax, net }) => ({
+        title: text,
+        detail: [[quantity, price].filter(Boolean).join(' × '), tax && `${tax} tax`, note]
+          .filter(Boolean)
+          .join(', '),
+        figure: money(net),
+      })}
+    />
+  );
+}
+
+function noted({ text, note }: ShownLine): ReactNode {
+  if (!note) return text;
+  return (
+    <>
+      {text}
+      <Text size="xs" c="dimmed">
+        {note}
+      </Text>
+    </>
   );
 }
 

@@ -3,17 +3,17 @@ import type { LineTotals } from '@/lib/invoices/totals';
 import { formatMoney } from '../../../../_components/format';
 import classes from './lines.module.css';
 
-/** Shows the totals of lines: the sum without tax, the tax of each rate, and the sum with tax. */
+/** Shows the totals of lines: the sum without tax, the tax of each rate (or all tax, without a rate), and the sum with tax. */
 export function TotalList({
   totals: { subtotal, rates, total },
   currency,
 }: {
-  totals: LineTotals;
+  totals: Pick<LineTotals, 'subtotal' | 'total'> & { rates: { tax_rate: string | null; tax: string }[] };
   currency: string;
 }) {
   const sums = [
     ['Without tax', subtotal],
-    ...rates.map(({ tax_rate, tax }) => [`Tax ${Number(tax_rate)} %`, tax]),
+    ...rates.map(({ tax_rate, tax }) => [tax_rate === null ? 'Tax' : `Tax ${Number(tax_rate)} %`, tax]),
   ];
   return (
     <dl className={classes.totals}>

@@ -1,0 +1,20 @@
+-- Lines of Stripe's invoices.
+-- Functions: 187febb923400fee5388adf4626c565c6cdbcc5404fea53f33c50844f2677afc
+CREATE TABLE "stripe_invoice_lines" (
+	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "stripe_invoice_lines_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
+	"invoice_id" integer NOT NULL,
+	"position" integer NOT NULL,
+	"description" text,
+	"period_start" timestamp with time zone,
+	"period_end" timestamp with time zone,
+	"quantity" numeric,
+	"amount" numeric(15, 3) NOT NULL,
+	"discount" numeric(15, 3) NOT NULL,
+	"taxes" jsonb NOT NULL,
+	CONSTRAINT "stripe_invoice_lines_position" UNIQUE("invoice_id","position")
+);
+--> statement-breakpoint
+ALTER TABLE "invoices" ADD COLUMN "lines_hash" text;--> statement-breakpoint
+ALTER TABLE "invoices" ADD COLUMN "lines_complete" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+ALTER TABLE "stripe_invoice_lines" ADD CONSTRAINT "stripe_invoice_lines_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "invoices_without_lines" ON "invoices" USING btree ("id") WHERE "invoices"."stripe_invoice_id" is not null and not "invoices"."lines_complete";

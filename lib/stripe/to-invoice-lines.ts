@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto';
+import type { KeptTax } from '@/db/schema';
+import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toMoney } from './read';
+
+/** Number of lines that Stripe embeds in an invoice. */
+const EMBEDDED = 10;
+
+export type ProviderLine = ReturnType<typeof toProviderLine>;
+
+/**
+ * Converts the lines of an invoice of any API version.
+ *
+ * @param payload the whole invoice
+ * @returns null if the payload contains no list of lines
+ * @throws UnstorableError for an amount that no column can hold
+ */
+export function toProviderLines(payload: Json, currency: string) {
+  const { data, has_more, total_count } = asObject(payload.lines);
+  if (!Array.isArray(data)) return null;
+  const isComplete = has_more !== true && !(Number(total_count) > data.length);
+  const lines = listLines(data, currency);
+  return { lines, isComplete, hash: hashOf(payload, lines, isComplete && data.length <= EMBEDDED) };
+}
+
+/** Converts a whole list of lines. @throws UnstorableError for an amount that no column can hold */
+export function listLines(data: unknown[], currency: string): ProviderLine[] {
+  const objects = data.map(asObject);
+  const rateOf = ratesOf(objects);
+  return objects.map((line) => toProviderLine(line, currency, rateOf));
+}
+
+/**
+ * Returns a fingerprint of the facts that all API versions report. Stripe shows only ten lines of a longer invoice. Such
+ * an invoice has the same fingerprint whether all of its lines are known or only those ten. Its total and whether it is a
+ * draft belong to the fingerprint, because only a draft's lines can change.
+ */
+function hashOf(payload: Json, lines: ProviderLine[], isWhole: boolean): string {
+  const facts = lines.slice(0, EMBEDDED).map((line) => {
+    const { description, periodStart, periodEnd, quantity, amount, discount, taxes } = line;
+    const taxed = taxes.filter((tax) => Number(tax.amount) !== 0).map((tax) => [tax.amount, tax.inclusive]);
+    return [description, periodStart?.getTime(), periodEnd?.getTime(), quantity, amount, discount, taxed];
+  });
+  const more = isWhole ? [] : [payload.total, payload.status === 'draft'];
+  return hash('sha256', JSON.stringify([facts, ...more]), 'base64url');
+}
+
+function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: Json) => string | null) {
+  const money = (minor: number) => toMoney(minor, currency);
+  const period = asObject(line.period);
+  const taxes = taxesOf(line).map(
+    (tax): KeptTax => ({
+      amount: money(asAmount(tax.amount) ?? 0),
+      inclusive: isInclusive(tax),
+      rate: rateOf(tax, line),
+      type: asText(rateObjectOf(tax, line).tax_type),
+      reason: asText(tax.taxability_reason),
+    }),
+  );
+  return {
+    description: asText(line.description),
+    periodStart: asInstant(period.start),
+    periodEnd: asInstant(period.end),
+    /** Decimal text. Null if Stripe reports no quantity. */
+    quantity: toQuantity(line.quantity_decimal) ?? toQuantity(line.quantity),
+    /** In whole units, before discounts. The amount contains the inclusive taxes. */
+    amount: money(asAmount(line.amount) ?? 0),
+    discount: money(sumOf(line.discount_amounts)),
+    taxes,
+  };
+}
+
+/** Reads a quantity. Stripe's client returns decimals as objects. */
+function toQuantity(value: unknown): string | null {
+  const [text] = /^\d{1,12}(\.\d{1,12})?$/.exec(value == null ? '' : String(value)) ?? [];
+  return text?.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '') ?? null;
+}
+
+const sumOf = (amounts: unknown) =>
+  asList(amounts).reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
+
+/** Returns the taxes of a line: `taxes` from 2025-03-31.basil on, and `tax_amounts` before. */
+function taxesOf(line: Json): Json[] {
+  const taxes = asList(line.taxes);
+  return (taxes.length > 0 ? taxes : asList(line.tax_amounts)).map(asObject);
+}
+
+const isInclusive = (tax: Json) => tax.inclusive === true || tax.tax_behavior === 'inclusive';
+
+const rateIdOf = (tax: Json) => asId(asObject(tax.tax_rate_details).tax_rate) ?? asId(tax.tax_rate);
+
+/** Returns the tax rate as an object, from the tax or from the line's `tax_rates`. Empty if only its id is reported. */
+function rateObjectOf(tax: Json, line: Json): Json {
+  const listed = asList(line.tax_rates).map(asObject);
+  const id = rateIdOf(tax);
+  return [asObject(tax.tax_rate), ...listed.filter((rate) => rate.id === id)].find(({ id }) => id) ?? {};
+}
+
+/**
+ * Returns a function that finds the percentage of a tax. Before basil, the tax rate is often part of the line. Later
+ * versions report its id alone. The percentage then follows from the amounts of all lines with that id.
+ */
+function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
+  const groups = new Map<string, [amount: number, taxable: number][]>();
+  const keyOf = (tax: Json) => `${rateIdOf(tax)} ${asText(tax.taxability_reason)} ${isInclusive(tax)}`;
+  for (const line of lines) {
+    for (const tax of taxesOf(line)) {
+      const amount = asAmount(tax.amount) ?? 0;
+      const net = (asAmount(line.amount) ?? 0) - sumOf(line.discount_amounts);
+      const taxable = asAmount(tax.taxable_amount) ?? net - (isInclusive(tax) ? amount : 0);
+      groups.set(keyOf(tax), [...(groups.get(keyOf(tax)) ?? []), [amount, taxable]]);
+    }
+  }
+  const rates = new Map([...groups].map(([key, amounts]) => [key, deriveRate(amounts)]));
+  return (tax, line) => {
+    const { percentage } = rateObjectOf(tax, line);
+    const isReported = typeof percentage === 'number' && percentage >= 0 && percentage <= 100;
+    return isReported ? String(percentage) : (rates.get(keyOf(tax)) ?? null);
+  };
+}
+
+/** Decimals of a percentage to try. Real rates have at most three. */
+const DECIMALS = [0, 1, 2, 3];
+
+/** Returns the only percentage with the fewest decimals that results in all these taxes. Null if there are several. */
+function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
+  const bounds = amounts
+    .filter(([, taxable]) => taxable !== 0)
+    .map(([amount, taxable]) => [
+      (100 * (Math.abs(amount) - 0.5)) / Math.abs(taxable),
+      (100 * (Math.abs(amount) + 0.5)) / Math.abs(taxable),
+    ]);
+  if (bounds.length === 0) return null;
+  const low = Math.max(0, ...bounds.map(([from = 0]) => from));
+  const high = Math.min(100, ...bounds.map(([, to = 0]) => to));
+  for (const decimals of DECIMALS) {
+    const scale = 10 ** decimals;
+    const [first, last] = [Math.ceil(low * scale - 1e-9), Math.floor(high * scale + 1e-9)];
+    if (first === last) return String(first / scale);
+    if (first < last) return amounts.every(([amount]) => amount === 0) ? '0' : null;
+  }
+  return null;
+}

@@ -1,0 +1,115 @@
+import { asc, eq } from 'drizzle-orm';
+import { expect, test } from 'vitest';
+import { invoices, stripeInvoiceLines } from '@/db/schema';
+import { listStripeLines, stripeLineTotals } from '@/lib/invoices/lines';
+import { getInvoice } from '@/lib/invoices/queries';
+import * as act from '../support/stripe-actions';
+import { typed, useSync } from '../support/sync';
+
+const sync = useSync();
+const OLDER = '2020-08-27';
+
+const many = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ amount: 1000 + i, discount: i % 3, description: `Line ${i}` }));
+
+/** Creates a finalized invoice at Stripe. Its tax is 19 % of the net amount. */
+function finalize(count: number) {
+  sync.later(60);
+  const customer = act.createCustomer(sync.world).object.id;
+  const lines = many(count);
+  const net = lines.reduce((sum, line) => sum + line.amount - line.discount, 0);
+  const { object } = act.createInvoice(sync.world, { customer, lines, tax: Math.round(net * 0.19) });
+  const { events } = act.finalizeInvoice(sync.world, object.id);
+  return { id: object.id, event: typed(events, 'invoice.finalized') };
+}
+
+async function stored(stripeId: string) {
+  const [row] = await sync.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, stripeId));
+  if (!row) throw new Error(`there is no row of ${stripeId}`);
+  const lines = await sync.db
+    .select()
+    .from(stripeInvoiceLines)
+    .where(eq(stripeInvoiceLines.invoice_id, row.id))
+    .orderBy(asc(stripeInvoiceLines.position));
+  return { row, lines };
+}
+
+async function totalsOf({ row: { id } }: Awaited<ReturnType<typeof stored>>) {
+  return stripeLineTotals(await getInvoice(sync.db, id), await listStripeLines(sync.db, id));
+}
+
+const linesAsked = (id: string) =>
+  sync.api.requests.filter(({ path }) => path === `/v1/invoices/${id}/lines`);
+
+test.each([
+  ['the newest API version', undefined],
+  ['an older API version', OLDER],
+])('an event of %s reports up to ten lines', async (_, version) => {
+  const { id, event } = finalize(3);
+  await sync.take(event, { version, withKey: true });
+  const found = await stored(id);
+  expect(found.row.lines_complete).toBe(true);
+  expect(found.lines.map(({ description, discount }) => [description, discount])).toEqual([
+    ['Line 0', '0.000'],
+    ['Line 1', '0.010'],
+    ['Line 2', '0.020'],
+  ]);
+  expect(found.lines[0]?.taxes).toMatchObject([{ amount: '1.90', rate: '19', inclusive: false }]);
+  expect(linesAsked(id)).toHaveLength(0);
+  expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
+});
+
+test('an event with more than ten lines fetches the other lines once', async () => {
+  const { id, event } = finalize(130);
+  await sync.take(event, { withKey: true });
+  const found = await stored(id);
+  expect(found.lines.map(({ description }) => description)).toEqual(
+    many(130).map(({ description }) => description),
+  );
+  expect(linesAsked(id)).toHaveLength(2);
+  expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
+  sync.later(60);
+  for (const paid of act.payInvoice(sync.world, id).events) await sync.take(paid, { withKey: true });
+  expect(linesAsked(id)).toHaveLength(2);
+  expect((await stored(id)).lines).toEqual(found.lines);
+});
+
+test('the next reconciliation fetches lines that an event could not show', async () => {
+  const { id, event } = finalize(12);
+  await sync.take(event);
+  const before = await stored(id);
+  expect([before.lines.length, before.row.lines_complete]).toEqual([10, false]);
+  expect(await totalsOf(before)).toMatchObject({ gap: 'lines' });
+  await sync.run();
+  const after = await stored(id);
+  expect([after.lines.length, after.row.lines_complete]).toEqual([12, true]);
+  expect((await sync.run()).changes).toBe(0);
+});
+
+test('reconciliation fetches the lines of an old paid invoice that was stored without lines', async () => {
+  const { id, event } = finalize(2);
+  await sync.take(event, { withKey: true });
+  for (const paid of act.payInvoice(sync.world, id).events) await sync.take(paid, { withKey: true });
+  const { row, lines } = await stored(id);
+  await sync.run();
+  await sync.db.delete(stripeInvoiceLines).where(eq(stripeInvoiceLines.invoice_id, row.id));
+  const unknown = { lines_hash: null, lines_complete: false };
+  await sync.db.update(invoices).set(unknown).where(eq(invoices.id, row.id));
+  sync.later(30 * 86_400);
+  await sync.run();
+  await sync.night();
+  const after = await stored(id);
+  expect(after.row.lines_complete).toBe(true);
+  expect(after.lines.map(({ id: _, ...line }) => line)).toEqual(lines.map(({ id: _, ...line }) => line));
+});
+
+test('an invoice whose lines do not add up says which amount belongs to no line', () => {
+  const line = { description: null, period_start: null, period_end: null, quantity: '1' };
+  const amounts = { amount: '10.000', discount: '0.000', net: '10.000', tax: '0.000', taxes: [] };
+  const gapOf = (subtotal: number, tax: number, lines_complete = true) =>
+    stripeLineTotals({ subtotal, tax, lines_complete }, [{ ...line, ...amounts }]).gap;
+  expect(gapOf(10, 0)).toBeNull();
+  expect(gapOf(10, 1.9)).toBe('tax');
+  expect(gapOf(9, 0)).toBe('amount');
+  expect(gapOf(10, 0, false)).toBe('lines');
+});
