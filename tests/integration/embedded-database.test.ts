@@ -2,29 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type DatabaseHandle, openEmbedded } from '@/db/client';
+import { openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { DiskRoom, NoRoomError } from '@/db/embedded-files';
 import { DataDirBusyError, lockDataDir } from '@/db/lock';
 import { staffSecret } from '@/lib/auth/staff-auth';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
 import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';
-import { createCustomer, createInvoice, createPayment } from '../support/factories';
+import { createInvoice, createPayment } from '../support/factories';
 import { runCommandHere, temporaryFolder } from '../support/run-command';
 
 const umask = process.umask();
@@ -163,172 +159,6 @@ describe('the files of the embedded database', () => {
     await (await openEmbedded(dataDir)).close();
     expect(exposed()).toEqual([`755 ${theirs}`, `755 ${join(theirs, 'run.sh')}`]);
     expect([modeOf(dataDir), modeOf(demo)]).toEqual(['700', '600']);
-  });
-});
-
-describe('a damaged embedded database', () => {
-  let damaged: string;
-  let table: string;
-  const files = () => readdirSync(damaged, { recursive: true, encoding: 'utf8' }).sort();
-
-  beforeAll(async () => {
-    damaged = join(folder, 'damaged');
-    cpSync(dataDir, damaged, { recursive: true });
-    const { db, close } = await openEmbedded(damaged);
-    await createCustomer(db, { customer_number: 'K-KEPT' });
-    const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('customers') as path`);
-    table = found?.path ?? '';
-    await close();
-  });
-
-  test.each([
-    ['its version', () => 'PG_VERSION', 'PG_VERSION is missing'],
-    ['its control file', () => 'global/pg_control', 'PostgreSQL cannot start'],
-    ['its write-ahead log', () => 'pg_wal', 'PostgreSQL cannot start'],
-    ['the folder pg_notify', () => 'pg_notify', 'PostgreSQL cannot start'],
-    ['the table file of customers', () => table, /^base\/\d+\/\d+ is missing$/],
-  ])('an embedded database without %s is refused until the missing file is back', async (_, of, problem) => {
-    const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
-    renameSync(lost, kept);
-    const before = files();
-    const env = parseEnv({ DATA_DIR: damaged });
-    const refusal: unknown = await openDatabase(env).catch((error) => error);
-    const sentence = /^The embedded database in \S+ is damaged \((.*)\): put back .*npm run restore\.$/;
-    const [, reason] = sentence.exec((refusal as Error).message) ?? [];
-    expect(reason).toMatch(problem);
-    expect(files()).toEqual(expect.arrayContaining(before));
-    renameSync(kept, lost);
-    const { db, close } = await openDatabase(env);
-    expect(await rows(db, sql`select customer_number from customers`)).toEqual([
-      { customer_number: 'K-KEPT' },
-    ]);
-    await close();
-  });
-
-  test('an embedded database opens after a crash that lost files of temporary tables', async () => {
-    const { db, close } = await openEmbedded(damaged);
-    await db.execute(sql`create temporary table passing as select 1 as one`);
-    const [found] = await rows<{ path: string }>(db, sql`select pg_relation_filepath('passing') as path`);
-    await db.execute(sql`checkpoint`);
-    const crashed = join(folder, 'crashed');
-    cpSync(join(damaged, 'pglite'), join(crashed, 'pglite'), { recursive: true });
-    await close();
-    rmSync(join(crashed, 'pglite', found?.path ?? ''));
-    await (await openEmbedded(crashed)).close();
-  });
-
-  test('a command refuses a database folder without PG_VERSION', async () => {
-    const other = join(folder, 'other');
-    mkdirSync(join(other, 'pglite/base'), { recursive: true });
-    const { code, out, err } = await runCommandFile('export', ['customers'], { DATA_DIR: other });
-    expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/is damaged \(PG_VERSION is missing\)/);
-  });
-
-  test('an embedded database whose creation was interrupted is created again', async () => {
-    const unfinished = join(folder, 'unfinished');
-    mkdirSync(join(unfinished, 'pglite/base'), { recursive: true });
-    writeFileSync(join(unfinished, 'pglite-unfinished'), '');
-    await (await openEmbedded(unfinished)).close();
-    expect(readdirSync(unfinished)).toEqual(['pglite']);
-  });
-});
-
-describe('an embedded database on a small disk', () => {
-  const MEGABYTE = 2 ** 20;
-  class SmallDisk extends DiskRoom {
-    megabytes = 1000;
-    override free = () => this.megabytes * MEGABYTE;
-  }
-  let small: string;
-  let disk: SmallDisk;
-  let handle: DatabaseHandle;
-  const names = () => rows(handle.db, sql`select customer_number from customers order by id`);
-  const add = (customer_number: string) => createCustomer(handle.db, { customer_number });
-  const noRoom = expect.objectContaining({ code: '53100' });
-
-  beforeEach(async () => {
-    small = mkdtempSync(join(folder, 'small-'));
-    cpSync(dataDir, small, { recursive: true });
-    disk = new SmallDisk(small);
-    handle = await openEmbedded(small, disk);
-    await add('K-FIRST');
-    return () => handle.close();
-  });
-
-  test('the embedded database refuses writes while the disk has less than 32 MB free', async () => {
-    disk.megabytes = 31;
-    await expect(add('K-SECOND')).rejects.toEqual(noRoom);
-    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
-    disk.megabytes = 33;
-    await add('K-THIRD');
-    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }, { customer_number: 'K-THIRD' }]);
-  });
-
-  test('a transaction that uses up the disk space is rolled back', async () => {
-    const work = handle.db.transaction(async (tx) => {
-      await createCustomer(tx, { customer_number: 'K-SECOND' });
-      disk.megabytes = 31;
-      await createCustomer(tx, { customer_number: 'K-THIRD' });
-    });
-    await expect(work).rejects.toEqual(noRoom);
-    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
-  });
-
-  test('the embedded database reopens after its log ran out of disk space', async () => {
-    const transaction = handle.db.transaction(async (tx) => {
-      await createCustomer(tx, { customer_number: 'K-SECOND' });
-      disk.logFailures += 1;
-      await createCustomer(tx, { customer_number: 'K-THIRD' });
-    });
-    await expect(transaction).rejects.toEqual(noRoom);
-    disk.megabytes = 0;
-    await expect(names()).rejects.toEqual(noRoom);
-    disk.megabytes = 1000;
-    expect(await Promise.all([names(), names()])).toEqual(
-      Array.from({ length: 2 }, () => [{ customer_number: 'K-FIRST' }]),
-    );
-    await add('K-FOURTH');
-  });
-
-  test('the reserve file of the embedded database is recreated only with enough free space', () => {
-    const reserve = join(small, 'pglite-reserve');
-    expect(statSync(reserve)).toMatchObject({ size: 16 * MEGABYTE });
-    expect([disk.spendReserve(), disk.spendReserve(), existsSync(reserve)]).toEqual([true, false, false]);
-    disk.megabytes = 47;
-    disk.keepReserve();
-    expect(existsSync(reserve)).toBe(false);
-    disk.megabytes = 48;
-    disk.keepReserve();
-    expect(existsSync(reserve)).toBe(true);
-  });
-
-  test('the write-ahead log of the embedded database stays small during many writes', async () => {
-    const segments = () =>
-      readdirSync(join(small, 'pglite/pg_wal')).filter((name) => /^[\dA-F]{24}$/.test(name));
-    for (let written = 0; written < 160; written += 16)
-      await handle.db.execute(
-        sql`select pg_logical_emit_message(false, 'test', repeat('x', 1000000)) from generate_series(1, 16)`,
-      );
-    expect(segments().length).toBeLessThan(7);
-  });
-
-  test('opening a database without disk space fails with a disk error', async () => {
-    await handle.close();
-    disk.spendReserve();
-    disk.megabytes = 31;
-    await expect(openEmbedded(small, disk)).rejects.toBeInstanceOf(NoRoomError);
-    disk.megabytes = 32;
-    handle = await openEmbedded(small, disk);
-    expect(await names()).toEqual([{ customer_number: 'K-FIRST' }]);
-  });
-
-  test('creating a database without enough disk space leaves no files', async () => {
-    const empty = mkdtempSync(join(folder, 'empty-'));
-    const full = new SmallDisk(empty);
-    full.megabytes = 79;
-    await expect(openEmbedded(empty, full)).rejects.toBeInstanceOf(NoRoomError);
-    expect(readdirSync(empty)).toEqual([]);
   });
 });
 
