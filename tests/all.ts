@@ -9,7 +9,6 @@ const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5
 
 /** These tests open their own database, or none. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
-const ON_POSTGRES = testsIn('integration', 'http', 'mcp', 'evaluation', 'simulation').filter(usesServer);
 /**
  * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open
  * transactions.
@@ -45,6 +44,14 @@ const vitest = (project: string, files: string[] = []) => ['vitest', 'run', '--p
 
 const noServer = (await serverAnswers()) ? null : `no PostgreSQL answers at ${SERVER}`;
 const noPooler = noServer ?? (isPoolerInstalled() ? null : 'PgBouncer is not installed');
+/**
+ * The HTTP tests run behind the pooler if there is one. The others show that the same SQL works on direct connections,
+ * with prepared statements.
+ */
+const ON_POSTGRES = [
+  ...testsIn('integration', 'mcp', 'evaluation', 'simulation'),
+  ...(noPooler ? testsIn('http') : []),
+].filter(usesServer);
 const onServer = { TEST_DATABASE_URL: SERVER };
 
 const PARTS: Part[] = [
