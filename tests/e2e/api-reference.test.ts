@@ -1,11 +1,7 @@
-import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
+import { DOCUMENT, openReference, operation, PATH } from './support/api-reference';
 import { watchForeignRequests } from './support/browser';
-import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
-
-const PATH = '/docs/api';
-const DOCUMENT = '/api/openapi.json';
 
 const site = useSite('company');
 
@@ -17,16 +13,6 @@ test('the API reference is served publicly with a content security policy', asyn
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 });
 
-/** Opens the API reference as a visitor and waits for its operations. */
-async function openReference(options = {}) {
-  const page = await site.open(PATH, { as: null, ...options });
-  await page.locator('.opblock').first().waitFor();
-  return page;
-}
-const operation = (page: Page, name: string) => page.getByRole('button', { name }).first();
-const scrollsSideways = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-
 test('the API reference shows every operation of the OpenAPI document', async () => {
   const { paths } = await (await fetch(site.url + DOCUMENT)).json();
   const described = Object.entries<object>(paths).flatMap(([path, item]) =>
@@ -34,7 +20,7 @@ test('the API reference shows every operation of the OpenAPI document', async ()
       .filter((key) => key !== 'parameters')
       .map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const page = await openReference();
+  const page = await openReference(site);
   const shown = await page.locator('.opblock-summary').evaluateAll((summaries) =>
     summaries.map((summary) => {
       const method = summary.querySelector('.opblock-summary-method')?.textContent;
@@ -47,7 +33,7 @@ test('the API reference shows every operation of the OpenAPI document', async ()
 });
 
 test('the API reference forgets a typed access token on reload', async () => {
-  const page = await openReference();
+  const page = await openReference(site);
   await page.getByRole('button', { name: 'Authorize' }).click();
   // the dialog asks for the API token only, not for secrets of the cron job or the webhook
   expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1);
@@ -71,61 +57,6 @@ test('the API reference forgets a typed access token on reload', async () => {
   await page.reload();
   await page.getByRole('button', { name: 'Authorize' }).click();
   expect(await page.getByLabel('accessToken').inputValue()).toBe('');
-});
-
-test('a link to an API operation opens that operation in the API reference', async () => {
-  const page = await site.open(`${PATH}#/Health/checkHealth`);
-  await page.locator('.opblock.is-open [data-path="/api/health"]').waitFor();
-});
-
-test('the API reference does not scroll sideways on a phone screen', async () => {
-  const page = await openReference({ viewport: { width: 390, height: 844 } });
-  expect(await scrollsSideways(page)).toBe(false);
-  expect(await violationsOf(page)).toEqual([]);
-  await operation(page, 'Create a payment').click();
-  await page.getByText('Malformed JSON').first().waitFor();
-  await page.getByRole('button', { name: 'Authorize' }).click();
-  expect(await scrollsSideways(page)).toBe(false);
-});
-
-test('the API reference switches between light and dark with the browser’s colour scheme', async () => {
-  const page = await openReference({ colorScheme: 'dark' });
-  const colours = () =>
-    page
-      .locator('.opblock')
-      .first()
-      .evaluate((block) => [getComputedStyle(block).backgroundColor, getComputedStyle(block).color]);
-  await expect.poll(colours).toEqual(['rgb(18, 24, 36)', 'rgb(215, 220, 229)']);
-  await page.emulateMedia({ colorScheme: 'light' });
-  await expect.poll(colours).toEqual(['rgb(255, 255, 255)', 'rgb(26, 31, 54)']);
-});
-
-test('the API reference offers a retry when the OpenAPI document cannot be loaded', async () => {
-  site.allowComplaints(/503/);
-  const page = await site.open('/');
-  await page.route(`**${DOCUMENT}`, (route) => route.fulfill({ status: 503, body: '' }));
-  await page.goto(site.url + PATH);
-  await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).waitFor();
-  await page.unroute(`**${DOCUMENT}`);
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await operation(page, 'List payments').waitFor();
-  expect(await page.getByRole('alert').filter({ hasText: 'could not be loaded' }).count()).toBe(0);
-});
-
-test('the API reference links to the OpenAPI document when JavaScript is disabled', async () => {
-  const page = await site.open(PATH, { javaScriptEnabled: false });
-  expect(await page.locator('noscript p').isVisible()).toBe(true);
-  expect(await page.getByRole('status').isVisible()).toBe(false);
-  await page.getByRole('link', { name: DOCUMENT }).click();
-  await page.waitForURL(site.url + DOCUMENT);
-});
-
-test('the link from the start page loads the API reference with a content security policy nonce', async () => {
-  const page = await site.open('/');
-  const loaded = page.waitForResponse(site.url + PATH);
-  await page.getByRole('link', { name: 'API reference' }).click();
-  expect((await loaded).headers()['content-security-policy']).toContain('nonce-');
-  await operation(page, 'List payments').waitFor();
 });
 
 test('Swagger UI is loaded only on the API reference page', async () => {

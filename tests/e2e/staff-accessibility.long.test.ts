@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { visit } from './support/browser';
 import { ADMIN } from './support/company';
 import { EVERY_PAGE, factsWithUpload, fitsAt, MORE_STATES, pathOf, watchPages } from './support/every-page';
 import { violationsOf } from './support/looks';
@@ -35,4 +36,37 @@ describe.each([1440, 390])('at %i px', (width) => {
     }
     for (const other of width === 1440 ? [...BETWEEN, width] : [width]) await fitsAt(page, path, other);
   });
+});
+
+// The breakpoints of Mantine and our style sheets, and the width from which lists are tables, each ±1 px.
+const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
+
+test('the navigation and the account button are reachable at every screen width', async () => {
+  const page = await site.open('/admin', { own: true });
+  const navigation = page.getByRole('navigation', { name: 'Main' });
+  for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {
+    await visit(page, site.url + path);
+    for (const width of [320, 390, ...edges, 1920]) {
+      await fitsAt(page, path, width);
+      const burger = page.getByRole('button', { name: 'Navigation' });
+      const isNarrow = await burger.isVisible();
+      if (isNarrow) await burger.click();
+      const account = page.getByRole('button', { name: /^Account of/ });
+      const reached = {
+        navigation: await navigation.isVisible(),
+        account: (await account.boundingBox())?.y ?? Infinity,
+      };
+      expect.soft({ path, width, isNarrow, ...reached }).toEqual({
+        path,
+        width,
+        isNarrow: width < 768,
+        navigation: true,
+        account: expect.toSatisfy((y: number) => y < 844),
+      });
+      if (isNarrow) await burger.click();
+      if (path !== '/admin/invoices') continue;
+      // The side bar and padding take about 300 px, and lists are tables from about 800 px.
+      expect.soft([width, await page.locator('main table').isVisible()]).toEqual([width, width >= 1100]);
+    }
+  }
 });

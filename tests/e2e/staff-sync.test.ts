@@ -1,16 +1,43 @@
 import type { Page } from 'playwright';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { receiveWebhooks } from '../support/alert-receivers';
 import { visit } from './support/browser';
-import { STAFF } from './support/company';
+import { ADMIN, STAFF } from './support/company';
 import { choose, endSession, fillFilter, press, told } from './support/forms';
 import { useSite } from './support/use-site';
 
+let receiver: Awaited<ReturnType<typeof receiveWebhooks>>;
+beforeAll(async () => {
+  receiver = await receiveWebhooks();
+});
+afterAll(() => receiver?.close());
+
 // Use a fresh site, because runs, replays and checks with Stripe change data that other test files read.
-const site = useSite('company', { fresh: true });
+const site = useSite('company', {
+  fresh: true,
+  env: () => ({
+    ALERT_WEBHOOK_URL: receiver.url,
+    ALERT_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+  }),
+});
 
 const section = (page: Page, title: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
 const rowsOf = (page: Page, title: string) => section(page, title).locator('tbody tr');
+
+test('the alert settings page shows whether a test alert was delivered', async () => {
+  const page = await site.open('/admin/settings/alerts', { as: ADMIN });
+  await page.getByText(new URL(receiver.url).host).waitFor();
+  await press(page, 'Send a test alert');
+  await told(page, 'The test alert was delivered.');
+  expect(receiver.received.map(({ body }) => JSON.parse(body).type)).toContain('alert.test');
+
+  receiver.status = 503;
+  await press(page, 'Send a test alert');
+  await page.getByText('The test alert was not delivered to every channel.').waitFor();
+  const row = page.locator('tbody tr').filter({ hasText: 'sent a test alert' });
+  expect(await row.textContent()).toContain('webhook: the receiver answered 503');
+});
 
 test('the overview links to the webhook event that matches no customer', async () => {
   const page = await site.open('/admin');

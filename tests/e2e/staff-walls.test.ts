@@ -8,16 +8,15 @@ import { ADMIN, OTHER, STAFF } from './support/company';
 import {
   actionArguments,
   type BuiltAction,
+  DATA,
+  FORGED,
   listAdminRoutes,
   listServerActions,
   postAction,
   postForm,
+  ROUTER_HEADERS,
 } from './support/server-actions';
 import { HTTPS_URL, useSite } from './support/use-site';
-
-const FORGED = '__Host-w5t.session_token=forged.signature';
-/** Matches text that only signed-in staff or admins may read. */
-const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
 
 // Use a fresh site, because one test runs the actions that change tokens, staff and settings.
 const site = useSite('https', { fresh: true, as: ADMIN });
@@ -129,11 +128,6 @@ describe('sessions and redirects', () => {
 describe('access to pages and route handlers', () => {
   const routes = listAdminRoutes('1');
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-  const routerHeaders = [
-    { rsc: '1' },
-    { rsc: '1', 'next-router-prefetch': '1' },
-    { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
-  ];
 
   test('the list of routes for the access tests includes pages, route handlers and admin pages', () => {
     const paths = routes.map(({ path }) => path);
@@ -172,29 +166,18 @@ describe('access to pages and route handlers', () => {
     }
   });
 
-  test('no staff route returns data to a Next.js router request with a forged session', async () => {
-    for (const { path } of routes) {
-      for (const headers of routerHeaders) {
-        const answer = await site.fetch(path, { as: null, headers: { ...headers, cookie: FORGED } });
-        expect(await answer.text()).not.toMatch(DATA);
-      }
-    }
-  });
-
-  test('staff without admin rights get 403 from every admin route and from no other route', {
-    timeout: 120_000,
-  }, async () => {
-    for (const { path, kind, forAdmins } of routes) {
+  test('staff without admin rights get 403 from every admin route', async () => {
+    for (const { path, kind } of routes.filter(({ forAdmins }) => forAdmins)) {
       const answer = await site.fetch(path, { as: STAFF });
-      expect([path, answer.status === 403, isSignIn(answer)]).toEqual([path, forAdmins, false]);
-      if (forAdmins && kind === 'page') expect(await answer.text()).toContain('For admins only');
+      expect([path, answer.status, isSignIn(answer)]).toEqual([path, 403, false]);
+      if (kind === 'page') expect(await answer.text()).toContain('For admins only');
     }
   });
 
   test('admin pages return no data to staff without admin rights', async () => {
     const theirs = /root@example\.com|other@example\.com|Mary Jackson|payments:write|mcp:read/;
     for (const { path } of routes.filter(({ forAdmins }) => forAdmins)) {
-      for (const headers of [{}, ...routerHeaders]) {
+      for (const headers of [{}, ...ROUTER_HEADERS]) {
         const real = path.replace('/staff/1', `/staff/${site.facts.otherId}`);
         expect(await (await site.fetch(real, { as: STAFF, headers })).text()).not.toMatch(theirs);
       }

@@ -10,6 +10,17 @@ const ROOT = join(import.meta.dirname, '../../..');
 const FOR_ADMINS = ['/admin/imports', '/admin/tokens', '/admin/staff', '/admin/settings'];
 const ENDS_FOR_ADMINS = /^\/admin\/customers\/[^/]+\/(erase|merge)$/;
 
+/** The cookie of a session that the server never started. */
+export const FORGED = '__Host-w5t.session_token=forged.signature';
+/** Matches text that only signed-in staff or admins may read. */
+export const DATA = /K1\d{4}|€\d|example\.(com|org)|payment_reference|Mary Jackson/;
+/** Headers of the requests that Next's router sends for a page. */
+export const ROUTER_HEADERS = [
+  { rsc: '1' },
+  { rsc: '1', 'next-router-prefetch': '1' },
+  { rsc: '1', 'next-router-segment-prefetch': '/_tree' },
+];
+
 export interface AdminRoute {
   path: string;
   kind: 'page' | 'route';
