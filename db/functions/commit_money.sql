@@ -1,5 +1,5 @@
--- The part of commit_plan that writes invoices with Stripe's lines, and payments. Rows that move with their Stripe customer are moved after
--- new invoices are inserted.
+-- The part of commit_plan that writes invoices with Stripe's lines, and payments. Rows that move with their Stripe
+-- customer are moved after new invoices are inserted.
 CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
@@ -31,7 +31,8 @@ BEGIN
       stripe_invoice_id = r.stripe_invoice_id, stripe_customer_id = r.stripe_customer_id,
       stripe_synced_at = r.stripe_synced_at,
       provider_as_of = r.provider_as_of, provider_gone_at = r.provider_gone_at,
-      recheck_at = r.recheck_at, lines_hash = r.lines_hash, lines_complete = r.lines_complete, updated_at = now(), version = t.version + 1
+      recheck_at = r.recheck_at, lines_hash = r.lines_hash, lines_complete = r.lines_complete,
+      updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::invoices, plan -> 'invoicesUpdated') r
       WHERE t.id = r.id AND t.version = r.version;
     GET DIAGNOSTICS written = ROW_COUNT;

@@ -1,5 +1,5 @@
 -- Lines of Stripe's invoices.
--- Functions: 187febb923400fee5388adf4626c565c6cdbcc5404fea53f33c50844f2677afc
+-- Functions: 46b8c0c301f5c78b8fce43d2f0cff1c814b953968ede582e48e579b8cf1bd183
 CREATE TABLE "stripe_invoice_lines" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "stripe_invoice_lines_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"invoice_id" integer NOT NULL,

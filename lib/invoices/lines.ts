@@ -163,23 +163,19 @@ export function stripeLineTotals(
   invoice: { subtotal: number; tax: number; lines_complete: boolean },
   lines: StripeLineRow[],
 ) {
-  const sum = (field: 'net' | 'tax') =>
-    lines.reduce((so_far, line) => so_far + toThousandths(line[field]), 0);
+  const sum = (field: 'net' | 'tax') => lines.reduce((total, line) => total + toThousandths(line[field]), 0);
   const [net, tax] = [sum('net'), sum('tax')];
   const [wantedNet, wantedTax] = [invoice.subtotal, invoice.tax].map((one) => toThousandths(String(one)));
-  const isSame = net === wantedNet && tax === wantedTax;
-  const gap = !invoice.lines_complete
-    ? ('lines' as const)
-    : isSame
-      ? null
-      : net === wantedNet && tax === 0
-        ? ('tax' as const)
-        : ('amount' as const);
+  const gapOfSums = (): 'lines' | 'tax' | 'amount' | null => {
+    if (!invoice.lines_complete) return 'lines';
+    if (net === wantedNet && tax === wantedTax) return null;
+    return net === wantedNet && tax === 0 ? 'tax' : 'amount';
+  };
   return {
     subtotal: fromThousandths(net),
     rates: [{ tax_rate: null, tax: fromThousandths(tax) }],
     total: fromThousandths(net + tax),
-    gap,
+    gap: gapOfSums(),
   };
 }
 

@@ -3,7 +3,7 @@ import { fromEpoch, isTimeZone, toEpoch } from '../dates';
 import { asId, asInstant, asObject, asText, toCurrency, UnstorableError } from './read';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
-import { listLines, type ProviderLine } from './to-invoice-lines';
+import { type ProviderLine, toLines } from './to-invoice-lines';
 import { toProviderDispute, toProviderRefund } from './to-money-back';
 import {
   type ProviderSubscriptionItem,
@@ -76,7 +76,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments and lines. Stripe embeds ten of each. If there are more, fetches the others. */
+/** Retrieves an invoice with its payments and lines. Stripe embeds ten of each. Fetches the others if there are more. */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (found.payments?.has_more) {
@@ -84,44 +84,19 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
     found.payments = await stripe.invoicePayments.list({ invoice, limit: LIMIT, expand });
   }
   if (found.lines?.has_more) {
-    const { data, isComplete } = await listLineItems(stripe, invoice);
-    if (isComplete) found.lines = { ...found.lines, data, has_more: false };
+    const all = await listAll<Stripe.InvoiceLineItem>((page) => stripe.invoices.listLineItems(invoice, page));
+    if ('data' in all) found.lines = { ...found.lines, data: all.data, has_more: false };
   }
   return found;
 }
 
-/** Lists the lines of an invoice. @throws Stripe's errors */
-async function listLineItems(stripe: Stripe, invoice: string) {
-  const data: Stripe.InvoiceLineItem[] = [];
-  let started_at: Parameters<typeof responseTime>[0] = {};
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const after = data.at(-1)?.id;
-    const cursor = after === undefined ? {} : { starting_after: after };
-    const answer = await stripe.invoices.listLineItems(invoice, { limit: LIMIT, ...cursor });
-    if (page === 0) started_at = answer;
-    if (!Array.isArray(answer.data)) break;
-    data.push(...answer.data);
-    if (!answer.has_more) return { data, isComplete: true, response: started_at };
-  }
-  return { data, isComplete: false, response: started_at };
-}
-
 /** Fetches all lines of an invoice; its object shows only ten. Never throws errors from Stripe or the network. */
-export async function fetchLines(
-  stripe: Stripe,
-  now: () => Date,
-  invoice: string,
-): Promise<Fetched<ProviderLine[]>> {
-  const started = now();
-  try {
-    const { data, isComplete, response } = await listLineItems(stripe, invoice);
-    if (!isComplete) return { state: 'unavailable', reason: 'too_many_lines' };
-    const object = listLines(data, toCurrency(data[0]?.currency));
-    return { state: 'found', object, asOf: responseTime(response, started, now()) };
-  } catch (error) {
-    return unavailable(error);
-  }
-}
+export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
+  fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
+    now,
+    (page) => stripe.invoices.listLineItems(invoice, page),
+    (data) => toLines(data, toCurrency(data[0]?.currency)),
+  );
 
 /**
  * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds.
@@ -185,31 +160,48 @@ async function fetchPayments<T>(
   }
 }
 
-/** Maximum number of pages of 100 items or lines, far more than a subscription or an invoice may have. */
-const MAX_PAGES = 5;
-
 /** Fetches all items of a subscription; its object shows only ten. Never throws errors from Stripe or the network. */
-export async function fetchItems(
-  stripe: Stripe,
+export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
+  fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(
+    now,
+    (page) => stripe.subscriptionItems.list({ subscription, ...page }),
+    (data) => data.flatMap((item) => toProviderItem(item) ?? []),
+  );
+
+async function fetchAll<T extends { id: string }, Row>(
   now: () => Date,
-  subscription: string,
-): Promise<Fetched<ProviderSubscriptionItem[]>> {
+  list: ListPage<T>,
+  convert: (data: T[]) => Row[],
+): Promise<Fetched<Row[]>> {
   const started = now();
-  const items: ProviderSubscriptionItem[] = [];
   try {
-    let after: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const cursor = after === undefined ? {} : { starting_after: after };
-      const answer = await stripe.subscriptionItems.list({ subscription, limit: LIMIT, ...cursor });
-      if (!Array.isArray(answer.data)) return { state: 'unavailable', reason: 'invalid_answer' };
-      items.push(...answer.data.flatMap((item) => toProviderItem(item) ?? []));
-      after = answer.data.at(-1)?.id;
-      if (!answer.has_more)
-        return { state: 'found', object: items, asOf: responseTime(answer, started, now()) };
-    }
-    return { state: 'unavailable', reason: 'too_many_items' };
+    const all = await listAll(list);
+    if ('reason' in all) return { state: 'unavailable', reason: all.reason };
+    return { state: 'found', object: convert(all.data), asOf: responseTime(all.first, started, now()) };
   } catch (error) {
     return unavailable(error);
+  }
+}
+
+type ListPage<T> = (page: {
+  limit: number;
+  starting_after?: string;
+}) => PromiseLike<{ data: T[]; has_more: boolean } & Parameters<typeof responseTime>[0]>;
+
+/** Maximum number of pages of 100 entries, far more than a subscription or an invoice may have. */
+const MAX_PAGES = 5;
+
+/** Lists all pages. @returns the reason if there are too many, or if an answer is no list. @throws Stripe's errors */
+async function listAll<T extends { id: string }>(list: ListPage<T>) {
+  const first = await list({ limit: LIMIT });
+  const data: T[] = [];
+  for (let [page, answer] = [1, first]; ; page += 1) {
+    if (!Array.isArray(answer.data)) return { reason: 'invalid_answer' };
+    data.push(...answer.data);
+    const last = data.at(-1);
+    if (!answer.has_more || !last) return { data, first };
+    if (page === MAX_PAGES) return { reason: 'too_many' };
+    answer = await list({ limit: LIMIT, starting_after: last.id });
   }
 }
 

@@ -18,12 +18,12 @@ export function toProviderLines(payload: Json, currency: string) {
   const { data, has_more, total_count } = asObject(payload.lines);
   if (!Array.isArray(data)) return null;
   const isComplete = has_more !== true && !(Number(total_count) > data.length);
-  const lines = listLines(data, currency);
+  const lines = toLines(data, currency);
   return { lines, isComplete, hash: hashOf(payload, lines, isComplete && data.length <= EMBEDDED) };
 }
 
 /** Converts a whole list of lines. @throws UnstorableError for an amount that no column can hold */
-export function listLines(data: unknown[], currency: string): ProviderLine[] {
+export function toLines(data: unknown[], currency: string): ProviderLine[] {
   const objects = data.map(asObject);
   const rateOf = ratesOf(objects);
   return objects.map((line) => toProviderLine(line, currency, rateOf));

@@ -71,7 +71,7 @@ export function toProviderInvoice(object: unknown) {
     balanceApplied: balance === null ? null : money(balance),
     /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
-    /** Lines, of which Stripe shows at most ten. Null if the payload contains no list of lines. */
+    /** The lines. Stripe embeds only the first ten. Null if the payload contains no list of lines. */
     lines: toProviderLines(payload, currency),
     paymentIntentId: paymentIntentOf(payload),
     /** All payment intents and charges that the payload names. */

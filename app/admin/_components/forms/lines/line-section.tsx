@@ -51,28 +51,31 @@ export function StripeLineSection({ invoice, lines, timeZone }: StripeProps) {
     <Section title="Lines">
       {rows.length > 0 && <LineList lines={rows} currency={currency} />}
       {rows.length > 0 && <TotalList totals={totals} currency={currency} />}
-      <EmptyText>{gapText(invoice, lines.length, totals, money)}</EmptyText>
+      {totals.gap && <EmptyText>{gapText(totals.gap, invoice, lines.length, money(totals.total))}</EmptyText>}
     </Section>
   );
 }
 
+/** Says why the lines of an invoice do not add up to it. */
 function gapText(
-  { subtotal, tax, total }: InvoiceDetails,
+  gap: NonNullable<ReturnType<typeof stripeLineTotals>['gap']>,
+  { subtotal, tax, total, currency }: InvoiceDetails,
   count: number,
-  sums: ReturnType<typeof stripeLineTotals>,
-  money: (amount: string) => string,
-): string | null {
-  switch (sums.gap) {
-    case null:
-      return null;
+  sum: string,
+): string {
+  const money = (amount: number) => formatMoney(amount, currency);
+  switch (gap) {
     case 'lines':
       return count === 0
         ? 'Stripe has not reported the lines yet. The nightly reconciliation fetches them.'
         : `Stripe has reported only the first ${count} lines. The nightly reconciliation fetches the others.`;
     case 'tax':
-      return `Stripe reported the tax of ${money(String(tax))} for the whole invoice, and not for its lines.`;
+      return `Stripe reported the tax of ${money(tax)} for the whole invoice, and not for its lines.`;
     case 'amount':
-      return `The lines add up to ${money(sums.total)}, and the invoice to ${money(String(total))} (net ${money(String(subtotal))}). Stripe assigned the difference to no line, as it does with shipping or with a discount on the whole invoice.`;
+      return [
+        `The lines add up to ${sum}, and the invoice to ${money(total)}, or ${money(subtotal)} without tax.`,
+        'Stripe assigned the difference to no line, as it does with shipping or a discount on the whole invoice.',
+      ].join(' ');
   }
 }
 
