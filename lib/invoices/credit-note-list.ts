@@ -9,13 +9,15 @@ import { CREDIT_NOTE_COLUMNS } from './credit-notes';
 
 const c = creditNotes;
 
+export const CREDIT_NOTE_KINDS = c.kind.enumValues;
+
 /** The list of credit notes and cancellations on staff pages. */
 export const creditNoteList = defineList({
   table: c,
   filters: {
     customer: customerFilter(c.customer_id),
     number: numberFilter(c),
-    kind: wordFilter(c.kind.enumValues, c.kind),
+    kind: wordFilter(CREDIT_NOTE_KINDS, c.kind),
     ...dayFilters(c.date),
   },
   orders: { date: sql`${c.date}` },

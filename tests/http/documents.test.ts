@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { strFromU8, unzipSync } from 'fflate';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as creditNoteFile from '@/app/api/w5t/credit-notes/[id]/document/route';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
-import { auditLog, customers, invoiceLines } from '@/db/schema';
+import { auditLog, creditNotes, customers, invoiceLines } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import type { TaxCategory } from '@/lib/customers/tax-category';
@@ -229,8 +229,16 @@ describe('the document of a credit note', () => {
     await eraseCustomer(db, customer?.id ?? 0, { actor, now: now() });
     const { xml } = await getCreditNoteDocument(db, note.id, now());
     expect(xml).toContain('Vergessen AG');
+    // A document that the font of PDFs cannot express was never made, but its buyer is kept.
+    const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
+    await db.update(creditNotes).set(unmade).where(eq(creditNotes.id, cancellation.id));
     await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
     expect((await describeCreditNoteDocument(db, note.id)).reasons).toEqual(['The customer was erased.']);
+    const buyers = await db
+      .select({ buyer: creditNotes.buyer })
+      .from(creditNotes)
+      .where(eq(creditNotes.invoice_id, id));
+    expect(buyers).toEqual([{ buyer: null }, { buyer: null }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { formatCustomer, formatDate, joinTexts } from '@/app/_components/format';
 import { pastPresets } from '@/lib/dates';
-import { creditNoteList, type ListedCreditNote } from '@/lib/invoices/credit-note-list';
+import { CREDIT_NOTE_KINDS, creditNoteList, type ListedCreditNote } from '@/lib/invoices/credit-note-list';
 import { Money, StatusBadge } from '../_components/display/values';
 import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList, type RecordRows } from '../_components/lists/record-list';
@@ -18,7 +18,7 @@ export const CREDIT_NOTES = declareList({
   fields: (today) => [
     customerField,
     { name: 'number', label: 'Number', placeholder: 'Full number or #ID' },
-    { name: 'kind', label: 'Kind', options: choiceOf(['credit_note', 'cancellation']) },
+    { name: 'kind', label: 'Kind', options: choiceOf(CREDIT_NOTE_KINDS) },
     { name: 'from', label: 'Date', presets: pastPresets(today) },
   ],
   Rows: CreditNoteList,
