@@ -48,7 +48,7 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
     .where(eq(invoices.id, Math.min(id, MAX_ID)));
   if (!invoice) throw new AppError('not_found', `There is no invoice ${id}.`);
   if (invoice.stripe_invoice_id) {
-    return without('Stripe issued this invoice, and only its totals are stored here. Stripe has its PDF.');
+    return without('Stripe issued this invoice and has its PDF.');
   }
   if (invoice.status === 'draft') {
     return without('It is a draft. It gets its document when it is issued.');
