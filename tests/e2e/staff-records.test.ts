@@ -175,7 +175,7 @@ describe('forms of records', () => {
     await page.getByText('Austria').waitFor();
     await page.getByText(`Created by ${STAFF.email}`).waitFor();
 
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await page.waitForURL(/\/edit$/);
     expect(await field(page, 'Exempt from tax').isChecked()).toBe(true);
     await field(page, 'City').fill('Wien');
@@ -185,7 +185,7 @@ describe('forms of records', () => {
     await page.getByText('City: – → Wien').waitFor();
     await page.getByText('Tax exempt: true → false').waitFor();
 
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     expect(await page.getByRole('combobox', { name: 'Country' }).inputValue()).toBe('Austria');
     await page.getByRole('combobox', { name: 'Country' }).fill('Austrai');
     await press(page, 'Save');
@@ -207,7 +207,7 @@ describe('forms of records', () => {
     await press(page, 'Create service');
     await told(page, 'The service is created.');
     await page.getByText('€12.50').first().waitFor();
-    await page.getByRole('link', { name: 'Edit' }).click();
+    await page.getByRole('link', { name: 'Edit', exact: true }).click();
     await page.waitForURL(/\/edit$/);
     expect(await page.getByLabel('Price').inputValue()).toBe('12.50');
     await page.getByLabel('Interval').selectOption('year');
@@ -259,7 +259,7 @@ test('a customer form typed before the session expired is restored after signing
   expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
   await press(page, 'Save');
   await told(page, 'Your changes are saved.');
-  await page.getByRole('link', { name: 'Edit' }).click();
+  await page.getByRole('link', { name: 'Edit', exact: true }).click();
   await page.waitForURL(/\/edit$/);
   expect(await field(page, 'E-mail').inputValue()).toBe('new@form.example');
   expect(await page.getByText('is restored here').count()).toBe(0);

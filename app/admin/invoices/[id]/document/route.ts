@@ -1,4 +1,4 @@
 import { getDocument } from '@/lib/documents/invoice-document';
-import { staffDocumentRoute } from '../../../_components/document-route';
+import { staffDocumentRoute } from '../../../_components/records/document-route';
 
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = staffDocumentRoute(getDocument);

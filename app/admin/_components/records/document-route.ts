@@ -1,15 +1,15 @@
 import { notFound } from 'next/navigation';
 import { toId } from '@/app/_components/search-params';
-import type { Database } from '@/db/database';
 import { requireStaff } from '@/lib/auth/staff-session';
 import { type DocumentFile, documentResponse } from '@/lib/http/document-route';
 import { answerWith, methodNotAllowed, problemResponse } from '@/lib/http/messages';
+import type { Runtime } from '@/lib/runtime';
 
 /**
  * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. A record without
  * a document opens its page, which says why.
  */
-export function staffDocumentRoute(get: (db: Database, id: number, now: Date) => Promise<DocumentFile>) {
+export function staffDocumentRoute(get: (db: Runtime['db'], id: number, now: Date) => Promise<DocumentFile>) {
   async function download(
     request: Request,
     { params }: { params: Promise<{ id: string }> },
