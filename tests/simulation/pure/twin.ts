@@ -295,6 +295,8 @@ const WAYS: Way[] = [
   renew,
   renewed(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
+    // A plan has no lines of a new invoice that it does not insert.
+    plan.lines = plan.lines.filter(({ invoice_id }) => invoice_id > 0);
     plan.changes = [];
   }),
   renewed(({ plan }) => {
