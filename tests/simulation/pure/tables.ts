@@ -10,6 +10,7 @@ import type {
   StoredRefund,
   StoredService,
   StoredSubscription,
+  StoredTransfer,
 } from '@/lib/store/snapshot';
 import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
@@ -46,6 +47,7 @@ export interface ModelRows {
   subscriptions: Map<number, StoredSubscription>;
   items: Map<number, StoredItem>;
   invoices: Map<number, StoredInvoice>;
+  transfers: Map<number, StoredTransfer>;
   payments: Map<number, StoredPayment>;
   refunds: Map<number, StoredRefund>;
   disputes: Map<number, StoredDispute>;
@@ -57,8 +59,8 @@ export interface ModelRows {
 
 export type ModelEntry = Omit<
   typeof accountingEntries.$inferSelect,
-  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id'
->;
+  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id' | 'invoice_id' | 'transfer_id'
+> & { invoice_id: number };
 
 export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
@@ -84,6 +86,7 @@ export class ModelTables {
     subscriptions: new Map(),
     items: new Map(),
     invoices: new Map(),
+    transfers: new Map(),
     payments: new Map(),
     refunds: new Map(),
     disputes: new Map(),
@@ -154,6 +157,7 @@ const UNIQUE: Partial<{ [Name in TableName]: (row: RowOf<Name>) => string | null
   subscriptions: (row) => row.stripe_subscription_id,
   items: (row) => row.stripe_subscription_item_id,
   invoices: (row) => row.stripe_invoice_id,
+  transfers: (row) => row.reference,
   payments: (row) => row.payment_reference,
   refunds: (row) => row.stripe_refund_id,
   disputes: (row) => row.stripe_dispute_id,
@@ -204,6 +208,7 @@ export const REFERENCES: Partial<Record<TableName, Record<string, TableName>>> =
   subscriptions: { customer_id: 'customers' },
   items: { subscription_id: 'subscriptions', customer_service_id: 'services' },
   invoices: { customer_id: 'customers', subscription_id: 'subscriptions' },
+  transfers: { customer_id: 'customers' },
   payments: { invoice_id: 'invoices', customer_id: 'customers' },
   refunds: { payment_id: 'payments' },
   disputes: { payment_id: 'payments' },
