@@ -13,21 +13,23 @@ export interface BookedAt {
  * Posts the changes of invoices and payments to the journal (db/functions/accounting.sql), in the transaction that
  * changed them. Each entry has the day of its invoice or payment, or today's date if that day's month is over.
  *
- * @param touched ids of the changed invoices and payments, including deleted payments
+ * @param touched ids of the changed invoices, payments and transfers, including deleted ones
  */
 export async function bookEntries(
   tx: Database,
-  touched: { invoices?: number[]; payments?: number[] },
+  touched: { invoices?: number[]; payments?: number[]; transfers?: number[] },
   { now, clock = () => now, timeZone }: BookedAt,
 ): Promise<void> {
   const [invoices, payments] = [toArray(touched.invoices), toArray(touched.payments)];
-  await book(tx, { invoices, payments, today: toCalendarDate(clock(), timeZone), timeZone });
+  const transfers = toArray(touched.transfers);
+  await book(tx, { invoices, payments, transfers, today: toCalendarDate(clock(), timeZone), timeZone });
 }
 
 const toArray = (ids: number[] = []) => `{${ids}}`;
 
 const book = statement(
-  ['invoices', 'payments', 'today', 'timeZone'],
-  (_, { invoices, payments, today, timeZone }) =>
-    sql`select book_entries(${invoices}::int[], ${payments}::int[], ${today}::date, ${timeZone}::text)`,
+  ['invoices', 'payments', 'transfers', 'today', 'timeZone'],
+  (_, { invoices, payments, transfers, today, timeZone }) =>
+    sql`select book_entries(${invoices}::int[], ${payments}::int[], ${today}::date, ${timeZone}::text,
+      transfer_ids => ${transfers}::int[])`,
 );

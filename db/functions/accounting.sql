@@ -7,13 +7,10 @@ CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE
     ELSE 2 END
 $$;
 --> statement-breakpoint
--- Earlier versions of accounting_facts returned no number of a credit note. PostgreSQL cannot replace a function if the
--- columns of its result change.
-DO $$ BEGIN
-  IF EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure('accounting_facts(int[], int[], date, text, boolean)')
-    AND NOT 'credit_note_number' = ANY (proargnames))
-  THEN DROP FUNCTION accounting_facts(int[], int[], date, text, boolean); END IF;
-END $$;
+-- Earlier versions of these functions knew no transfers. With other parameters, they would stay beside the new ones.
+DROP FUNCTION IF EXISTS accounting_facts(int[], int[], date, text, boolean);
+--> statement-breakpoint
+DROP FUNCTION IF EXISTS book_entries(int[], int[], date, text, date, boolean);
 --> statement-breakpoint
 -- The key of an accounting entry. Entries with the same key record the same fact.
 CREATE OR REPLACE FUNCTION entry_key(
@@ -27,22 +24,23 @@ $$;
 --> statement-breakpoint
 -- Returns the facts to post for the current invoices and payments, each with its date. If `is_sum`, the fact
 -- is a total whose parts have no known dates, so only its difference from the posted sum is booked. Our own credit notes
--- and cancellations are facts with numbers, so an invoice that one of them cancels stays posted.
+-- and cancellations are facts with numbers, so an invoice that one of them cancels stays posted. A transfer is a payment
+-- without an invoice over the part that no payment of an invoice has.
 CREATE OR REPLACE FUNCTION accounting_facts(
-  invoice_ids int[], payment_ids int[], today date, time_zone text, with_cancelled boolean
+  invoice_ids int[], payment_ids int[], transfer_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
-  gross numeric, currency text, is_sum boolean, credit_note_number text, key text
+  gross numeric, currency text, is_sum boolean, credit_note_number text, transfer_id int, key text
 ) LANGUAGE plpgsql STABLE ROWS 10 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
   SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
-      f.currency) || coalesce('|' || f.credit_note_number, '')
+      f.currency) || coalesce('|' || f.credit_note_number, '') || coalesce('|transfer ' || f.transfer_id, '')
   FROM (
   -- One row per tax rate, rounded as in lib/invoices/totals.ts.
   SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
-      (r.net + r.tax)::numeric, i.currency, false, NULL::text
+      (r.net + r.tax)::numeric, i.currency, false, NULL::text, NULL::int
     FROM invoices i, LATERAL (
       SELECT l.tax_rate, l.net, round(l.net * l.tax_rate / 100, currency_decimals(i.currency)) AS tax
         FROM (
@@ -55,11 +53,11 @@ BEGIN
       OR EXISTS (SELECT FROM credit_notes n WHERE n.invoice_id = i.id AND n.kind = 'cancellation'))
   UNION ALL
   SELECT CASE n.kind WHEN 'cancellation' THEN 'invoice' ELSE 'credit' END, n.invoice_id, NULL, n.date, r.tax_rate, -r.net,
-      -r.tax, -(r.net + r.tax), n.currency, false, n.number
+      -r.tax, -(r.net + r.tax), n.currency, false, n.number, NULL
     FROM credit_notes n, jsonb_to_recordset(n.rates) r(tax_rate numeric, net numeric, tax numeric)
     WHERE n.invoice_id = ANY (invoice_ids)
   UNION ALL
-  SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true, NULL
+  SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true, NULL, NULL
     FROM invoices i
       LEFT JOIN LATERAL (
         SELECT sum(p.amount - p.refunded_amount) AS recorded FROM payments p
@@ -80,11 +78,12 @@ BEGIN
     WHERE i.id = ANY (invoice_ids) AND i.status NOT IN ('draft', 'cancelled') AND f.gross <> 0
   UNION ALL
   SELECT 'payment', p.invoice_id, p.id, p.payment_date, NULL, NULL, NULL, p.amount, p.currency,
-      p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount, NULL
+      p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount, NULL, NULL
     FROM payments p WHERE p.id = ANY (payment_ids) AND p.status IN ('completed', 'refunded')
   UNION ALL
   -- Refunds and lost disputes count up to the paid amount, as in lib/payments/money-back.ts.
-  SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false, NULL
+  SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false, NULL,
+      NULL
     FROM (
       SELECT p.invoice_id, c.payment_id, (c.at AT TIME ZONE time_zone)::date AS on_day, p.currency,
         least(c.so_far, p.amount) - least(c.so_far - c.amount, p.amount) AS back
@@ -104,8 +103,18 @@ BEGIN
         ) c JOIN payments p ON p.id = c.payment_id AND p.currency = c.currency
         WHERE p.status IN ('completed', 'refunded')
     ) b WHERE b.back > 0
+  UNION ALL
+  SELECT 'payment', NULL, NULL, t.payment_date, NULL, NULL, NULL, t.amount - coalesce(p.spread, 0), t.currency, false,
+      NULL, t.id
+    FROM transfers t CROSS JOIN LATERAL (
+      SELECT sum(p.amount) AS spread FROM payments p WHERE p.transfer = t.reference
+    ) p
+    WHERE t.id = ANY (transfer_ids) AND t.amount > coalesce(p.spread, 0)
+  UNION ALL
+  SELECT 'refund', NULL, NULL, b.date, NULL, NULL, NULL, -b.amount, t.currency, false, NULL, t.id
+    FROM transfers t, jsonb_to_recordset(t.paid_back) b(amount numeric, date date) WHERE t.id = ANY (transfer_ids)
   ) f(record, invoice_id, payment_id, original_date, tax_rate, net, tax, gross, currency, is_sum,
-    credit_note_number);
+    credit_note_number, transfer_id);
 END $$;
 --> statement-breakpoint
 -- Updates the journal to match the current invoices and payments, including deleted payments. Adds new
@@ -113,7 +122,7 @@ END $$;
 -- is before [open_from] (default: the first day of today's month), because earlier months are closed.
 CREATE OR REPLACE FUNCTION book_entries(
   invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
-  with_cancelled boolean DEFAULT false
+  with_cancelled boolean DEFAULT false, transfer_ids int[] DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = on
 AS $$
@@ -130,11 +139,11 @@ BEGIN
   INSERT INTO accounting_entries (
     record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
     credit_note_number, due_date, payment_reference, method, tax_rate, net, tax, gross, currency, customer_country,
-    customer_vat_id
+    customer_vat_id, transfer_id
   )
   WITH facts AS MATERIALIZED (
     SELECT f.*, row_number() OVER (PARTITION BY f.key) AS n
-      FROM accounting_facts(all_invoices, payment_ids, today, time_zone, with_cancelled) f
+      FROM accounting_facts(all_invoices, payment_ids, transfer_ids, today, time_zone, with_cancelled) f
   ), by_sum AS MATERIALIZED (
     SELECT DISTINCT f.payment_id FROM facts f WHERE f.is_sum AND f.record = 'payment'
   ), known AS MATERIALIZED (
@@ -143,22 +152,23 @@ BEGIN
       FROM (
         SELECT * FROM accounting_entries WHERE invoice_id = ANY (all_invoices) AND payment_id IS NULL
         UNION ALL SELECT * FROM accounting_entries WHERE payment_id = ANY (payment_ids)
+        UNION ALL SELECT * FROM accounting_entries WHERE transfer_id = ANY (transfer_ids)
       ) e
   ), standing AS MATERIALIZED (
     SELECT k.*, row_number() OVER (PARTITION BY k.key ORDER BY k.id) AS n
       FROM (
         SELECT e.*, entry_key(e.record, e.invoice_id, e.payment_id, e.original_date, e.tax_rate, e.net, e.tax, e.gross,
-            e.currency) || coalesce('|' || e.credit_note_number, '') AS key
+            e.currency) || coalesce('|' || e.credit_note_number, '') || coalesce('|transfer ' || e.transfer_id, '') AS key
           FROM known e WHERE NOT e.is_sum AND e.reverses IS NULL
       ) k
       WHERE k.id NOT IN (SELECT r.reverses FROM known r WHERE r.reverses IS NOT NULL)
   ), fresh AS (
     SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross, f.currency,
-        f.credit_note_number
+        f.credit_note_number, f.transfer_id
       FROM facts f LEFT JOIN standing s ON s.key = f.key AND s.n = f.n WHERE NOT f.is_sum AND s.id IS NULL
     UNION ALL
     SELECT d.record, d.invoice_id, d.payment_id, coalesce(max(d.original_date), today), NULL, NULL, NULL, sum(d.gross),
-        d.currency, NULL
+        d.currency, NULL, NULL
       FROM (
         SELECT f.record, f.invoice_id, f.payment_id, f.original_date, f.gross, f.currency FROM facts f WHERE f.is_sum
         UNION ALL SELECT k.record, k.invoice_id, k.payment_id, NULL, -k.gross, k.currency FROM known k WHERE k.is_sum
@@ -166,17 +176,19 @@ BEGIN
   )
   SELECT s.record, s.invoice_id, s.payment_id, greatest(today, s.booked_on), s.original_date, s.id, s.customer_number,
       s.customer_name, s.invoice_number, s.credit_note_number, s.due_date, s.payment_reference, s.method, s.tax_rate,
-      -s.net, -s.tax, -s.gross, s.currency, s.customer_country, s.customer_vat_id
+      -s.net, -s.tax, -s.gross, s.currency, s.customer_country, s.customer_vat_id, s.transfer_id
     FROM standing s LEFT JOIN facts f ON f.key = s.key AND f.n = s.n AND NOT f.is_sum WHERE f.key IS NULL
   UNION ALL
   SELECT f.record, f.invoice_id, f.payment_id,
       CASE WHEN f.original_date >= first_open THEN f.original_date ELSE today END, f.original_date, NULL,
       c.customer_number, coalesce(nullif(c.company, ''), concat_ws(' ', nullif(c.first_name, ''), nullif(c.last_name, ''))),
       i.number, f.credit_note_number, CASE WHEN f.record = 'invoice' AND f.credit_note_number IS NULL THEN i.due_date END,
-      p.payment_reference, p.source::text, f.tax_rate, f.net, f.tax, f.gross, f.currency, c.country, c.vat_id
-    FROM fresh f JOIN invoices i ON i.id = f.invoice_id
+      coalesce(p.payment_reference, t.reference), coalesce(p.source::text, CASE WHEN t.id IS NOT NULL THEN 'staff' END),
+      f.tax_rate, f.net, f.tax, f.gross, f.currency, c.country, c.vat_id, f.transfer_id
+    FROM fresh f LEFT JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
-      JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id)
+      LEFT JOIN transfers t ON t.id = f.transfer_id
+      JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id, t.customer_id)
     -- Sort reversals first, an invoice's tax rates in descending order, and payments before refunds.
     ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 14 DESC NULLS LAST, 17;
 END $$;
@@ -188,7 +200,7 @@ BEGIN
   IF EXISTS (SELECT FROM accounting_entries) THEN RETURN; END IF;
   PERFORM book_entries(
     (SELECT array_agg(id) FROM invoices), (SELECT array_agg(id) FROM payments),
-    (at AT TIME ZONE time_zone)::date, time_zone, '-infinity', true);
+    (at AT TIME ZONE time_zone)::date, time_zone, '-infinity', true, (SELECT array_agg(id) FROM transfers));
   INSERT INTO accounting_entries (
     record, invoice_id, payment_id, booked_on, original_date, reverses, customer_number, customer_name, invoice_number,
     due_date, tax_rate, net, tax, gross, currency, customer_country, customer_vat_id

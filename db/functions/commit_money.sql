@@ -64,14 +64,30 @@ BEGIN
     PERFORM move_stripe_customer(m.stripe_customer_id, m.customer_id)
       FROM jsonb_to_recordset(plan -> 'moves') AS m(stripe_customer_id text, customer_id int);
   END IF;
+  IF plan ? 'transfersInserted' THEN
+    INSERT INTO transfers (id, customer_id, amount, credit, paid_back, currency, payment_date, reference, method)
+      OVERRIDING SYSTEM VALUE SELECT id, customer_id, amount, credit, paid_back, currency, payment_date, reference, method
+      FROM jsonb_populate_recordset(NULL::transfers, plan -> 'transfersInserted');
+  END IF;
+  -- A new reference also becomes that of the payments, whose rows name it.
+  IF plan ? 'transfersUpdated' THEN
+    UPDATE transfers t SET
+      customer_id = r.customer_id, amount = r.amount, credit = r.credit, paid_back = r.paid_back,
+      currency = r.currency, payment_date = r.payment_date, reference = r.reference, method = r.method,
+      updated_at = now(), version = t.version + 1
+      FROM jsonb_populate_recordset(NULL::transfers, plan -> 'transfersUpdated') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'transfersUpdated') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
   IF plan ? 'paymentsInserted' THEN
     INSERT INTO payments (
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount
+      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount, transfer
     )
       OVERRIDING SYSTEM VALUE SELECT
       id, invoice_id, customer_id, amount, currency, payment_date, payment_reference, status, source,
-      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount
+      provider_amount, provider_payment_date, stripe_payment_intent_id, stripe_charge_id, refunded_amount, transfer
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsInserted');
   END IF;
   IF plan ? 'reported' AND EXISTS (
@@ -98,7 +114,7 @@ BEGIN
       provider_amount = r.provider_amount, provider_payment_date = r.provider_payment_date,
       stripe_payment_intent_id = r.stripe_payment_intent_id,
       stripe_charge_id = r.stripe_charge_id, refunded_amount = r.refunded_amount,
-      updated_at = now(), version = t.version + 1
+      transfer = r.transfer, updated_at = now(), version = t.version + 1
       FROM jsonb_populate_recordset(NULL::payments, plan -> 'paymentsUpdated') r
       WHERE t.id = r.id AND t.version = r.version;
     GET DIAGNOSTICS written = ROW_COUNT;

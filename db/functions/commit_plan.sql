@@ -91,7 +91,8 @@ BEGIN
     'itemsInserted', 'handedOver', 'subscriptionsDeleted', 'subscriptionsUpdated'] THEN
     PERFORM commit_subscriptions(plan);
   END IF;
-  IF plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'invoicesSettled', 'moves', 'paymentsInserted', 'paymentsUpdated'] THEN
+  IF plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'invoicesSettled', 'moves', 'transfersInserted',
+    'transfersUpdated', 'paymentsInserted', 'paymentsUpdated'] THEN
     PERFORM commit_invoices(plan);
   END IF;
   IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN
@@ -103,20 +104,29 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'paymentsDeleted') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
+  IF plan ? 'transfersDeleted' THEN
+    DELETE FROM transfers t USING jsonb_populate_recordset(NULL::transfers, plan -> 'transfersDeleted') r
+      WHERE t.id = r.id AND t.version = r.version;
+    GET DIAGNOSTICS written = ROW_COUNT;
+    IF written < jsonb_array_length(plan -> 'transfersDeleted') THEN RAISE SQLSTATE '40001'; END IF;
+  END IF;
   IF plan ? 'tombstones' THEN
     INSERT INTO payment_tombstones (reference) SELECT jsonb_array_elements_text(plan -> 'tombstones')
       ON CONFLICT DO NOTHING;
   END IF;
   -- An older version of the server sends no day. The daily job then books its entries.
   IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated',
-    'paymentsDeleted'] THEN
+    'paymentsDeleted', 'transfersInserted', 'transfersUpdated', 'transfersDeleted'] THEN
     PERFORM book_entries(
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesInserted') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r),
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsInserted') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsDeleted') r),
-      (plan #>> '{day,today}')::date, plan #>> '{day,timeZone}');
+      (plan #>> '{day,today}')::date, plan #>> '{day,timeZone}', transfer_ids => ARRAY(
+        SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'transfersInserted') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'transfersUpdated') r
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'transfersDeleted') r));
   END IF;
   IF plan ? 'abandoned' THEN
     PERFORM remove_if_empty(id::int) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;

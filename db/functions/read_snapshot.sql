@@ -1,3 +1,9 @@
+-- Earlier versions knew no transfers. With another parameter, they would stay beside the new one.
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_proc WHERE proname = 'read_snapshot' AND pronargs = 26)
+  THEN DROP FUNCTION read_snapshot; END IF;
+END $$;
+--> statement-breakpoint
 -- Reads all rows that a decision needs, starting from these keys. If a key is null, its query is skipped.
 -- The function is STABLE, so all its queries see the same snapshot as the caller's statement. It uses
 -- generic plans with plain index scans. Planning each call would take several times as long, and so would
@@ -7,7 +13,7 @@ CREATE OR REPLACE FUNCTION read_snapshot(
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
   service_numbers text[], invoices_by_id text[], "references" text[], seconds timestamptz[], objects text[],
   reported text[], refunds_by_id text[], disputes_by_id text[], payment_ids int[], intents text[],
-  tasks text[], recorded text[], invoice_ids int[], money text[], merged_ids int[]
+  tasks text[], recorded text[], invoice_ids int[], money text[], merged_ids int[], transfer_names text[] DEFAULT NULL
 ) RETURNS text LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -27,6 +33,8 @@ DECLARE
   items json;
   invoices_found json;
   payments_found json;
+  transfers_found json;
+  transfer_ids int[];
   refunds_found json;
   disputes_found json;
   tombstones json;
@@ -91,6 +99,16 @@ BEGIN
   IF recorded IS NOT NULL THEN
     SELECT array_agg(p.id) INTO more_ids FROM payments p WHERE p.payment_reference = ANY (recorded);
     payment_ids := payment_ids || more_ids;
+    -- A new payment must not take the reference of a transfer.
+    SELECT array_agg(t.id) INTO transfer_ids FROM transfers t WHERE t.reference = ANY (recorded);
+  END IF;
+  IF transfer_names IS NOT NULL THEN
+    SELECT transfer_ids || array_agg(t.id) INTO transfer_ids FROM transfers t WHERE t.reference = ANY (transfer_names);
+    SELECT array_agg(p.id) INTO more_ids FROM payments p WHERE p.transfer = ANY (transfer_names);
+    payment_ids := payment_ids || more_ids;
+  END IF;
+  IF transfer_ids IS NOT NULL THEN
+    SELECT json_agg(t ORDER BY t.id) INTO transfers_found FROM transfers t WHERE t.id = ANY (transfer_ids);
   END IF;
   IF money IS NOT NULL THEN
     -- Payments from Stripe for this money or these invoices. See lib/payments/decide-payment.ts.
@@ -212,6 +230,7 @@ BEGIN
     'links', links, 'customers', customers_found, 'merged', merged, 'withEmail', with_email,
     'services', services,
     'subscriptions', subscriptions_found, 'items', items, 'invoices', invoices_found, 'payments', payments_found,
+    'transfers', transfers_found,
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'paid', paid,
     'mergedInto', merged_into, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (

@@ -19,6 +19,9 @@ DO $$ BEGIN
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON invoices FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON payments FOR EACH ROW
+    -- The foreign key updates this column when commit_plan gives a transfer another reference.
+    WHEN (NEW.version = OLD.version AND NEW.transfer IS NOT DISTINCT FROM OLD.transfer) EXECUTE FUNCTION raise_version();
+  CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON transfers FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON refunds FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { check, date, index, integer, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { check, date, index, integer, jsonb, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customerId } from './customers';
 import { invoices } from './invoices';
@@ -24,6 +24,41 @@ export const disputeStatus = pgEnum('dispute_status', [
 ]);
 export const paymentSource = pgEnum('payment_source', ['api', 'staff', 'stripe', 'import']);
 
+/** Money that was paid back to the customer from the credit of a transfer. The amount is decimal text. */
+export interface PaidBack {
+  amount: string;
+  date: string;
+}
+
+/**
+ * Money that a customer paid once, and that is spread over several invoices. Each share is a payment. The amount is the
+ * sum of the amounts of these payments, the credit, and what was paid back.
+ */
+export const transfers = pgTable(
+  'transfers',
+  {
+    id: id(),
+    customer_id: customerId(),
+    amount: money().notNull(),
+    /** The part that belongs to no payment and was not paid back. */
+    credit: money().notNull(),
+    paid_back: jsonb().$type<PaidBack[]>().notNull().default([]),
+    currency: currency(),
+    payment_date: date().notNull(),
+    reference: text().notNull().unique(),
+    method: text(),
+    version: version(),
+    ...timestamps,
+  },
+  (t) => [
+    index('transfers_customer').on(t.customer_id, t.payment_date, t.id),
+    check('transfers_amount', sql`${t.amount} > 0`),
+    check('transfers_credit', sql`${t.credit} between 0 and ${t.amount}`),
+    check('transfers_reference', sql`length(${t.reference}) between 1 and 255`),
+    check('transfers_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);
+
 export const payments = pgTable(
   'payments',
   {
@@ -46,6 +81,8 @@ export const payments = pgTable(
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     stripe_charge_id: text(),
+    /** Reference of the transfer that the payment is a share of. */
+    transfer: text().references(() => transfers.reference, { onUpdate: 'cascade' }),
     version: version(),
     ...timestamps,
   },
@@ -62,6 +99,7 @@ export const payments = pgTable(
       .on(t.stripe_payment_intent_id)
       .where(sql`${t.stripe_payment_intent_id} is not null`),
     index('payments_stripe_charge').on(t.stripe_charge_id).where(sql`${t.stripe_charge_id} is not null`),
+    index('payments_transfer').on(t.transfer).where(sql`${t.transfer} is not null`),
     index('payments_reference_trgm').using('gin', t.payment_reference.op('gin_trgm_ops')),
     check('payments_amount', sql`${t.amount} > 0`),
     check('payments_refunded_amount', sql`${t.refunded_amount} between 0 and ${t.amount}`),
@@ -152,8 +190,10 @@ export const accountingEntries = pgTable(
       .$type<'invoice' | 'credit' | 'write_off' | 'balance' | 'paid_elsewhere' | 'payment' | 'refund'>()
       .notNull(),
     /** Invoice and payment of the entry. The payment may have been deleted since. */
-    invoice_id: integer().notNull(),
+    invoice_id: integer(),
     payment_id: integer(),
+    /** The transfer whose credit was received or paid back. Such an entry has no invoice and no payment. */
+    transfer_id: integer(),
     /** Posting date: the original date, or the date of recording if the original month was already over. */
     booked_on: date().notNull(),
     /** Date of the invoice, payment or refund itself, or of the other change that the entry posts. */
@@ -186,6 +226,8 @@ export const accountingEntries = pgTable(
     index('accounting_entries_booked').on(t.booked_on, t.id),
     index('accounting_entries_invoice').on(t.invoice_id),
     index('accounting_entries_payment').on(t.payment_id).where(sql`${t.payment_id} is not null`),
+    index('accounting_entries_transfer').on(t.transfer_id).where(sql`${t.transfer_id} is not null`),
+    check('accounting_entries_subject', sql`num_nonnulls(${t.invoice_id}, ${t.transfer_id}) = 1`),
   ],
 );
 

@@ -108,6 +108,7 @@ function paymentOf(invoice: InvoiceRow, amount: string, payment_date: string): P
     status: 'completed',
     source: 'api',
     ...nulls('provider_amount', 'provider_payment_date', 'stripe_payment_intent_id', 'stripe_charge_id'),
+    transfer: null,
   };
 }
 

@@ -45,7 +45,8 @@ export interface AuditEntry {
     | 'subscription'
     | 'subscription_item'
     | 'stripe_customer'
-    | 'stripe_event';
+    | 'stripe_event'
+    | 'transfer';
   /** The id of the record, or the `auditNumber` of its key if the key is text. */
   entity_id: number;
   /** The whole row before the change. Null for a creation. */

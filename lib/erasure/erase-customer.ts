@@ -21,7 +21,7 @@ import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { columnsOf, listValues, toRedactor } from './personal-data';
-import { findEventsNaming, listEventIds, redactRows, reduceEvents } from './redact-rows';
+import { findEventsNaming, isOfItsTransfers, listEventIds, redactRows, reduceEvents } from './redact-rows';
 
 /** The name of an erased customer in lists, tools and exports. */
 export const ERASED_NAME = 'Erased customer';
@@ -171,7 +171,7 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
   await tx
     .update(accountingEntries)
     .set({ customer_name: ERASED_NAME, customer_vat_id: null })
-    .where(inArray(accountingEntries.invoice_id, its));
+    .where(or(inArray(accountingEntries.invoice_id, its), isOfItsTransfers(id)));
   // Events never change a link made by staff. So no event links this Stripe customer to another customer, or stores
   // its details again.
   await tx

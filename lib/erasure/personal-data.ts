@@ -83,7 +83,11 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   payment_blocks: none('kind'),
   payment_deltas: none('kinds'),
   payment_tombstones: none('reference'),
-  payments: { ...none('currency stripe_payment_intent_id stripe_charge_id'), payment_reference: 'redacted' },
+  payments: {
+    ...none('currency stripe_payment_intent_id stripe_charge_id'),
+    // The foreign key updates `transfer` with the reference of the transfer.
+    ...{ payment_reference: 'redacted', transfer: 'derived' },
+  },
   reconciliation_changes: { ...none('entity stripe_id field'), ...redacted('before after') },
   reconciliation_failures: none('object stripe_id error_code'),
   reconciliation_runs: none('started_by cursor time_zone error_code denied_code'),
@@ -126,6 +130,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   sum_deltas: none('of currency'),
   sums: none('of currency'),
   tool_calls: { ...none('caller caller_name client_id staff_email tool trace_id'), arguments: 'cleared' },
+  transfers: { ...none('currency paid_back'), ...redacted('reference method') },
   valid_document_blocks: none('kind'),
   valid_document_deltas: none('kinds'),
   wrong_counts: none('list'),

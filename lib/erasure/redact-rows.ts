@@ -16,6 +16,7 @@ import {
   stripeEvents,
   stripeInvoiceLines,
   subscriptionItems,
+  transfers,
 } from '@/db/schema';
 import { auditNumber } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
@@ -45,6 +46,11 @@ const ofIts = (column: string, table: string) => (of: Subject) =>
 const ofInvoices = ofIts('invoice_id', 'invoices');
 const byReference = { key: 'reference', apart: sql`left(md5(reference), 12)` };
 
+/** Condition for entries about a customer's transfers. A deleted transfer has no row, so the numbers name the customer. */
+export const isOfItsTransfers = (id: number) => sql`transfer_id is not null and customer_number in (
+  select customer_number from customers where id = ${id}::int
+  union select customer_number from merged_customers where customer_id = ${id}::int)`;
+
 const ALL: Redacted[] = [
   { table: customerServices, rows: ofCustomer },
   { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions') },
@@ -56,6 +62,8 @@ const ALL: Redacted[] = [
   { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', apart: sql`invoice_id` },
   { table: importedRefunds, rows: ofIts('payment_id', 'payments'), ...byReference },
   { table: accountingEntries, rows: ofInvoices },
+  { table: accountingEntries, rows: ({ id }) => isOfItsTransfers(id) },
+  { table: transfers, rows: ofCustomer, apart: sql`id` },
   { table: payments, rows: ofCustomer, apart: sql`id` },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})` },
   { table: reconciliationChanges, rows: changesOf },
@@ -139,7 +147,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
   return anyOf(
     its('customer', idsOf(id)),
     sql`select id from audit_log
-      where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription') and ${isIts}`,
+      where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription', 'transfer') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
     // Deleted payments are missing from `payments`, so their audit entries are found by the logged customer.
     its(

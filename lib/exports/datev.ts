@@ -74,7 +74,7 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
     const taxes = await readTaxes(db, entries, ratesOf(settings));
     yield entries
       .filter(({ gross }) => Number(gross) !== 0)
-      .map((entry) => toPosting(entry, taxes.get(entry.invoice_id) ?? [], settings, company));
+      .map((entry) => toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company));
   }
 }
 
@@ -84,7 +84,7 @@ async function readTaxes(
   entries: Entry[],
   rates: number[],
 ): Promise<Map<number, InvoiceTax[]>> {
-  const ids = [...new Set(entries.map(({ invoice_id }) => invoice_id))];
+  const ids = [...new Set(entries.flatMap(({ invoice_id }) => invoice_id ?? []))];
   const found = await rows<{ id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null }>(
     db,
     sql`select i.id, i.subtotal::text, i.tax::text, (
@@ -152,7 +152,9 @@ export function toPosting(
   company: Pick<Company, 'country' | 'small_business'>,
 ): Outcome {
   const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
-  const number = credit_note_number ?? invoice_number;
+  // The credit of a transfer has no invoice.
+  const number =
+    credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
   const name = `${TEXTS[record]} ${number ?? `#${invoice_id}`}`;
   if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };
   const account = debtorOf(entry, settings);

@@ -1,5 +1,6 @@
 import type { invoices, payments } from '@/db/schema';
-import { fromThousandths, toThousandths } from '../money';
+import { AppError, type FieldError } from '../errors';
+import { currencyDecimals, fromThousandths, hasCurrencyPrecision, toThousandths } from '../money';
 import { unpaidStatus } from '../overdue';
 
 type Invoice = typeof invoices.$inferSelect;
@@ -56,4 +57,39 @@ export function leftOf({ amount, refunded_amount, status }: Payment): number {
 /** Returns whether an invoice accepts new payments: any invoice except a draft or a cancelled one. */
 export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'status'>): boolean {
   return status !== 'draft' && status !== 'cancelled';
+}
+
+/**
+ * Checks a payment against its invoice.
+ *
+ * @param isNew true if the payment is new on this invoice; an existing one on a cancelled invoice can still be refunded
+ * @param takes returns whether an invoice takes a new payment
+ * @throws AppError validation_failed with the fields
+ */
+export function checkPayment<Stored extends Pick<Invoice, 'id' | 'customer_id' | 'status' | 'currency'>>(
+  payment: { invoice_id: number; customer_id: number; amount: number },
+  invoice: Stored | undefined,
+  isNew: boolean,
+  takes: (invoice: Stored) => boolean = takesPayments,
+): Stored {
+  const problems: FieldError[] = [];
+  const add = (field: string, message: string) => problems.push({ field, message });
+  if (!invoice) {
+    add('invoice_id', `there is no invoice ${payment.invoice_id}`);
+  } else {
+    if (isNew && !takes(invoice)) {
+      add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
+    }
+    if (invoice.customer_id !== payment.customer_id) {
+      add('customer_id', `invoice ${invoice.id} does not belong to customer ${payment.customer_id}`);
+    }
+    if (!hasCurrencyPrecision(payment.amount, invoice.currency)) {
+      const decimals = currencyDecimals(invoice.currency);
+      add('amount', `must have at most ${decimals} decimals in ${invoice.currency.toUpperCase()}`);
+    }
+  }
+  if (!invoice || problems.length > 0) {
+    throw new AppError('validation_failed', 'The payment does not fit its invoice.', problems);
+  }
+  return invoice;
 }

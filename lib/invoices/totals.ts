@@ -1,4 +1,4 @@
-import { currencyDecimals, toThousandths } from '../money';
+import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 
 /** Quantity, price and tax rate of a line, as exact decimal texts. */
 interface LineAmounts {
@@ -90,4 +90,34 @@ export function owedAfter(
   const parts = (amount: number) => toThousandths(String(amount));
   if (parts(amount_paid) > parts(recorded)) return amount_due;
   return Math.max(0, parts(total) - parts(amount_credited) - parts(recorded) + parts(back)) / 1000;
+}
+
+/** An unpaid invoice, with the amount it owes in major units of its currency. */
+interface Open {
+  id: number;
+  amount_due: number;
+}
+
+/**
+ * Spreads an amount over invoices in their order, each up to what it owes. A share that a person has typed stays as it is.
+ *
+ * @param amount decimal text; null if it is not a number yet
+ * @param typed shares as decimal text, by invoice id
+ * @returns the other shares by invoice id, in major units, and the rest, which is negative if the typed shares exceed it
+ */
+export function spreadOverInvoices(
+  amount: string | null,
+  invoices: Open[],
+  typed: Map<number, string | null>,
+) {
+  const sum = [...typed.values()].reduce((total, text) => total + toThousandths(text ?? '0'), 0);
+  let rest = toThousandths(amount ?? '0') - sum;
+  const shares = new Map<number, string>();
+  for (const { id, amount_due } of invoices) {
+    if (typed.has(id)) continue;
+    const share = Math.max(0, Math.min(rest, toThousandths(String(amount_due))));
+    shares.set(id, fromThousandths(share));
+    rest -= share;
+  }
+  return { shares, rest: rest / 1000 };
 }

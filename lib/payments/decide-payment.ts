@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
-import { AppError, type FieldError, invalidField } from '../errors';
-import { leftOf, settledAfter, takesPayments } from '../invoices/settle';
-import { currencyDecimals, hasCurrencyPrecision, MAX_AMOUNT } from '../money';
+import { AppError, invalidField } from '../errors';
+import { checkPayment, leftOf, settledAfter, takesPayments } from '../invoices/settle';
+import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
 import { MAX_ID } from '../page';
 import {
   emptyPlan,
@@ -14,12 +14,15 @@ import {
   type StoredInvoice,
   type StoredPayment,
   type StoredRefund,
+  type StoredTransfer,
   Table,
   toTablePlan,
 } from '../store/snapshot';
 import type { StaffTask } from '../tasks/staff-tasks';
 import { recordRefund, refundedAfter, statusAfter } from './money-back';
 import {
+  isSame,
+  ofTransfer,
   type PaymentChange,
   type PaymentChanges,
   type PaymentInput,
@@ -30,8 +33,9 @@ import {
   READ_ONLY,
   type Refunded,
   toPaymentRow,
+  withChanges,
 } from './schema';
-import { alreadyCounted, isMoreAtStripe, isOffStripe, namesStripeMoney, toMoneyTask } from './stripe-payment';
+import { isMoreAtStripe, isOffStripe, namesStripeMoney, refuseCounted, toMoneyTask } from './stripe-payment';
 
 /** The decided change of one payment. A new payment has a temporary, negative id. */
 export interface PaymentDecision {
@@ -46,6 +50,7 @@ export interface PaymentDecision {
  * @param known the payment to change; absent before the first read
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
+  const transfers = [known?.transfer ?? []].flat();
   if (change.kind === 'record') {
     const { payment_reference, invoice_id, customer_id } = change.input;
     const money = namesStripeMoney(payment_reference) ? [payment_reference] : [];
@@ -54,9 +59,10 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
       invoiceIds: [invoice_id],
       mergedIds: [customer_id],
       money,
+      transfers,
     });
   }
-  const key = { paymentIds: [Math.min(change.id, MAX_ID)] };
+  const key = { paymentIds: [Math.min(change.id, MAX_ID)], transfers };
   if (change.kind === 'delete' || typeof change.changes === 'function') return keysOf(key);
   const { payment_reference: renamed, invoice_id: target, customer_id } = change.changes;
   const reference = renamed ?? known?.payment_reference ?? '';
@@ -81,6 +87,7 @@ export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPa
 /** The rows that decisions about payments read, overlaid with their changes. Several decisions can share one draft. */
 export class PaymentDraft {
   readonly payments: Table<number, StoredPayment>;
+  readonly transfers: Table<number, StoredTransfer>;
   readonly invoices: Table<number, StoredInvoice>;
   readonly refunds: Table<number, StoredRefund>;
   readonly audits: AuditEntry[] = [];
@@ -93,9 +100,10 @@ export class PaymentDraft {
   private lastId = 0;
 
   constructor(readonly snapshot: Snapshot) {
-    const { payments, invoices, refunds } = snapshot.rows;
+    const { payments, transfers, invoices, refunds } = snapshot.rows;
     const idOf = ({ id }: { id: number }) => id;
     this.payments = new Table(payments, idOf);
+    this.transfers = new Table(transfers, idOf);
     this.invoices = new Table(invoices, idOf);
     this.refunds = new Table(refunds, idOf);
     this.paid = new Map(snapshot.paid);
@@ -126,6 +134,27 @@ export class PaymentDraft {
     });
   }
 
+  findTransfer(reference: string): StoredTransfer | undefined {
+    return this.transfers.all().find((row) => row.reference === reference);
+  }
+
+  /**
+   * Takes thousandths from the credit of a transfer for one of its payments. A negative amount goes back to the credit.
+   *
+   * @throws AppError conflict if the transfer has less left
+   */
+  drawCredit(reference: string, amount: number): void {
+    if (amount === 0) return;
+    const transfer = this.findTransfer(reference);
+    if (!transfer) throw new Error('the transfer of a payment was not read');
+    const left = toThousandths(transfer.credit) - amount;
+    if (left < 0) {
+      const text = toAmountText(transfer.credit, transfer.currency);
+      throw ofTransfer(reference, 'amount', `exceeds what is left of the transfer, which is ${text}`);
+    }
+    this.transfers.put({ ...transfer, credit: fromThousandths(left) });
+  }
+
   /** Replaces the id of a merged customer with the id of the customer into which it was merged. */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
@@ -137,8 +166,19 @@ export class PaymentDraft {
     return { refunds: this.refunds.all().filter(isIts), disputes };
   }
 
-  /** Settles the invoices outside Stripe whose payments have changed. */
-  settle({ now, timeZone }: { now: Date; timeZone: string }): void {
+  /** Settles the invoices outside Stripe whose payments have changed, and adds the audit entries of transfers. */
+  settle({ actor, now, timeZone }: Pick<PaymentWriter, 'actor' | 'now' | 'timeZone'>): void {
+    for (const [id, changed] of this.transfers.changed) {
+      const before = this.transfers.before(id) ?? null;
+      if (!before && !changed) continue;
+      const action = before ? (changed ? 'transfer.update' : 'transfer.delete') : 'transfer.create';
+      const times = {
+        updated_at: null,
+        ...(before ? { version: before.version + 1 } : { created_at: null }),
+      };
+      const after = changed && { ...changed, ...times };
+      this.audits.push({ actor, action, entity: 'transfer', entity_id: id, before, after });
+    }
     for (const id of this.seen) {
       const invoice = this.invoices.before(id);
       if (!invoice || invoice.stripe_invoice_id !== null) continue;
@@ -160,6 +200,7 @@ export class PaymentDraft {
       invoicesSettled: settled.map(({ id, version, status, amount_paid, amount_due, paid_at }) => {
         return { id, version, status, amount_paid, amount_due, paid_at };
       }),
+      transfers: toTablePlan(this.transfers),
       payments: toTablePlan(this.payments),
       refunds: toTablePlan(this.refunds),
       audits: this.audits,
@@ -202,6 +243,10 @@ export function decidePayment(
     const { input, onlyNew, precondition = () => true } = change;
     if (!precondition(before && toPaymentRow(before))) throw notAsWanted(before);
     if (before && onlyNew) throw referenceTaken();
+    if (before) refuseApart(before, input);
+    else if (draft.findTransfer(input.payment_reference)) {
+      throw ofTransfer(input.payment_reference, 'payment_reference', 'is the reference of this transfer');
+    }
     return { before, after: before ? update(draft, before, input, writer) : create(draft, input, writer) };
   }
   if (!before) throw paymentNotFound(change.id);
@@ -210,12 +255,28 @@ export function decidePayment(
     throw new AppError('precondition_failed', 'The payment has changed since you read it: read it again.');
   }
   if (change.kind === 'delete') {
-    remove(draft, before, writer);
+    removeShare(draft, before, writer);
     return { before, after: null };
   }
   const changes = typeof change.changes === 'function' ? change.changes(before) : change.changes;
   refuseReadOnly(toPaymentRow(before), changes);
+  refuseApart(before, changes);
   return { before, after: update(draft, before, changes, writer) };
+}
+
+/** Refuses values that would take a payment out of its transfer. */
+function refuseApart(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
+  const { transfer } = before;
+  if (transfer === null) return;
+  if (invoice_id !== undefined && invoice_id !== before.invoice_id) {
+    throw ofTransfer(transfer, 'invoice_id', `must stay ${before.invoice_id}`);
+  }
+  if (payment_reference !== undefined && payment_reference !== before.payment_reference) {
+    throw ofTransfer(transfer, 'payment_reference', 'must stay as it is');
+  }
+  if (status === 'pending' || status === 'failed') {
+    throw ofTransfer(transfer, 'status', 'must be completed or refunded');
+  }
 }
 
 function notAsWanted(current: StoredPayment | null): AppError {
@@ -238,7 +299,13 @@ function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
 
-function create(draft: PaymentDraft, input: PaymentInput & Refunded, writer: PaymentWriter): StoredPayment {
+/** Adds a payment. A share of a transfer takes its amount from the credit of the transfer. */
+export function create(
+  draft: PaymentDraft,
+  input: PaymentInput & Refunded,
+  writer: PaymentWriter,
+  transfer: string | null = null,
+): StoredPayment {
   const { cameBack, refundedAt, ...given } = input;
   const { source, now } = writer;
   const invoice = draft.invoices.get(input.invoice_id);
@@ -264,11 +331,13 @@ function create(draft: PaymentDraft, input: PaymentInput & Refunded, writer: Pay
     provider_payment_date: null,
     stripe_payment_intent_id: null,
     stripe_charge_id: null,
+    transfer,
     version: 0,
     created_at: now,
     updated_at: now,
   };
   refuseOverLimit(draft, null, made);
+  if (transfer !== null) draft.drawCredit(transfer, toThousandths(made.amount));
   draft.payments.put(made);
   noteMoney(draft, made);
   if (Number(made.refunded_amount) > 0) {
@@ -280,7 +349,7 @@ function create(draft: PaymentDraft, input: PaymentInput & Refunded, writer: Pay
 }
 
 /** Changes a payment. Returns `before` itself if no value differs. */
-function update(
+export function update(
   draft: PaymentDraft,
   before: StoredPayment,
   changes: PaymentChanges & Refunded,
@@ -309,6 +378,10 @@ function update(
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
   const after = { ...before, ...values, refunded_amount, status };
   refuseOverLimit(draft, before, after);
+  if (before.transfer !== null) {
+    refuseBelowRefunded(before, after);
+    draft.drawCredit(before.transfer, toThousandths(after.amount) - toThousandths(before.amount));
+  }
   draft.payments.put(after);
   if (moved || renamed) noteMoney(draft, after);
   draft.count(before, -1);
@@ -320,11 +393,25 @@ function update(
 const isNamed = (reference: string) => (row: StoredPayment) => row.payment_reference === reference;
 
 /**
+ * Deletes a payment. The amount of a share goes back to the credit of its transfer.
+ *
+ * @throws AppError conflict if a part of the share was refunded, because then the credit would be too high
+ */
+export function removeShare(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
+  const { transfer, refunded_amount } = payment;
+  if (transfer !== null && Number(refunded_amount) > 0) {
+    throw ofTransfer(transfer, 'refunded_amount', 'must be 0 before the payment is deleted alone');
+  }
+  remove(draft, payment, writer);
+}
+
+/**
  * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
  * sync does not record it again. Refunds recorded here are deleted as well. Refunds that Stripe reported stay, but
  * without a payment.
  */
-function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
+export function remove(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
+  if (payment.transfer !== null) draft.drawCredit(payment.transfer, -toThousandths(payment.amount));
   if (payment.source === 'stripe') draft.tombstones.push(payment.payment_reference);
   for (const refund of draft.moneyBackOf(payment.id).refunds) {
     if (refund.stripe_refund_id === null) draft.refunds.delete(refund.id);
@@ -347,6 +434,13 @@ function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, afte
   throw invalidField('amount', 'makes the payments of the invoice add up to more than can be stored');
 }
 
+/** Refuses a share that is smaller than its refunds, because refunded money would become credit. */
+function refuseBelowRefunded({ transfer, refunded_amount, currency }: StoredPayment, after: StoredPayment) {
+  if (Number(after.amount) >= Number(refunded_amount)) return;
+  const text = toAmountText(refunded_amount, currency);
+  throw ofTransfer(transfer ?? '', 'amount', `must be at least ${text}, which was refunded`);
+}
+
 /** Adds an audit entry. The commit fills in the times that it writes. */
 function addAudit(
   draft: PaymentDraft,
@@ -366,64 +460,6 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** Refuses a Stripe payment's id as reference if sync recorded that payment, or any payment of the same invoice. */
-function refuseCounted(
-  { payments, invoices }: PaymentDraft,
-  { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
-  id = 0,
-): void {
-  if (!namesStripeMoney(reference)) return;
-  const stripeInvoice = invoices.get(invoice_id)?.stripe_invoice_id ?? null;
-  const isCounted = (row: StoredPayment) =>
-    row.source === 'stripe' &&
-    row.id !== id &&
-    (row.stripe_payment_intent_id === reference ||
-      row.stripe_charge_id === reference ||
-      (stripeInvoice !== null && (row.invoice_id === invoice_id || row.payment_reference === stripeInvoice)));
-  const [counted] = payments
-    .all()
-    .filter(isCounted)
-    .sort((a, b) => a.id - b.id);
-  if (counted) throw alreadyCounted(counted);
-}
-
-/**
- * Checks a payment against its invoice.
- *
- * @param isNew true if the payment is new on this invoice; an existing one on a cancelled invoice can still be refunded
- * @param takes returns whether an invoice takes a new payment
- * @throws AppError validation_failed with the fields
- */
-export function checkPayment<
-  Invoice extends Pick<StoredInvoice, 'id' | 'customer_id' | 'status' | 'currency'>,
->(
-  payment: { invoice_id: number; customer_id: number; amount: number },
-  invoice: Invoice | undefined,
-  isNew: boolean,
-  takes: (invoice: Invoice) => boolean = takesPayments,
-): Invoice {
-  const problems: FieldError[] = [];
-  const add = (field: string, message: string) => problems.push({ field, message });
-  if (!invoice) {
-    add('invoice_id', `there is no invoice ${payment.invoice_id}`);
-  } else {
-    if (isNew && !takes(invoice)) {
-      add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
-    }
-    if (invoice.customer_id !== payment.customer_id) {
-      add('customer_id', `invoice ${invoice.id} does not belong to customer ${payment.customer_id}`);
-    }
-    if (!hasCurrencyPrecision(payment.amount, invoice.currency)) {
-      const decimals = currencyDecimals(invoice.currency);
-      add('amount', `must have at most ${decimals} decimals in ${invoice.currency.toUpperCase()}`);
-    }
-  }
-  if (!invoice || problems.length > 0) {
-    throw new AppError('validation_failed', 'The payment does not fit its invoice.', problems);
-  }
-  return invoice;
-}
-
 /** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
@@ -436,37 +472,6 @@ function refuseFuture(
   if (payment_date > toCalendarDate(now, timeZone)) {
     throw invalidField('payment_date', 'must not be in the future unless the payment is pending');
   }
-}
-
-/** Returns whether a payment already has the requested values. */
-export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
-  isSame(payment, withChanges(payment, changes), changes.cameBack);
-
-/** Returns a payment's fields with the changes applied. */
-const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
-  invoice_id: changes.invoice_id ?? before.invoice_id,
-  customer_id: changes.customer_id ?? before.customer_id,
-  amount: changes.amount ?? Number(before.amount),
-  payment_date: changes.payment_date ?? before.payment_date,
-  payment_reference: changes.payment_reference ?? before.payment_reference,
-  status: changes.status ?? before.status,
-});
-
-/** Returns whether a payment already has these values. @param told the refunded amount, if it is set */
-function isSame(
-  before: StoredPayment,
-  values: Partial<Record<keyof StoredPayment, unknown>>,
-  told: number | undefined,
-): boolean {
-  const isTold = told === undefined || told === Number(before.refunded_amount);
-  return (
-    isTold &&
-    Object.entries(values).every(([field, value]) =>
-      field === 'amount'
-        ? Number(before.amount) === Number(value)
-        : before[field as keyof StoredPayment] === value,
-    )
-  );
 }
 
 /**

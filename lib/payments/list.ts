@@ -1,20 +1,23 @@
-import { and, eq, ilike, inArray, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, ilike, inArray, like, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, disputes, invoices, paymentStatus, payments } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { dayFilters, defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
 import { addCount, withoutIndex } from '../counted-list/sorted-page';
-import { customerFilter } from '../customers/match-customer';
+import { findCustomers } from '../customers/find-customers';
+import { customerFilter, spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
-import type { CustomerSnippet } from '../customers/schema';
-import { AppError } from '../errors';
+import { type CustomerSnippet, customerQuery } from '../customers/schema';
+import { AppError, invalidField } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
+import { takesPayments } from '../invoices/settle';
 import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
-import { readCursorPage } from '../page-query';
-import { containsPattern } from '../search-text';
+import { literal, readCursorPage } from '../page-query';
+import { typedAmounts } from '../read-amount';
+import { containsPattern, prefixPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
 import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
@@ -61,8 +64,9 @@ export const paymentList = defineList({
       : undefined,
   page: readPage,
   columns: [
-    ...Object.keys(paymentRow.shape),
-    ...['disputed', 'invoice_number', 'customer_number', 'customer_name'],
+    ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),
+    // The latest column is the last one, so that programs find the others at their places.
+    ...['disputed', 'invoice_number', 'customer_number', 'customer_name', 'transfer'],
   ],
   toRecord: ({ customer, ...payment }) => ({
     ...payment,
@@ -213,3 +217,89 @@ export async function getPaymentContext(db: Database, payment: Keys) {
 }
 
 export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
+
+/** Maximum number of invoices that a search returns, so that a person can read the list. */
+const MAX_FOUND = 20;
+/** Condition for unpaid invoices, with the same literals as in their partial indexes. */
+const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
+
+/**
+ * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
+ *
+ * @param text search text, such as a line of a bank statement
+ * @returns at most 20 invoices: first unpaid ones, then paid ones that match by number or customer
+ */
+export async function findPayableInvoices(db: Database, text: string) {
+  const query = customerQuery.safeParse(text);
+  if (!query.success) return [];
+  const people = (await findCustomers(db, query.data)).matches.map(({ id }) => id);
+  const ofPeople = people.length > 0 ? [inArray(invoices.customer_id, people)] : [];
+  const starts = spellings(text)
+    .filter(Boolean)
+    .map((start) => like(invoices.number, prefixPattern(start)));
+  const unpaid = [
+    ...typedAmounts(text).flatMap((amount) => [eq(invoices.amount_due, amount), eq(invoices.total, amount)]),
+    ...spellings(text)
+      .filter(Boolean)
+      .map((part) => like(invoices.number, containsPattern(part))),
+    ...ofPeople,
+  ];
+  const found = [];
+  for (const matches of unpaid)
+    found.push(...(await read(db, and(isUnpaid, matches), asc(invoices.due_date))));
+  for (const matches of [...starts, ...ofPeople]) {
+    if (distinct(found).length < MAX_FOUND) {
+      found.push(...(await read(db, and(eq(invoices.status, 'paid'), matches), desc(invoices.invoice_date))));
+    }
+  }
+  return distinct(found).slice(0, MAX_FOUND);
+}
+
+async function read(db: Database, where: SQL | undefined, order: SQL) {
+  const rows = await db
+    .select({
+      ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
+      ...pickColumns(invoices, 'total', 'amount_due'),
+      customer: snippetColumns,
+    })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .where(where)
+    .orderBy(order, asc(invoices.id))
+    .limit(literal(MAX_FOUND));
+  return rows.map((invoice) => ({
+    ...toJsonAmounts(invoice, 'total', 'amount_due'),
+    customer: toCustomerSnippet(invoice.customer),
+  }));
+}
+
+function distinct<Row extends { id: number }>(rows: Row[]): Row[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()];
+}
+
+const MAX_NAMED = 5;
+
+/**
+ * Finds the invoice that staff entered, with its customer, and checks that it takes payments.
+ *
+ * @param text the invoice's number, or `#` and its id
+ * @throws AppError validation_failed at the field `invoice`
+ */
+export async function findPayableInvoice(db: Database, text: string) {
+  const named = textLine(100).safeParse(text);
+  if (!named.success) throw invalidField('invoice', named.error.issues[0]?.message ?? '');
+  const found = await db
+    .select({ id: invoices.id, customer_id: invoices.customer_id, status: invoices.status })
+    .from(invoices)
+    .where(matchInvoice(text))
+    .orderBy(invoices.id)
+    .limit(literal(MAX_NAMED));
+  const [invoice, another] = found;
+  if (!invoice) throw invalidField('invoice', 'there is no such invoice');
+  if (another) {
+    const ids = found.map(({ id }) => `#${id}`).join(', ');
+    throw invalidField('invoice', `is a number of several invoices: enter one of ${ids}`);
+  }
+  if (!takesPayments(invoice)) throw invalidField('invoice', `is ${invoice.status} and takes no payment`);
+  return getPaymentContext(db, { invoice_id: invoice.id, customer_id: invoice.customer_id });
+}

@@ -1,13 +1,29 @@
-import { and, desc, eq, getTableColumns, gte, lte, sql } from 'drizzle-orm';
-import { type Database, statement } from '@/db/database';
-import { auditedCustomer, auditLog, paymentBlocks, paymentDeltas, payments } from '@/db/schema';
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { type Database, pickColumns, statement } from '@/db/database';
+import {
+  auditedCustomer,
+  auditLog,
+  invoices,
+  paymentBlocks,
+  paymentDeltas,
+  payments,
+  transfers,
+} from '@/db/schema';
 import type { AuditRow } from '../audit/audit-log';
 import { countedList } from '../counted-list/list-reader';
 import { isOfCustomer } from '../customers/merged-customers';
-import { toJsonAmount } from '../money';
+import { AppError } from '../errors';
+import { toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { type PaymentFilters, type PaymentRow, paymentNotFound, paymentRow, toPaymentRow } from './schema';
+import {
+  type CreditSource,
+  type PaymentFilters,
+  type PaymentRow,
+  paymentNotFound,
+  paymentRow,
+  toPaymentRow,
+} from './schema';
 
 /** Lists payments, newest first. A page past the end is empty. */
 export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
@@ -75,6 +91,7 @@ export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   const { amount, refunded_amount = '0' } = last.before;
   return {
     payment: paymentRow.parse({
+      transfer: null, // the entries of earlier versions have none
       ...last.before,
       amount: toJsonAmount(String(amount)),
       refunded_amount: toJsonAmount(String(refunded_amount)),
@@ -82,4 +99,194 @@ export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
     deleted_by: last.actor_name,
     deleted_at: last.created_at,
   };
+}
+
+/** A transfer, with amounts in major units of its currency. */
+export type TransferRow = Awaited<ReturnType<typeof getTransfer>>;
+
+const columns = pickColumns(
+  transfers,
+  ...(['id', 'customer_id', 'amount', 'credit', 'paid_back', 'currency'] as const),
+  ...(['payment_date', 'reference', 'method', 'version', 'created_at', 'updated_at'] as const),
+);
+
+/** @throws AppError not_found */
+export async function getTransfer(db: Database, id: number) {
+  const [row] = await db
+    .select(columns)
+    .from(transfers)
+    .where(eq(transfers.id, Math.min(id, MAX_ID)));
+  if (!row) throw new AppError('not_found', `There is no transfer ${id}.`);
+  const paid_back = row.paid_back.map(({ amount, date }) => ({ amount: toJsonAmount(amount), date }));
+  return { ...toJsonAmounts(row, 'amount', 'credit'), paid_back };
+}
+
+/** Returns the id of the transfer with this reference. Null if there is no such transfer. */
+export async function findTransferId(db: Database, reference: string): Promise<number | null> {
+  const [found] = await db
+    .select({ id: transfers.id })
+    .from(transfers)
+    .where(eq(transfers.reference, reference));
+  return found?.id ?? null;
+}
+
+/** Maximum number of rows of each list of transfers. */
+const MAX_TRANSFERS = 100;
+
+/** Lists the payments of a transfer with the numbers of their invoices, oldest first. */
+export async function listShares(db: Database, reference: string) {
+  const found = await db
+    .select({
+      ...pickColumns(
+        payments,
+        'id',
+        'invoice_id',
+        'amount',
+        'refunded_amount',
+        'payment_reference',
+        'status',
+      ),
+      invoice_number: invoices.number,
+    })
+    .from(payments)
+    .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
+    .where(eq(payments.transfer, reference))
+    .orderBy(asc(payments.id))
+    .limit(literal(MAX_TRANSFERS));
+  return found.map((row) => toJsonAmounts(row, 'amount', 'refunded_amount'));
+}
+
+/** Lists the latest transfers of a customer with their shares. */
+export async function listTransfers(db: Database, customerId: number) {
+  const found = await db
+    .select(pickColumns(transfers, 'id', 'amount', 'credit', 'currency', 'payment_date', 'reference'))
+    .from(transfers)
+    .where(eq(transfers.customer_id, customerId))
+    .orderBy(desc(transfers.payment_date), desc(transfers.id))
+    .limit(literal(MAX_TRANSFERS));
+  const references = found.map(({ reference }) => reference);
+  const shares =
+    references.length === 0
+      ? []
+      : await db
+          .select({ transfer: payments.transfer, amount: payments.amount, ...invoiceColumns })
+          .from(payments)
+          .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
+          .where(inArray(payments.transfer, references))
+          .orderBy(asc(payments.id));
+  return found.map((row) => ({
+    ...toJsonAmounts(row, 'amount', 'credit'),
+    shares: shares
+      .filter(({ transfer }) => transfer === row.reference)
+      .map((share) => toJsonAmounts(share, 'amount')),
+  }));
+}
+
+const invoiceColumns = { invoice_id: invoices.id, invoice_number: invoices.number };
+
+export type ListedTransfer = Awaited<ReturnType<typeof listTransfers>>[number];
+
+/** Returns the credit that the transfers of a customer have left, by currency. */
+export async function listTransferCredits(
+  db: Database,
+  customerId: number,
+): Promise<{ currency: string; amount: number }[]> {
+  const found = await db
+    .select({ currency: transfers.currency, amount: sql<string>`sum(${transfers.credit})::text` })
+    .from(transfers)
+    .where(and(eq(transfers.customer_id, customerId), gt(transfers.credit, '0')))
+    .groupBy(transfers.currency)
+    .orderBy(transfers.currency);
+  return found.map((row) => toJsonAmounts(row, 'amount'));
+}
+
+/** Lists the unpaid invoices of a customer, the oldest due date first. */
+export async function listOpenInvoices(db: Database, customerId: number) {
+  const found = await db
+    .select(pickColumns(invoices, 'id', 'number', 'currency', 'due_date', 'amount_due', 'stripe_invoice_id'))
+    .from(invoices)
+    // The status condition must match that of the partial index.
+    .where(and(eq(invoices.customer_id, customerId), sql`${invoices.status} in ('sent', 'overdue')`))
+    .orderBy(asc(invoices.due_date), asc(invoices.id))
+    .limit(literal(MAX_TRANSFERS));
+  return found.map((row) => toJsonAmounts(row, 'amount_due'));
+}
+
+/** Credit of a customer that can pay an invoice: what transfers have left, and what payments exceed their own invoices. */
+export interface UsableCredit {
+  currency: string;
+  amount: number;
+  sources: CreditSource[];
+}
+
+/**
+ * Returns the usable credit of a customer by currency, the oldest money first. An amount that was imported as paid
+ * without payments is not usable, because no payment could be lowered by it.
+ */
+export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
+  const rests = await db
+    .select(pickColumns(transfers, 'reference', 'currency', 'credit', 'payment_date'))
+    .from(transfers)
+    .where(and(eq(transfers.customer_id, customerId), gt(transfers.credit, '0')))
+    .orderBy(asc(transfers.payment_date), asc(transfers.id))
+    .limit(literal(MAX_TRANSFERS));
+  const found: (Found & { date: string })[] = [
+    ...rests.map(({ reference, currency, credit, payment_date: date }) => {
+      return { currency, thousandths: toThousandths(credit), source: { transfer: reference }, date };
+    }),
+    ...(await listOverpayments(db, customerId)),
+  ];
+  const byCurrency = new Map<string, Found[]>();
+  for (const one of found.sort((a, b) => a.date.localeCompare(b.date))) {
+    byCurrency.set(one.currency, [...(byCurrency.get(one.currency) ?? []), one]);
+  }
+  return [...byCurrency].map(([currency, all]) => ({
+    currency,
+    amount: all.reduce((sum, { thousandths }) => sum + thousandths, 0) / 1000,
+    sources: all.map(({ source }) => source),
+  }));
+}
+
+interface Found {
+  currency: string;
+  thousandths: number;
+  source: CreditSource;
+}
+
+/** Lists the payments that exceed the claims of own invoices, the latest payment of an invoice first. */
+async function listOverpayments(db: Database, customerId: number): Promise<(Found & { date: string })[]> {
+  const p = payments;
+  const recorded = sql<string>`(sum(${p.amount} - ${p.refunded_amount}) over (partition by ${p.invoice_id}))::text`;
+  const found = await db
+    .select({
+      ...pickColumns(p, 'id', 'invoice_id', 'amount', 'refunded_amount', 'currency', 'payment_date'),
+      ...pickColumns(p, 'payment_reference', 'transfer', 'source'),
+      ...pickColumns(invoices, 'total', 'amount_credited'),
+      recorded,
+    })
+    .from(p)
+    .innerJoin(invoices, eq(invoices.id, p.invoice_id))
+    .where(
+      and(
+        eq(invoices.customer_id, customerId),
+        eq(invoices.status, 'paid'),
+        isNull(invoices.stripe_invoice_id),
+        sql`${invoices.amount_paid} + ${invoices.amount_credited} > ${invoices.total}`,
+        eq(p.status, 'completed'),
+      ),
+    )
+    .orderBy(desc(p.payment_date), desc(p.id))
+    .limit(literal(MAX_TRANSFERS));
+  const used = new Map<number, number>();
+  return found.flatMap((row) => {
+    if (row.source === 'stripe' || /^(pi|ch|py)_/.test(row.payment_reference)) return [];
+    const claimed = toThousandths(row.total) - toThousandths(row.amount_credited);
+    const over = toThousandths(row.recorded) - claimed - (used.get(row.invoice_id) ?? 0);
+    const thousandths = Math.min(over, toThousandths(row.amount) - toThousandths(row.refunded_amount));
+    if (thousandths <= 0) return [];
+    used.set(row.invoice_id, (used.get(row.invoice_id) ?? 0) + thousandths);
+    const { id: payment, invoice_id: invoice, currency, payment_date: date } = row;
+    const source = { payment, invoice, reference: row.transfer ?? row.payment_reference };
+    return [{ currency, thousandths, source, date }];
+  });
 }

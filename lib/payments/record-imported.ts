@@ -11,13 +11,18 @@ import { databaseStore } from '../store/store';
 import {
   decidePayment,
   findChanged,
-  isAlready,
   keysOfChange,
   type PaymentDecision,
   type PaymentDraft,
   warnOfExcess,
 } from './decide-payment';
-import type { PaymentChange, PaymentInput, PaymentWriter, Refunded } from './schema';
+import {
+  isAlready,
+  type PaymentChange,
+  type PaymentInput,
+  type PaymentWriter,
+  type Refunded,
+} from './schema';
 import { namesStripeMoney } from './stripe-payment';
 import { decideAndCommit, updatePayment } from './write-payment';
 

@@ -64,6 +64,7 @@ const readOnlyFields = {
   currency: readOnly,
   refunded_amount: readOnly,
   source: readOnly,
+  transfer: readOnly,
   created_at: readOnly,
   updated_at: readOnly,
 };
@@ -113,6 +114,14 @@ export const paymentRow = z.object({
     examples: [0],
   }),
   source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded it.' }),
+  transfer: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'Reference of the transfer that the payment is a share of: money that staff recorded once and spread over several invoices. Null for any other payment.',
+      examples: [null],
+    }),
   created_at: instant,
   updated_at: instant,
 });
@@ -172,6 +181,9 @@ export type PaymentChange =
     }
   | { kind: 'delete'; id: number; precondition?: Precondition | undefined };
 
+/** What customer credit comes from: the rest of a transfer, or a payment of an invoice that was paid beyond its claim. */
+export type CreditSource = { transfer: string } | { payment: number; invoice: number; reference: string };
+
 export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);
 }
@@ -185,4 +197,44 @@ export function toPaymentRow(row: StoredPayment): PaymentRow {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   });
+}
+
+/** Returns whether a payment already has the requested values. */
+export const isAlready = (payment: StoredPayment, changes: PaymentChanges & Refunded): boolean =>
+  isSame(payment, withChanges(payment, changes), changes.cameBack);
+
+/** Returns a payment's fields with the changes applied. */
+export const withChanges = (before: StoredPayment, changes: PaymentChanges) => ({
+  invoice_id: changes.invoice_id ?? before.invoice_id,
+  customer_id: changes.customer_id ?? before.customer_id,
+  amount: changes.amount ?? Number(before.amount),
+  payment_date: changes.payment_date ?? before.payment_date,
+  payment_reference: changes.payment_reference ?? before.payment_reference,
+  status: changes.status ?? before.status,
+});
+
+/** Returns whether a payment already has these values. @param told the refunded amount, if it is set */
+export function isSame(
+  before: StoredPayment,
+  values: Partial<Record<keyof StoredPayment, unknown>>,
+  told: number | undefined,
+): boolean {
+  const isTold = told === undefined || told === Number(before.refunded_amount);
+  return (
+    isTold &&
+    Object.entries(values).every(([field, value]) =>
+      field === 'amount'
+        ? Number(before.amount) === Number(value)
+        : before[field as keyof StoredPayment] === value,
+    )
+  );
+}
+
+/** Error for a change of one payment of a transfer that only a change of the whole transfer can make. */
+export function ofTransfer(reference: string, field: string, message: string): AppError {
+  return new AppError(
+    'conflict',
+    `The payment belongs to transfer ${reference}, which staff spread over invoices: ${field} ${message}.`,
+    [{ field, message }],
+  );
 }

@@ -5,7 +5,7 @@ import { AppError } from '../errors';
 import { leftOf } from '../invoices/settle';
 import { fromThousandths, toAmountText, toJsonAmount, toThousandths } from '../money';
 import { idInText } from '../store/commit';
-import type { StoredInvoice, StoredPayment } from '../store/snapshot';
+import type { StoredInvoice, StoredPayment, Table } from '../store/snapshot';
 import type { StaffTask } from '../tasks/staff-tasks';
 
 /** Pattern of Stripe's ids of payment intents and charges (`py_` for bank debits). Also used in SQL. */
@@ -27,6 +27,27 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
     `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. For other money, use a reference that is not an id of Stripe.`,
     [{ field: 'payment_reference', message: `names money that payment ${id} counts` }],
   );
+}
+
+/** Refuses a Stripe payment's id as reference if sync recorded that payment, or any payment of the same invoice. */
+export function refuseCounted(
+  { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
+  { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
+  id = 0,
+): void {
+  if (!namesStripeMoney(reference)) return;
+  const stripeInvoice = invoices.get(invoice_id)?.stripe_invoice_id ?? null;
+  const isCounted = (row: StoredPayment) =>
+    row.source === 'stripe' &&
+    row.id !== id &&
+    (row.stripe_payment_intent_id === reference ||
+      row.stripe_charge_id === reference ||
+      (stripeInvoice !== null && (row.invoice_id === invoice_id || row.payment_reference === stripeInvoice)));
+  const [counted] = payments
+    .all()
+    .filter(isCounted)
+    .sort((a, b) => a.id - b.id);
+  if (counted) throw alreadyCounted(counted);
 }
 
 /** Reads a payment and returns the result of `stripePaymentOf`. Null if the payment does not exist. */

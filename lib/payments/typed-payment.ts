@@ -1,25 +1,29 @@
-import { and, asc, desc, eq, inArray, like, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, ne } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
-import { findCustomers } from '../customers/find-customers';
-import { spellings } from '../customers/match-customer';
-import { snippetColumns, toCustomerSnippet } from '../customers/queries';
-import { customerQuery } from '../customers/schema';
 import { startOfDay, toCalendarDate } from '../dates';
-import { AppError, invalidField } from '../errors';
+import { AppError, type FieldError, invalidField } from '../errors';
 import { textLine } from '../fields';
-import { matchInvoice } from '../invoices/queries';
-import { takesPayments } from '../invoices/settle';
-import { toJsonAmounts } from '../money';
-import { literal } from '../page-query';
-import { ambiguityProblem, typedAmount, typedAmounts } from '../read-amount';
+import { MAX_ID } from '../page';
+import { ambiguityProblem, typedAmount } from '../read-amount';
 import { staffRecordWriter } from '../records/record-kind';
-import { containsPattern, prefixPattern } from '../search-text';
-import { getPaymentContext } from './list';
-import { getPayment } from './queries';
+import type { Written } from '../store/commit';
+import { databaseStore } from '../store/store';
+import { warnOfExcess } from './decide-payment';
+import {
+  decideTransfer,
+  keysOfTransfer,
+  type Share,
+  type TransferChange,
+  type TransferDecision,
+  type TransferValues,
+} from './decide-transfer';
+import { findPayableInvoice, getPaymentContext } from './list';
+import { getPayment, getTransfer, listUsableCredits } from './queries';
 import { cameBackAfter } from './record-imported';
 import {
+  type CreditSource,
   normalReference,
   type PaymentRow,
   type PaymentWriter,
@@ -27,7 +31,7 @@ import {
   paymentInput,
   type StoredPayment,
 } from './schema';
-import { recordPayment, updatePayment } from './write-payment';
+import { decideAndCommit, recordPayment, updatePayment } from './write-payment';
 
 const trimmed = z.string().trim();
 
@@ -68,7 +72,7 @@ export function toPayment(typed: Record<string, string>): z.output<typeof typedP
   return parseTyped(typedPayment, typed, 'The payment is not complete.');
 }
 
-/** @throws AppError validation_failed naming the fields */
+/** Parses the values of a form. @throws AppError validation_failed naming the fields */
 function parseTyped<T>(schema: z.ZodType<T>, typed: Record<string, string>, message: string): T {
   const parsed = schema.safeParse(typed);
   if (parsed.success) return parsed.data;
@@ -138,8 +142,13 @@ async function targetOf(db: Database, payment: PaymentRow, text: string) {
 
 const typedRefund = z.object({ amount: amountField, date: typedDate });
 
-/** Field names of the form that records a refund. */
+/** Field names of the forms that record a refund, or credit that was paid back. */
 export const REFUND_FIELDS = typedRefund.keyof().options;
+
+/** Converts the values of a filled-in refund form. @throws AppError validation_failed naming the fields */
+function toRefund(typed: Record<string, string>): z.output<typeof typedRefund> {
+  return parseTyped(typedRefund, typed, 'The refund is not complete.');
+}
 
 /**
  * Records a full or partial refund of a completed payment. The payment becomes refunded when its whole amount is
@@ -155,7 +164,7 @@ export async function recordTypedRefund(
   writer: PaymentWriter,
   precondition?: Precondition,
 ): Promise<PaymentRow> {
-  const { amount, date } = parseTyped(typedRefund, typed, 'The refund is not complete.');
+  const { amount, date } = toRefund(typed);
   const changes = (payment: StoredPayment) => {
     if (payment.status !== 'completed')
       throw new AppError('conflict', 'Only completed payments are refunded.');
@@ -180,88 +189,178 @@ export function staffWriter(...by: Parameters<typeof staffRecordWriter>): Paymen
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
 
-/** Maximum number of invoices that a search returns, so that a person can read the list. */
-const MAX_FOUND = 20;
-/** Condition for unpaid invoices, with the same literals as in their partial indexes. */
-const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
+const typedTransfer = z.object({
+  method: z
+    .string()
+    .trim()
+    .transform((text) => text || null)
+    .pipe(textLine(100).nullable()),
+});
+
+/** Field names of the form of a transfer. The share of the invoice with id N is the field `share_N`. */
+export const TRANSFER_FIELDS = ['amount', 'payment_date', 'payment_reference', 'method'] as const;
+
+function toValues(typed: Record<string, string>): TransferValues {
+  const { payment_reference: reference, ...values } = toPayment(typed);
+  return { ...values, ...parseTyped(typedTransfer, typed, 'The transfer is not complete.'), reference };
+}
+
+function toShares(typed: Record<string, string>): Share[] {
+  const problems: FieldError[] = [];
+  const shares = Object.entries(typed).flatMap(([field, text]) => {
+    const [, id] = /^share_(\d{1,10})$/.exec(field) ?? [];
+    const amount = Number(typedAmount(text) ?? Number.NaN);
+    if (id === undefined || text.trim() === '' || amount === 0) return [];
+    if (!(amount > 0)) problems.push({ field, message: 'must be a number like 1119.00' });
+    return [{ invoice_id: Math.min(Number(id), MAX_ID), amount }];
+  });
+  if (problems.length > 0) throw new AppError('validation_failed', 'The transfer is not complete.', problems);
+  return shares;
+}
 
 /**
- * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
+ * Records money that a customer paid once, spread over invoices. What no share takes is the customer's credit.
  *
- * @param text search text, such as a line of a bank statement
- * @returns at most 20 invoices: first unpaid ones, then paid ones that match by number or customer
+ * @param typed values of `TRANSFER_FIELDS` and of the fields `share_N`
+ * @returns the id of the transfer
+ * @throws AppError validation_failed naming the fields; conflict if the reference is taken; not_found
  */
-export async function findPayableInvoices(db: Database, text: string) {
-  const query = customerQuery.safeParse(text);
-  if (!query.success) return [];
-  const people = (await findCustomers(db, query.data)).matches.map(({ id }) => id);
-  const ofPeople = people.length > 0 ? [inArray(invoices.customer_id, people)] : [];
-  const starts = spellings(text)
-    .filter(Boolean)
-    .map((start) => like(invoices.number, prefixPattern(start)));
-  const unpaid = [
-    ...typedAmounts(text).flatMap((amount) => [eq(invoices.amount_due, amount), eq(invoices.total, amount)]),
-    ...spellings(text)
-      .filter(Boolean)
-      .map((part) => like(invoices.number, containsPattern(part))),
-    ...ofPeople,
-  ];
-  const found = [];
-  for (const matches of unpaid)
-    found.push(...(await read(db, and(isUnpaid, matches), asc(invoices.due_date))));
-  for (const matches of [...starts, ...ofPeople]) {
-    if (distinct(found).length < MAX_FOUND) {
-      found.push(...(await read(db, and(eq(invoices.status, 'paid'), matches), desc(invoices.invoice_date))));
-    }
+export async function recordTransfer(
+  db: Database,
+  customer_id: number,
+  currency: string,
+  typed: Record<string, string>,
+  writer: PaymentWriter,
+): Promise<number> {
+  const values = toValues(typed);
+  const shares = toShares(typed);
+  if (shares.length > MAX_SHARES_AT_ONCE) {
+    throw invalidField('amount', `must be spread over at most ${MAX_SHARES_AT_ONCE} invoices`);
   }
-  return distinct(found).slice(0, MAX_FOUND);
+  const [customer] = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(eq(customers.id, Math.min(customer_id, MAX_ID)), isNull(customers.erased_at)));
+  if (!customer) throw new AppError('not_found', 'The customer no longer exists, or was erased.');
+  const { transfer } = await writeTransfer(
+    db,
+    { kind: 'record', customer_id, currency, values, shares },
+    writer,
+  );
+  return transfer?.id ?? 0;
 }
 
-async function read(db: Database, where: SQL | undefined, order: SQL) {
-  const rows = await db
-    .select({
-      ...pickColumns(invoices, 'id', 'number', 'status', 'invoice_date', 'due_date', 'currency'),
-      ...pickColumns(invoices, 'total', 'amount_due'),
-      customer: snippetColumns,
-    })
-    .from(invoices)
-    .innerJoin(customers, eq(customers.id, invoices.customer_id))
-    .where(where)
-    .orderBy(order, asc(invoices.id))
-    .limit(literal(MAX_FOUND));
-  return rows.map((invoice) => ({
-    ...toJsonAmounts(invoice, 'total', 'amount_due'),
-    customer: toCustomerSnippet(invoice.customer),
-  }));
+const MAX_SHARES_AT_ONCE = 50;
+
+/** The transfer to change, and the version that the page showed. */
+interface SeenTransfer {
+  id: number;
+  version: number;
 }
 
-function distinct<Row extends { id: number }>(rows: Row[]): Row[] {
-  return [...new Map(rows.map((row) => [row.id, row])).values()];
+/** Returns the transfer to change. If its reference has changed since, the version has, too. */
+async function toSeen(db: Database, { id, version }: SeenTransfer) {
+  const { reference } = await getTransfer(db, id);
+  return { reference, version };
 }
-
-const MAX_NAMED = 5;
 
 /**
- * Finds the invoice that staff entered, with its customer, and checks that it takes payments.
+ * Corrects amount, date, reference and method of a transfer, and date and reference of its payments.
  *
- * @param text the invoice's number, or `#` and its id
- * @throws AppError validation_failed at the field `invoice`
+ * @throws AppError not_found; precondition_failed; validation_failed if more of the amount is used; conflict
  */
-export async function findPayableInvoice(db: Database, text: string) {
-  const named = textLine(100).safeParse(text);
-  if (!named.success) throw invalidField('invoice', named.error.issues[0]?.message ?? '');
-  const found = await db
-    .select({ id: invoices.id, customer_id: invoices.customer_id, status: invoices.status })
+export async function correctTransfer(
+  db: Database,
+  seen: SeenTransfer,
+  typed: Record<string, string>,
+  writer: PaymentWriter,
+): Promise<void> {
+  const change = { kind: 'correct', seen: await toSeen(db, seen), values: toValues(typed) } as const;
+  await writeTransfer(db, change, writer);
+}
+
+/** Deletes a transfer with all its payments. @throws AppError not_found; precondition_failed */
+export async function deleteTransfer(db: Database, seen: SeenTransfer, writer: PaymentWriter): Promise<void> {
+  await writeTransfer(db, { kind: 'delete', seen: await toSeen(db, seen) }, writer);
+}
+
+/**
+ * Records that a part of a transfer's credit was paid back. This moves no money.
+ *
+ * @param typed values of `REFUND_FIELDS`
+ * @throws AppError not_found; precondition_failed; validation_failed
+ */
+export async function payBackCredit(
+  db: Database,
+  seen: SeenTransfer,
+  typed: Record<string, string>,
+  writer: PaymentWriter,
+): Promise<void> {
+  const change = { kind: 'pay_back', seen: await toSeen(db, seen), ...toRefund(typed) } as const;
+  await writeTransfer(db, change, writer);
+}
+
+/** Withdraws an amount that was recorded as paid back, by its position. @throws AppError as `payBackCredit` */
+export async function undoPayBack(
+  db: Database,
+  seen: SeenTransfer,
+  position: number,
+  writer: PaymentWriter,
+): Promise<void> {
+  await writeTransfer(db, { kind: 'undo_pay_back', seen: await toSeen(db, seen), position }, writer);
+}
+
+/** Maximum number of sources that one use of credit draws from, because each adds a payment. */
+const MAX_SOURCES = 20;
+
+/**
+ * Pays an invoice with its customer's credit of the same currency, the oldest first.
+ *
+ * @param text the amount as a person typed it
+ * @throws AppError not_found; validation_failed at `amount`
+ */
+export async function applyCredit(
+  db: Database,
+  invoice_id: number,
+  text: string,
+  writer: PaymentWriter,
+): Promise<void> {
+  const amount = Number(typedAmount(text) ?? Number.NaN);
+  if (!(amount > 0)) throw invalidField('amount', 'must be a number like 1119.00');
+  const [invoice] = await db
+    .select(pickColumns(invoices, 'customer_id', 'currency'))
     .from(invoices)
-    .where(matchInvoice(text))
-    .orderBy(invoices.id)
-    .limit(literal(MAX_NAMED));
-  const [invoice, another] = found;
-  if (!invoice) throw invalidField('invoice', 'there is no such invoice');
-  if (another) {
-    const ids = found.map(({ id }) => `#${id}`).join(', ');
-    throw invalidField('invoice', `is a number of several invoices: enter one of ${ids}`);
-  }
-  if (!takesPayments(invoice)) throw invalidField('invoice', `is ${invoice.status} and takes no payment`);
-  return getPaymentContext(db, { invoice_id: invoice.id, customer_id: invoice.customer_id });
+    .where(and(eq(invoices.id, Math.min(invoice_id, MAX_ID)), ne(invoices.status, 'draft')));
+  if (!invoice) throw new AppError('not_found', `There is no issued invoice ${invoice_id}.`);
+  const credits = await listUsableCredits(db, invoice.customer_id);
+  const credit = credits.find(({ currency }) => currency === invoice.currency);
+  const isElsewhere = (source: CreditSource) => !('invoice' in source) || source.invoice !== invoice_id;
+  const sources = (credit?.sources ?? []).filter(isElsewhere).slice(0, MAX_SOURCES);
+  await writeTransfer(db, { kind: 'use_credit', invoice_id, amount, sources }, writer);
+}
+
+/** Reads, decides and commits one change. @throws AppError if it is refused, see `decideTransfer` */
+async function writeTransfer(
+  db: Database,
+  change: TransferChange,
+  writer: PaymentWriter,
+): Promise<TransferDecision> {
+  const { result, written } = await decideAndCommit(databaseStore(db), turnOf(change), writer, {
+    keys: () => keysOfTransfer(change),
+    decide: (draft) => decideTransfer(draft, change, writer),
+    conclude: (draft, decision) => {
+      for (const one of decision.payments) warnOfExcess(draft, one);
+      return decision;
+    },
+  });
+  return written ? withIds(result, written) : result;
+}
+
+function turnOf(change: TransferChange): string {
+  if (change.kind === 'record') return `transfer ${change.values.reference}`;
+  return change.kind === 'use_credit' ? `invoice ${change.invoice_id}` : `transfer ${change.seen.reference}`;
+}
+
+function withIds({ transfer, payments }: TransferDecision, { ids }: Written): TransferDecision {
+  return { transfer: transfer && { ...transfer, id: ids.get(transfer.id) ?? transfer.id }, payments };
 }

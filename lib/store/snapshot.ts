@@ -12,6 +12,7 @@ import {
   type stripeInvoiceLines,
   subscriptionItems,
   subscriptions,
+  transfers,
 } from '@/db/schema';
 import type { AuditEntry } from '../audit/audit-log';
 import type { StaffTask } from '../tasks/staff-tasks';
@@ -80,7 +81,7 @@ export const noKeys = () => ({
   payments: [] as string[],
   /** Our ids of payments, to read the payments with their invoices, refunds and disputes. */
   paymentIds: [] as number[],
-  /** References of payments, to read the payments with their invoices, refunds and disputes. */
+  /** References, to read their payments with invoices, refunds and disputes, and transfers with these references. */
   recorded: [] as string[],
   /** Stripe's ids of payment intents, to read their payments with invoices, refunds and disputes. */
   intents: [] as string[],
@@ -88,6 +89,8 @@ export const noKeys = () => ({
   invoiceIds: [] as number[],
   /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
+  /** References of transfers, to read the transfers, and their payments as by `paymentIds`. */
+  transfers: [] as string[],
   /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],
   /** Stripe's ids of refunds, to read the refunds with their payments. */
@@ -144,6 +147,7 @@ export const TABLES = {
   subscriptions,
   items: subscriptionItems,
   invoices,
+  transfers,
   payments,
   refunds,
   disputes,
@@ -199,6 +203,7 @@ export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
 /** A line of a Stripe invoice. Its position is its place in the list of lines. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
+export type StoredTransfer = StoredRows['transfers'];
 export type StoredPayment = StoredRows['payments'];
 export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
@@ -266,6 +271,7 @@ export function emptyPlan(): Plan {
     subscriptions: UNCHANGED,
     items: UNCHANGED,
     invoices: UNCHANGED,
+    transfers: UNCHANGED,
     payments: UNCHANGED,
     refunds: UNCHANGED,
     disputes: UNCHANGED,

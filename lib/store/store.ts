@@ -252,6 +252,7 @@ const NAMES = [
   'invoiceIds',
   'money',
   'mergedIds',
+  'transfers',
 ] as const;
 
 function toParameters(keys: Keys): Record<(typeof NAMES)[number], string | null> {

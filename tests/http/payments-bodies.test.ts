@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { AppError } from '@/lib/errors';
 import { parseJson } from '@/lib/http/messages';
 import { validate } from '@/lib/http/route';
-import { checkPayment } from '@/lib/payments/decide-payment';
+import { checkPayment } from '@/lib/invoices/settle';
 import { paymentInput, paymentUpdate, READ_ONLY } from '@/lib/payments/schema';
 import { expectProblem, usePayments } from '../support/payments-server';
 

@@ -22,6 +22,7 @@ test('a payment can be created, read, updated and deleted through the API', asyn
     currency: 'eur',
     refunded_amount: 0,
     source: 'api',
+    transfer: null,
     created_at: expect.stringMatching(/Z$/),
     updated_at: expect.stringMatching(/Z$/),
   });

@@ -36,7 +36,7 @@ const invoiceLinesOf = (input: Record<string, string>) =>
 describe('payments as CSV', () => {
   const HEADER =
     'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,' +
-    'created_at,updated_at,disputed,invoice_number,customer_number,customer_name';
+    'created_at,updated_at,disputed,invoice_number,customer_number,customer_name,transfer';
 
   test('the CSV file of payments escapes text that a spreadsheet would run as a formula', async () => {
     const at = new Date('2026-03-10T08:00:00Z');
@@ -59,7 +59,7 @@ describe('payments as CSV', () => {
       const { id } = await createPayment(db, { ...on, amount, payment_reference: payment_reference ?? '' });
       expected.push(
         `${id},${invoice.id},${customer.id},${amount},eur,2026-03-10,${cell},completed,0,api,` +
-          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,'=HYPERLINK("x")`,
+          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,'=HYPERLINK("x"),`,
       );
     }
     expect(await paymentLines({ customer: 'K-CSV', sort: 'amount' })).toEqual(expected);

@@ -7,7 +7,7 @@ import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { settledAfter } from '@/lib/invoices/settle';
 import { isPastDueSql, isUnpaid, unpaidStatus } from '@/lib/overdue';
-import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/typed-payment';
+import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/list';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';

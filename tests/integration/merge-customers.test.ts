@@ -31,6 +31,7 @@ import {
   createStripeCustomer,
   createSubscription,
   createToolCall,
+  createTransfer,
 } from '../support/factories';
 import { testRuntime } from '../support/runtime';
 
@@ -75,6 +76,7 @@ async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {})
   });
   await createSalesDocument(base.db, of);
   const payment = await createPayment(base.db, { ...of, invoice_id: invoice.id });
+  await createTransfer(base.db, of);
   await createToolCall(base.db, of);
   return { ...customer, service, subscription, invoice, payment };
 }
@@ -242,7 +244,7 @@ test('a merge is refused if one of the customers has changed meanwhile', async (
     await expect(merging()).rejects.toMatchObject({ code: 'conflict' });
     changed.version += 1;
   }
-  expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
   await merging();
   await expect(merging()).rejects.toMatchObject({ code: 'not_found' });
 });
@@ -262,6 +264,6 @@ test('records added during a merge belong to the remaining customer', async () =
   ]);
   expect(done.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([]);
   expect(await countsOf(gone.id)).toEqual(REFERRING.map(() => 0));
-  expect(await countsOf(kept.id)).toEqual([3, 1, 3, 5, 2, 2, 2, 2, 5, 2]);
+  expect(await countsOf(kept.id)).toEqual([3, 1, 3, 5, 2, 2, 2, 2, 5, 2, 2]);
   expect(await base.db.$count(stripeCustomers, eq(stripeCustomers.customer_id, kept.id))).toBe(3);
 });

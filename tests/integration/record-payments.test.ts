@@ -5,11 +5,10 @@ import { commandActor, listAudit } from '@/lib/audit/audit-log';
 import { saveBatch } from '@/lib/imports/import-rows';
 import { paymentImport } from '@/lib/imports/payment-import';
 import { owedAfter } from '@/lib/invoices/totals';
-import { getPaymentContext } from '@/lib/payments/list';
+import { findPayableInvoice, getPaymentContext } from '@/lib/payments/list';
 import { getPayment, listPayments } from '@/lib/payments/queries';
 import {
   correctPayment,
-  findPayableInvoice,
   recordForInvoice,
   recordTypedRefund,
   staffWriter,

@@ -10,6 +10,7 @@ import {
   createPayment,
   createService,
   createSubscription,
+  createTransfer,
 } from '../support/factories';
 
 type Values = Record<string, unknown>;
@@ -22,12 +23,16 @@ const WRITTEN: Partial<Record<TableName, string[]>> = {
   services: ['next_billing_date', 'synced_billing_date', 'ends_on', 'synced_ends_on'],
 };
 
-const CHECKED: Record<string, [string, string]> = { currency: ['usd', 'gbp'], country: ['AT', 'CH'] };
+const CHECKED: Record<string, [unknown, unknown]> = {
+  currency: ['usd', 'gbp'],
+  country: ['AT', 'CH'],
+  paid_back: [[{ amount: '1.250', date: '2026-04-01' }], [{ amount: '2.500', date: '2026-04-02' }]],
+};
 
 const base = useDatabase();
 const bookedOn = () => ({ today: '2026-04-01', timeZone: 'UTC' });
 /** For each column that refers to another table, two ids in that table. */
-const others: Record<string, [number, number]> = {};
+const others: Record<string, [number | string, number | string]> = {};
 
 beforeAll(async () => {
   for (const [column, create] of [
@@ -39,6 +44,7 @@ beforeAll(async () => {
   ] as const) {
     others[column] = [(await create(base.db)).id, (await create(base.db)).id];
   }
+  others.transfer = [(await createTransfer(base.db)).reference, (await createTransfer(base.db)).reference];
 });
 
 function columnsOf(name: TableName): [string, Column][] {

@@ -263,7 +263,7 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   tombstones: CLOCKS,
   lines: ['id'],
   tasks: [...CLOCKS, 'done_at'],
-  entries: ['created_at', 'customer_name', 'customer_country', 'customer_vat_id'],
+  entries: ['created_at', 'customer_name', 'customer_country', 'customer_vat_id', 'transfer_id'],
 };
 
 type Rows = Record<TableName, Record<string, unknown>[]>;

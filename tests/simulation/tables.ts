@@ -24,6 +24,7 @@ export const MODELLED = {
   merged: schema.mergedCustomers,
   tombstones: schema.paymentTombstones,
   tasks: schema.staffTasks,
+  transfers: schema.transfers,
 };
 
 const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefined'].includes(typeof value);

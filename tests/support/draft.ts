@@ -43,6 +43,7 @@ export function snapshotOf({ rows, ...snapshot }: GivenSnapshot = {}): Snapshot 
       subscriptions: new Map(),
       items: new Map(),
       invoices: new Map(),
+      transfers: new Map(),
       payments: new Map(),
       refunds: new Map(),
       disputes: new Map(),

@@ -14,6 +14,7 @@ import {
   subscriptionItems,
   subscriptions,
   toolCalls,
+  transfers,
 } from '@/db/schema';
 
 type New<Table extends { $inferInsert: object }> = Partial<Table['$inferInsert']>;
@@ -104,6 +105,13 @@ export async function createSubscriptionItem(db: Database, overrides: New<typeof
   const subscription_id = overrides.subscription_id ?? (await createSubscription(db)).id;
   const defaults = { subscription_id, stripe_subscription_item_id: `si_${next()}` };
   return insert(db, subscriptionItems, defaults, overrides);
+}
+
+/** Creates a transfer of 50.00 EUR without payments, so that all of it is credit, of a new customer by default. */
+export async function createTransfer(db: Database, overrides: New<typeof transfers> = {}) {
+  const customer_id = await customerOf(db, overrides);
+  const money = { amount: '50', credit: '50', payment_date: '2026-03-10' };
+  return insert(db, transfers, { customer_id, ...money, reference: `SEPA-${next()}` }, overrides);
 }
 
 /** Creates a logged call of get-customer-tool by an access token. */

@@ -17,7 +17,7 @@ const settings: AccountingSettings = {
 };
 const HOME = { country: 'DE', small_business: false };
 const ENTRY: Entry = {
-  ...{ id: 1, record: 'invoice', invoice_id: 5, payment_id: null, reverses: null },
+  ...{ id: 1, record: 'invoice', invoice_id: 5, payment_id: null, transfer_id: null, reverses: null },
   ...{ booked_on: '2026-10-07', original_date: '2026-10-07', due_date: null },
   ...{ customer_number: 'K-00123', customer_name: 'Müller GmbH', customer_country: 'DE' },
   ...{ customer_vat_id: null, invoice_number: 'R2026-17', credit_note_number: null },

@@ -3,10 +3,11 @@
 import { z } from 'zod';
 import { rowId } from '@/lib/fields';
 import { issueCreditNote, toWantedCredit } from '@/lib/invoices/credit-notes';
+import { applyCredit, staffWriter } from '@/lib/payments/typed-payment';
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
-import { staffFormAction, toProblems } from '../_components/page/staff-action';
+import { staffFormAction, textsOf, toProblems } from '../_components/page/staff-action';
 
 /** Syncs an invoice and its payments with Stripe, and redirects to the invoice's page. */
 export const check = checkAction('invoice');
@@ -32,7 +33,14 @@ export const credit = staffFormAction({
   },
 });
 
-const textsOf = (form: FormData): Record<string, string> =>
-  Object.fromEntries(
-    [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  );
+/** Pays an invoice with its customer's credit, and redirects to the invoice's page. */
+export const payWithCredit = staffFormAction({
+  role: 'staff',
+  input: [rowId],
+  form: ['amount'],
+  run: ({ runtime, staff }, id, { amount }) =>
+    applyCredit(runtime.db, id, amount, staffWriter(runtime, staff)),
+  done: (_used, id) => `/admin/invoices/${id}?notice=credit_used`,
+  refused: ({ code, problems }, id, typed): FormState | string =>
+    code === 'validation_failed' ? { typed, problems } : `/admin/invoices/${id}?notice=${code}`,
+});

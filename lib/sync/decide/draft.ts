@@ -74,6 +74,7 @@ export class Draft implements Tables {
   readonly subscriptions: Tables['subscriptions'];
   readonly items: Tables['items'];
   readonly invoices: Tables['invoices'];
+  readonly transfers: Tables['transfers'];
   readonly payments: Tables['payments'];
   readonly refunds: Tables['refunds'];
   readonly disputes: Tables['disputes'];
@@ -120,6 +121,7 @@ export class Draft implements Tables {
     this.subscriptions = new Table(rows.subscriptions, idOf);
     this.items = new Table(rows.items, idOf);
     this.invoices = new Table(rows.invoices, idOf);
+    this.transfers = new Table(rows.transfers, idOf);
     this.payments = new Table(rows.payments, idOf);
     this.refunds = new Table(rows.refunds, idOf);
     this.disputes = new Table(rows.disputes, idOf);

@@ -60,6 +60,7 @@ export function applyPayment(
     provider_payment_date: payment_date,
     stripe_payment_intent_id: collected.paymentIntentId,
     stripe_charge_id: collected.moneyIds.find((id) => !isIntent(id)) ?? null,
+    transfer: null,
   });
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }

@@ -170,10 +170,11 @@ const EVENT_DAYS = 35;
 export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
   const { customers, stripeCustomers, customerServices, subscriptions, subscriptionItems } = schema;
-  const { invoices, stripeInvoiceLines, payments, refunds, disputes, paymentTombstones, staffTasks } = schema;
+  const { invoices, stripeInvoiceLines, transfers, payments, refunds, disputes } = schema;
+  const { paymentTombstones, staffTasks } = schema;
   const whole = [
     ...[customers, stripeCustomers, customerServices, subscriptions, subscriptionItems],
-    ...[invoices, stripeInvoiceLines, payments, refunds, disputes, paymentTombstones, staffTasks],
+    ...[invoices, stripeInvoiceLines, transfers, payments, refunds, disputes, paymentTombstones, staffTasks],
   ];
   // A run only deletes from these tables, or only adds to them, so they can be empty.
   const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;

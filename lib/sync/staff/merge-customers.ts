@@ -12,6 +12,7 @@ import {
   stripeCustomers,
   subscriptions,
   toolCalls,
+  transfers,
 } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../../audit/audit-log';
@@ -215,5 +216,6 @@ export const REFERRING = [
   { table: creditNotes, noun: 'credit note' },
   { table: salesDocuments, noun: 'sales document' },
   { table: payments, noun: 'payment' },
+  { table: transfers, noun: 'transfer' },
   { table: toolCalls, noun: 'tool call' },
 ] as const;

@@ -27,6 +27,7 @@ import {
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
+  createTransfer,
 } from '../../support/factories';
 
 const password = 'correct horse battery';
@@ -232,7 +233,29 @@ async function fillForms(db: Database) {
   const { id: walker } = await createCustomer(db, walkers);
   await createInvoice(db, { customer_id: walker, number: 'WALK-1', total: '400', amount_due: '400' });
   await createRefund(db, { stripe_refund_id: 're_nobodys', issued_at: new Date() });
-  return { customer, alone, server, service, invoice, unpaid, document, pending, completed };
+  const paidBack = [{ amount: '5.000', date: '2026-03-12' }];
+  const { id: transfer } = await createTransfer(db, {
+    ...{ reference: 'SEPA-FORM', credit: '45', paid_back: paidBack },
+  });
+  const { id: spread } = await createCustomer(db, {
+    customer_number: 'K-SEPA',
+    company: 'Sammelzahler GmbH',
+  });
+  await createInvoice(db, { customer_id: spread, number: 'SEPA-1', due_date: '2026-02-01' });
+  await createInvoice(db, { customer_id: spread, number: 'SEPA-2', total: '50', subtotal: '50', tax: '0' });
+  return {
+    customer,
+    alone,
+    server,
+    service,
+    invoice,
+    unpaid,
+    document,
+    pending,
+    completed,
+    transfer,
+    spread,
+  };
 }
 
 /** K-GONE can be erased once its service has ended. K-OLD and K-NEW are duplicates of one customer. */

@@ -32,6 +32,10 @@ const OF_RECORDS: Record<string, string> = {
   '/admin/staff/1/password': '/admin/staff/{adminId}/password',
   '/admin/staff/1/invitation': '/admin/staff/{adminId}/invitation',
   '/admin/payments/1/edit': '/admin/payments/{form.pending}/edit',
+  '/admin/customers/1/transfer': '/admin/customers/{form.spread}/transfer',
+  '/admin/payments/transfers/1': '/admin/payments/transfers/{form.transfer}',
+  '/admin/payments/transfers/1/edit': '/admin/payments/transfers/{form.transfer}/edit',
+  '/admin/payments/transfers/1/pay-back': '/admin/payments/transfers/{form.transfer}/pay-back',
   '/admin/payments/1/refund': '/admin/payments/{form.completed}/refund',
 };
 

@@ -62,6 +62,8 @@ export function readModel({ rows }: ModelTables, keys: Keys): Snapshot {
       subscriptions: sorted(subscriptions),
       items: sorted(own),
       invoices: sorted(invoices),
+      // No step of the simulation writes transfers.
+      transfers: new Map(),
       payments: sorted(money.payments),
       refunds: sorted(money.refunds),
       disputes: sorted(money.disputes),

@@ -11,6 +11,7 @@ import type {
   StoredRefund,
   StoredService,
   StoredSubscription,
+  StoredTransfer,
 } from '@/lib/store/snapshot';
 import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
@@ -49,6 +50,7 @@ export interface ModelRows {
   invoices: Map<number, StoredInvoice>;
   /** Lines of Stripe's invoices, by `lineKey`. */
   lines: Map<string, StoredLine & { invoice_id: number; position: number }>;
+  transfers: Map<number, StoredTransfer>;
   payments: Map<number, StoredPayment>;
   refunds: Map<number, StoredRefund>;
   disputes: Map<number, StoredDispute>;
@@ -60,8 +62,8 @@ export interface ModelRows {
 
 export type ModelEntry = Omit<
   typeof accountingEntries.$inferSelect,
-  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id'
->;
+  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id' | 'invoice_id' | 'transfer_id'
+> & { invoice_id: number };
 
 export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
@@ -88,6 +90,7 @@ export class ModelTables {
     items: new Map(),
     invoices: new Map(),
     lines: new Map(),
+    transfers: new Map(),
     payments: new Map(),
     refunds: new Map(),
     disputes: new Map(),
@@ -160,6 +163,7 @@ const UNIQUE: Partial<{ [Name in TableName]: (row: RowOf<Name>) => string | null
   subscriptions: (row) => row.stripe_subscription_id,
   items: (row) => row.stripe_subscription_item_id,
   invoices: (row) => row.stripe_invoice_id,
+  transfers: (row) => row.reference,
   payments: (row) => row.payment_reference,
   refunds: (row) => row.stripe_refund_id,
   disputes: (row) => row.stripe_dispute_id,
@@ -210,6 +214,7 @@ export const REFERENCES: Partial<Record<TableName, Record<string, TableName>>> =
   subscriptions: { customer_id: 'customers' },
   items: { subscription_id: 'subscriptions', customer_service_id: 'services' },
   invoices: { customer_id: 'customers', subscription_id: 'subscriptions' },
+  transfers: { customer_id: 'customers' },
   payments: { invoice_id: 'invoices', customer_id: 'customers' },
   refunds: { payment_id: 'payments' },
   disputes: { payment_id: 'payments' },

@@ -11,7 +11,7 @@ import { EmptyText, Section } from '../page/staff-page';
 import { checkLines } from './check/check';
 
 interface HistoryProps {
-  entity: RecordKind['name'];
+  entity: RecordKind['name'] | 'transfer';
   id: number;
   /** Ids of the records that were merged into this one. */
   mergedIds?: number[];
@@ -120,6 +120,7 @@ export function auditValue(image: Image, field: string, timeZone: string): strin
   const value = image?.[field];
   if (value === null || value === undefined || value === '') return '–';
   if (field === 'lines') return linesText(value, String(image?.currency));
+  if (field === 'paid_back') return paidBackText(value, String(image?.currency));
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
   if (typeof value !== 'string') return JSON.stringify(value);
   if (AMOUNTS.test(field)) return formatMoney(Number(value), String(image?.currency));
@@ -128,7 +129,19 @@ export function auditValue(image: Image, field: string, timeZone: string): strin
   return ['status', 'source', 'role'].includes(field) ? formatField(value) : value;
 }
 
-const AMOUNTS = /amount$|^amount_|^(price|subtotal|tax|total)$/;
+const AMOUNTS = /amount$|^amount_|^(credit|price|subtotal|tax|total)$/;
+
+/** Lists what was paid back of the credit of a transfer. */
+function paidBackText(value: unknown, currency: string): string {
+  const { data: parts } = auditedPaidBack.safeParse(value);
+  if (!parts) return JSON.stringify(value);
+  if (parts.length === 0) return '–';
+  return parts
+    .map(({ amount, date }) => `${formatMoney(Number(amount), currency)} on ${formatDate(date)}`)
+    .join(', ');
+}
+
+const auditedPaidBack = z.array(z.object({ amount: z.string(), date: z.string() }));
 
 /** Summarizes the lines of an invoice or a sales document in one string. */
 function linesText(value: unknown, currency: string): string {

@@ -160,6 +160,12 @@ function leadOn<Target>(target: Target): Exclude<Target, string> {
   return typeof target === 'string' ? leaveFor(target) : (target as Exclude<Target, string>);
 }
 
+/** Returns all text fields of a form, for a form whose field names depend on its record. */
+export const textsOf = (form: FormData): Record<string, string> =>
+  Object.fromEntries(
+    [...form].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  );
+
 /**
  * Maps an error to the message of each invalid field of a form. The key '' holds the error's own message if no field is
  * invalid, and otherwise the first message about a field that the form lacks.

@@ -1,14 +1,15 @@
 import { Stack, Text } from '@mantine/core';
-import { formatCount, formatMoney, formatNumber } from '@/app/_components/format';
+import { formatCount, formatDate, formatMoney, formatNumber, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import type { CustomerRow } from '@/lib/customers/schema';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/counts';
+import type { ListedTransfer } from '@/lib/payments/queries';
 import type { Uncounted } from '@/lib/payments/stripe-payment';
 import type { RecordState } from '@/lib/records/steps';
 import type { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
-import { BigFigure } from '../../_components/display/values';
+import { BigFigure, Money } from '../../_components/display/values';
 import { ActionForm } from '../../_components/forms/form';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { RecordList } from '../../_components/lists/record-list';
@@ -67,6 +68,7 @@ export const DONE = {
   reactivate: 'The customer is active again.',
   deactivate: 'The customer is inactive now.',
   erased: 'The customer is erased.',
+  transfer_deleted: 'The transfer is deleted. Its invoices are owed again.',
 };
 
 export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';
@@ -81,16 +83,24 @@ interface BalanceProps {
   balances: CustomerBalance[];
   /** Overpaid amounts by currency. */
   credits: { currency: string; amount: number }[];
+  /** What transfers have left, by currency. */
+  transferCredits: { currency: string; amount: number }[];
+  /** Path of the form that records a transfer. Null if the customer cannot get one. */
+  transferPath: string | null;
   /** Invoices that Stripe manages, with the amount recorded here that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 
 /** Shows the unpaid, overdue and overpaid amounts of a customer, by currency. */
-export function Balance({ unpaid, overdue, balances, credits, uncounted }: BalanceProps) {
+export function Balance(props: BalanceProps) {
+  const { unpaid, overdue, balances, credits, transferCredits, transferPath, uncounted } = props;
   const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
   const overdueSums = balances.filter((one) => one.overdue > 0);
   return (
-    <Section title="Balance due">
+    <Section
+      title="Balance due"
+      action={transferPath && <TextLink href={transferPath}>Record transfer</TextLink>}
+    >
       <Stack gap={2} p="md">
         <BigFigure fz="xl">{formatMoney(unpaid.total, unpaid.currency)}</BigFigure>
         {unpaid.other_currencies.map(({ currency, total: sum }) => (
@@ -114,6 +124,11 @@ export function Balance({ unpaid, overdue, balances, credits, uncounted }: Balan
         {credits.map(({ currency, amount }) => (
           <Text key={currency} size="sm" className="figures">
             {`${formatMoney(amount, currency)} credit from overpayment`}
+          </Text>
+        ))}
+        {transferCredits.map(({ currency, amount }) => (
+          <Text key={currency} size="sm" className="figures">
+            {`${formatMoney(amount, currency)} credit from transfers`}
           </Text>
         ))}
         {uncounted.map(({ id, number, currency, amount }) => (
@@ -144,6 +159,41 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
           { label: 'Matched by', width: '55%', wraps: true, cell: (row) => LINKED_BY[row.linked_by] },
         ]}
         entryOf={(row) => ({ title: row.id, detail: LINKED_BY[row.linked_by] })}
+      />
+    </Section>
+  );
+}
+
+/** Lists the transfers of a customer, with the invoices they pay and their credit. Shows nothing if there are none. */
+export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) {
+  if (transfers.length === 0) return null;
+  const uses = ({ shares, currency }: ListedTransfer) =>
+    shares
+      .map(({ invoice_number, invoice_id, amount }) =>
+        [invoice_number ?? `#${invoice_id}`, formatMoney(amount, currency)].join(': '),
+      )
+      .join(', ') || 'No invoice yet';
+  const credit = ({ credit, currency }: ListedTransfer) => <Money amount={credit} currency={currency} />;
+  const amount = ({ amount, currency }: ListedTransfer) => <Money amount={amount} currency={currency} />;
+  return (
+    <Section title="Transfers">
+      <RecordList
+        label="Transfers"
+        rows={transfers}
+        hrefOf={({ id }) => `/admin/payments/transfers/${id}`}
+        columns={[
+          { label: 'Date', width: '13%', cell: ({ payment_date }) => formatDate(payment_date) },
+          { label: 'Reference', width: '22%', cell: ({ reference }) => reference, title: true },
+          { label: 'Used for', wraps: true, cell: uses },
+          { label: 'Amount', width: '14%', align: 'right', cell: amount },
+          { label: 'Credit', width: '14%', align: 'right', cell: credit },
+        ]}
+        entryOf={(row) => ({
+          title: row.reference,
+          detail: joinTexts(formatDate(row.payment_date), uses(row)),
+          figure: amount(row),
+          state: row.credit > 0 && `${formatMoney(row.credit, row.currency)} credit`,
+        })}
       />
     </Section>
   );

@@ -11,6 +11,7 @@ import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balan
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { countRecords } from '@/lib/overview/counts';
 import { listMoneyBack, ofCustomer } from '@/lib/payments/money-back';
+import { listTransferCredits, listTransfers } from '@/lib/payments/queries';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { readState } from '@/lib/records/steps';
 import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
@@ -30,7 +31,16 @@ import { MoneyBackSection } from '../../_components/records/money-back/money-bac
 import { RecordTasks } from '../../_components/records/record-alerts';
 import { readCustomer } from '../form-parts';
 import { CustomerFacts } from './customer-facts';
-import { Balance, CustomerActions, DONE, ERASED, KEPT, NoteForm, StripeCustomers } from './customer-parts';
+import {
+  Balance,
+  CustomerActions,
+  DONE,
+  ERASED,
+  KEPT,
+  NoteForm,
+  StripeCustomers,
+  TransferSection,
+} from './customer-parts';
 import { CustomerRecords, ROWS } from './customer-records';
 import { Timeline } from './timeline';
 
@@ -40,18 +50,31 @@ export const generateMetadata = titleOfRow('Customer', readCustomer, formatCusto
 export default recordPage(readCustomer, async (customer, { id, staff, db, timeZone, search, notice }) => {
   if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));
-  const [erasedAt, unpaid, balances, credits, counts, stripeCustomers, moneyBack, merged, uncounted] =
-    await Promise.all([
-      findErasedAt(db, id),
-      sumUnpaidInvoices(db, customer),
-      listBalances(db, id),
-      listCustomerCredits(db, id),
-      countRecords(db, id),
-      listStripeCustomersOf(db, id),
-      listMoneyBack(db, ofCustomer(id), ROWS),
-      listMergedInto(db, id),
-      listUncounted(db, { customer_id: id }),
-    ]);
+  const [
+    erasedAt,
+    unpaid,
+    balances,
+    credits,
+    transferCredits,
+    transfers,
+    counts,
+    stripeCustomers,
+    moneyBack,
+    merged,
+    uncounted,
+  ] = await Promise.all([
+    findErasedAt(db, id),
+    sumUnpaidInvoices(db, customer),
+    listBalances(db, id),
+    listCustomerCredits(db, id),
+    listTransferCredits(db, id),
+    listTransfers(db, id),
+    countRecords(db, id),
+    listStripeCustomersOf(db, id),
+    listMoneyBack(db, ofCustomer(id), ROWS),
+    listMergedInto(db, id),
+    listUncounted(db, { customer_id: id }),
+  ]);
   const before = search.get('before');
   const withIgnored = search.get('events') === 'all';
   const isAdmin = staff.role === 'admin';
@@ -72,7 +95,11 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
     >
       <Columns>
         <Stack gap="xl">
-          <Balance overdue={counts.overdue} {...{ unpaid, balances, credits, uncounted }} />
+          <Balance
+            overdue={counts.overdue}
+            transferPath={erasedAt ? null : `/admin/customers/${id}/transfer`}
+            {...{ unpaid, balances, credits, transferCredits, uncounted }}
+          />
           <StripeCustomers stripeCustomers={stripeCustomers} />
         </Stack>
         <CustomerFacts
@@ -81,6 +108,7 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
         />
       </Columns>
       <CustomerRecords customer={customer} counts={counts} />
+      <TransferSection transfers={transfers} />
       <MoneyBackSection rows={moneyBack} timeZone={timeZone} namesPayments />
       <div id="timeline" style={{ scrollMarginTop: 72 }}>
         <Section

@@ -1,7 +1,13 @@
 import { Alert, Anchor, Group, List, ListItem, Stack, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { formatCustomer, formatDate, formatDay, formatMoney } from '@/app/_components/format';
+import {
+  formatCustomer,
+  formatDate,
+  formatDay,
+  formatMoney,
+  formatPlainAmount,
+} from '@/app/_components/format';
 import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import type { DocumentState } from '@/lib/documents/invoice-document';
@@ -10,18 +16,20 @@ import { type CreditNoteRow, takesCreditNotes } from '@/lib/invoices/credit-note
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
 import { besidePayments, type InvoiceDetails } from '@/lib/invoices/queries';
 import { takesPayments } from '@/lib/invoices/settle';
+import { listUsableCredits } from '@/lib/payments/queries';
 import { getRuntime } from '@/lib/runtime';
 import { listSalesDocuments } from '@/lib/sales-documents/queries';
 import { dashboardUrl } from '@/lib/stripe/dashboard';
 import { CheckButton } from '../../_components/audit/check/check';
 import { StripeId } from '../../_components/display/stripe-id';
 import { Instant, Money } from '../../_components/display/values';
+import { ActionForm } from '../../_components/forms/form';
 import { RecordActions } from '../../_components/forms/record/record-actions';
 import { NewLink } from '../../_components/forms/record/record-list-page';
 import { PageActions } from '../../_components/page/page-actions';
 import { EmptyText, Section } from '../../_components/page/staff-page';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { check } from '../actions';
+import { check, payWithCredit } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
 /** Shows the actions of an invoice. The first action on an invoice that Stripe manages opens it at Stripe. */
@@ -105,6 +113,7 @@ export const DONE = {
   saved: 'Your changes are saved.',
   send: 'The invoice is issued. No e-mail was sent.',
   cancel: 'The invoice is cancelled, and its cancellation is issued.',
+  credit_used: 'The credit pays this invoice.',
   credited: 'The credit note is issued. No e-mail was sent: give it to the customer yourself.',
 };
 
@@ -158,6 +167,38 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
       again. If the customer no longer owes it,{' '}
       <TextLink href={`/admin/invoices/${id}/credit`}>issue a credit note</TextLink>.
     </>
+  );
+}
+
+/** Offers the customer's credit for an own invoice that is unpaid. Shows nothing if there is none in its currency. */
+export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
+  if (!isOwnUnpaid(invoice)) return null;
+  const { db } = await getRuntime();
+  const { id, currency, amount_due, customer } = invoice;
+  const credits = await listUsableCredits(db, customer.id);
+  const credit = credits.find((one) => one.currency === currency)?.amount ?? 0;
+  if (credit === 0) return null;
+  return (
+    <Section title="Credit of the customer">
+      <ActionForm
+        label="Credit"
+        keeps
+        action={payWithCredit.bind(null, id)}
+        fields={[
+          {
+            name: 'amount',
+            label: `Amount in ${currency.toUpperCase()}`,
+            description: `The customer has ${formatMoney(credit, currency)} credit. The oldest is used first.`,
+            inputMode: 'decimal',
+            required: true,
+          },
+        ]}
+        typed={{ amount: formatPlainAmount(Math.min(credit, amount_due), currency) }}
+        submit="Use credit"
+        stack={{ p: 'md', gap: 'sm' }}
+        button={{ size: 'sm', variant: 'default', w: 'fit-content' }}
+      />
+    </Section>
   );
 }
 

@@ -31,6 +31,7 @@ import { RecordTasks, TaxNotice } from '../../_components/records/record-alerts'
 import { isOwnDraft } from '../form-parts';
 import {
   CreditNoteSection,
+  CreditSection,
   DONE,
   DocumentSection,
   InvoiceActions,
@@ -72,6 +73,7 @@ export default recordPage(
             <OriginFacts invoice={invoice} timeZone={timeZone} />
           </Stack>
         </Columns>
+        <CreditSection invoice={invoice} />
         {invoice.stripe_invoice_id === null ? (
           <LineSection lines={lines} currency={invoice.currency} />
         ) : (

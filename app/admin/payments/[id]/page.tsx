@@ -9,7 +9,7 @@ import { takesPayments } from '@/lib/invoices/settle';
 import { owedAfter } from '@/lib/invoices/totals';
 import { getPaymentContext, type PaymentContext } from '@/lib/payments/list';
 import { isUndecided, listMoneyBack, ofPayment } from '@/lib/payments/money-back';
-import { getPayment, toDeletedPayment } from '@/lib/payments/queries';
+import { findTransferId, getPayment, toDeletedPayment } from '@/lib/payments/queries';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { findStripePayment } from '@/lib/payments/stripe-payment';
 import { isCorrectable } from '@/lib/payments/typed-payment';
@@ -49,6 +49,7 @@ export default recordPage(read, async ({ held }, { id, db, timeZone, search, not
   const payment = held ?? deleted?.payment ?? notFound();
   const context = await orNotFound(getPaymentContext(db, payment));
   const stripePayment = held && (await findStripePayment(db, id));
+  const transferId = payment.transfer === null ? null : await findTransferId(db, payment.transfer);
   const moneyBack = await listMoneyBack(db, ofPayment(id), MAX_ROWS);
   const status = moneyBack.some(isUndecided) ? 'disputed' : payment.status;
   const lastCheck = await getLastCheck(db, history);
@@ -67,6 +68,7 @@ export default recordPage(read, async ({ held }, { id, db, timeZone, search, not
             key={notice}
             payment={held}
             invoice={context.invoice}
+            transferId={transferId}
             isAtStripe={Boolean(stripePayment || context.invoice.stripe_invoice_id)}
           />
         )
@@ -86,7 +88,7 @@ export default recordPage(read, async ({ held }, { id, db, timeZone, search, not
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <PaymentFacts payment={payment} stripePayment={stripePayment} timeZone={timeZone} />
+        <PaymentFacts {...{ payment, transferId, stripePayment, timeZone }} />
         <ContextFacts {...context} />
       </SimpleGrid>
       <MoneyBackSection rows={moneyBack} timeZone={timeZone} />
@@ -112,17 +114,20 @@ const REFUSED = {
     'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
   not_found: 'The payment was deleted meanwhile. This is its last version.',
   validation_failed: 'Nothing was saved: the payment does not fit its invoice.',
+  conflict:
+    'Nothing was saved: the payment is a share of a transfer, and a part of it was refunded. Mark it as refunded, or delete the transfer.',
 };
 
 interface Props {
   payment: PaymentRow;
   invoice: PaymentContext['invoice'];
+  transferId: number | null;
   /** Whether the payment or its invoice exists at Stripe, so that staff can check the payment with Stripe. */
   isAtStripe: boolean;
 }
 
 /** Shows the actions of a payment. They are refused if the payment has changed since the page was loaded. */
-function PaymentActions({ payment, invoice, isAtStripe }: Props) {
+function PaymentActions({ payment, invoice, transferId, isAtStripe }: Props) {
   const { id, source } = payment;
   const version = etagOf(payment);
   const money = (amount: number) => formatMoney(amount, payment.currency);
@@ -178,6 +183,7 @@ function PaymentActions({ payment, invoice, isAtStripe }: Props) {
           consequences={[
             named,
             `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
+            ...(transferId === null ? [] : ['Its amount becomes credit of its transfer again.']),
           ]}
         >
           Delete
@@ -185,7 +191,12 @@ function PaymentActions({ payment, invoice, isAtStripe }: Props) {
       ]}
     >
       {isAtStripe && <CheckButton action={check.bind(null, id)} />}
-      {isCorrectable(payment) && <SideButton href={`/admin/payments/${id}/edit`}>Correct</SideButton>}
+      {isCorrectable(payment) && transferId === null && (
+        <SideButton href={`/admin/payments/${id}/edit`}>Correct</SideButton>
+      )}
+      {transferId !== null && (
+        <SideButton href={`/admin/payments/transfers/${transferId}`}>Open transfer</SideButton>
+      )}
       {isPending && (
         <ConfirmButton
           action={decide.bind(null, id, version, 'failed')}
@@ -201,12 +212,14 @@ function PaymentActions({ payment, invoice, isAtStripe }: Props) {
 
 interface FactsProps {
   payment: PaymentRow;
+  /** Id of the transfer that the payment is a share of. Null for any other payment, or if the transfer was deleted. */
+  transferId: number | null;
   /** The payment's id at Stripe. Null if it is unknown, or if the payment was deleted. */
   stripePayment: string | null;
   timeZone: string;
 }
 
-function PaymentFacts({ payment, stripePayment, timeZone }: FactsProps) {
+function PaymentFacts({ payment, transferId, stripePayment, timeZone }: FactsProps) {
   const money = (amount: number) => formatMoney(amount, payment.currency);
   return (
     <Section
@@ -224,6 +237,12 @@ function PaymentFacts({ payment, stripePayment, timeZone }: FactsProps) {
         Date: formatDate(payment.payment_date),
         Status: formatField(payment.status),
         Source: PAYMENT_SOURCES[payment.source],
+        Transfer:
+          transferId === null ? (
+            (payment.transfer ?? undefined)
+          ) : (
+            <TextLink href={`/admin/payments/transfers/${transferId}`}>{payment.transfer}</TextLink>
+          ),
         Stripe: stripePayment ? <StripeId id={stripePayment} /> : undefined,
         Created: <Instant at={payment.created_at} timeZone={timeZone} />,
         Updated: <Instant at={payment.updated_at} timeZone={timeZone} />,

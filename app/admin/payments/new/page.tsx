@@ -6,7 +6,7 @@ import { toHref } from '@/app/_components/search-params';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError } from '@/lib/errors';
 import type { PaymentContext } from '@/lib/payments/list';
-import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/typed-payment';
+import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/list';
 import type { Runtime } from '@/lib/runtime';
 import { Money, StatusBadge } from '../../_components/display/values';
 import { RecordList } from '../../_components/lists/record-list';

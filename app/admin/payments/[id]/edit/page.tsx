@@ -2,7 +2,7 @@ import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
 import { etagOf } from '@/lib/http/messages';
 import { getPaymentContext } from '@/lib/payments/list';
-import { getPayment } from '@/lib/payments/queries';
+import { findTransferId, getPayment } from '@/lib/payments/queries';
 import { isCorrectable } from '@/lib/payments/typed-payment';
 import { FormPage, orNotFound, recordPage, titleOfRow } from '../../../_components/page/staff-page';
 import { invoiceName } from '../../../_components/records/invoice-list';
@@ -19,6 +19,9 @@ export const generateMetadata = titleOfRow(
 export default recordPage(getPayment, async (payment, { id, db }) => {
   const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
+  const transferId = payment.transfer === null ? null : await findTransferId(db, payment.transfer);
+  // The payments of a transfer are corrected together.
+  if (transferId !== null) redirect(`/admin/payments/transfers/${transferId}/edit`);
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;
   const counted = status === 'completed' ? amount - refunded_amount : 0;

@@ -1,8 +1,10 @@
-import { Alert } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { redirect } from 'next/navigation';
 import { formatMoney, formatPlainAmount } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/messages';
+import { takesCreditNotes } from '@/lib/invoices/credit-notes';
 import { getPaymentContext } from '@/lib/payments/list';
 import { getPayment } from '@/lib/payments/queries';
 import { FormPage, orNotFound, recordPage, titleOfRow } from '../../../_components/page/staff-page';
@@ -33,6 +35,12 @@ export default recordPage(getPayment, async (payment, { id, db, timeZone, runtim
         This only records money that you refunded elsewhere. Nothing is refunded at Stripe: use the Stripe
         dashboard for that, and the refund appears here automatically.
       </Alert>
+      {takesCreditNotes(invoice) && invoice.total > invoice.amount_credited && (
+        <Text size="sm" mb="lg">
+          A refund alone leaves the invoice unpaid. If the customer no longer owes the amount,{' '}
+          <TextLink href={`/admin/invoices/${invoice.id}/credit`}>issue a credit note</TextLink> as well.
+        </Text>
+      )}
       <RefundForm
         action={refund.bind(null, id, etagOf(payment))}
         cancel={page}

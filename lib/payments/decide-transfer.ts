@@ -1,0 +1,398 @@
+import { toCalendarDate } from '../dates';
+import { AppError, invalidField } from '../errors';
+import { leftOf } from '../invoices/settle';
+import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
+import { amountProblem } from '../records/fields';
+import {
+  type Keys,
+  keysOf,
+  type StoredInvoice,
+  type StoredPayment,
+  type StoredTransfer,
+} from '../store/snapshot';
+import {
+  create,
+  type PaymentDecision,
+  type PaymentDraft,
+  referenceTaken,
+  remove,
+  removeShare,
+  update,
+} from './decide-payment';
+import type { CreditSource, PaymentWriter } from './schema';
+import { namesStripeMoney } from './stripe-payment';
+
+/** A part of a transfer that pays an invoice. */
+export interface Share {
+  invoice_id: number;
+  amount: number;
+}
+
+export interface TransferValues {
+  amount: number;
+  payment_date: string;
+  reference: string;
+  method: string | null;
+}
+
+/** The transfer to change, by its reference, and the version that the page showed. */
+interface Seen {
+  reference: string;
+  version: number;
+}
+
+export type TransferChange =
+  | { kind: 'record'; customer_id: number; currency: string; values: TransferValues; shares: Share[] }
+  | { kind: 'correct'; seen: Seen; values: TransferValues }
+  | { kind: 'delete'; seen: Seen }
+  | { kind: 'pay_back'; seen: Seen; amount: number; date: string }
+  | { kind: 'undo_pay_back'; seen: Seen; position: number }
+  /** Pays an invoice with credit, from the first source on. */
+  | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
+
+/** The decided change. `transfer` is null if it was deleted, or if no single transfer is concerned. */
+export interface TransferDecision {
+  transfer: StoredTransfer | null;
+  payments: PaymentDecision[];
+}
+
+/** Maximum number of payments of a transfer, so that their references stay short. */
+const MAX_SHARES = 99;
+/** Maximum length of a transfer's reference. The references of its payments have up to three characters more. */
+const MAX_REFERENCE = 252;
+
+/** Returns all references that the payments of a transfer can have: REF, REF/2, REF/3, … */
+function namesOf(reference: string): string[] {
+  return Array.from({ length: MAX_SHARES }, (_, at) => (at === 0 ? reference : `${reference}/${at + 1}`));
+}
+
+/** Returns the keys of all rows that a decision about a transfer reads. */
+export function keysOfTransfer(change: TransferChange): Keys {
+  if (change.kind === 'record') {
+    return keysOf({
+      recorded: namesOf(change.values.reference),
+      invoiceIds: change.shares.map(({ invoice_id }) => invoice_id),
+      mergedIds: [change.customer_id],
+    });
+  }
+  if (change.kind === 'use_credit') {
+    const { sources } = change;
+    const references = sources.map((one) => ('transfer' in one ? one.transfer : one.reference));
+    return keysOf({
+      transfers: references,
+      recorded: references.flatMap(namesOf),
+      paymentIds: sources.flatMap((one) => ('payment' in one ? one.payment : [])),
+      invoiceIds: [change.invoice_id],
+    });
+  }
+  const { reference } = change.seen;
+  const renamed = change.kind === 'correct' && change.values.reference !== reference;
+  return keysOf({
+    transfers: [reference],
+    ...(renamed && { recorded: namesOf(change.values.reference) }),
+  });
+}
+
+/**
+ * Decides on a change of a transfer, and adds its rows to the draft. After it, the payments of a transfer, its credit
+ * and what was paid back add up to its amount.
+ *
+ * @throws AppError not_found; precondition_failed if the transfer has changed; validation_failed with the fields, where
+ *   `share_N` is the share of the invoice with id N; conflict if the reference is taken
+ */
+export function decideTransfer(
+  draft: PaymentDraft,
+  change: TransferChange,
+  writer: PaymentWriter,
+): TransferDecision {
+  switch (change.kind) {
+    case 'record':
+      return record(draft, change, writer);
+    case 'use_credit':
+      return { transfer: null, payments: payWithCredit(draft, change, writer) };
+    case 'correct':
+      return correct(draft, findSeen(draft, change.seen), change.values, writer);
+    case 'delete':
+      return deleteWhole(draft, findSeen(draft, change.seen), writer);
+    case 'pay_back':
+      return payBack(draft, findSeen(draft, change.seen), change, writer);
+    case 'undo_pay_back':
+      return undoPayBack(draft, findSeen(draft, change.seen), change.position);
+  }
+}
+
+function findSeen(draft: PaymentDraft, { reference, version }: Seen): StoredTransfer {
+  const transfer = draft.findTransfer(reference);
+  if (!transfer) throw new AppError('not_found', `There is no transfer ${reference}.`);
+  if (transfer.version !== version) {
+    throw new AppError('precondition_failed', 'The transfer has changed since you read it: read it again.');
+  }
+  return transfer;
+}
+
+function record(
+  draft: PaymentDraft,
+  { customer_id, currency, values, shares }: TransferChange & { kind: 'record' },
+  writer: PaymentWriter,
+): TransferDecision {
+  checkValues(draft, values, currency, writer);
+  const total = shares.reduce((sum, { amount }) => sum + toThousandths(String(amount)), 0);
+  if (total > toThousandths(String(values.amount))) {
+    const text = toAmountText(fromThousandths(total), currency);
+    throw invalidField('amount', `must be at least ${text}, which is the sum of the shares`);
+  }
+  const { amount, payment_date, reference, method } = values;
+  const made: StoredTransfer = {
+    id: draft.newId(),
+    customer_id: draft.snapshot.mergedInto.get(customer_id) ?? customer_id,
+    ...{ amount: amount.toFixed(3), credit: amount.toFixed(3), paid_back: [], currency },
+    ...{ payment_date, reference, method, version: 0 },
+    ...{ created_at: writer.now, updated_at: writer.now },
+  };
+  draft.transfers.put(made);
+  const payments = shares.map((share) => {
+    try {
+      return allocate(draft, reference, share, writer);
+    } catch (error) {
+      throw inForm(error, share);
+    }
+  });
+  return { transfer: made, payments };
+}
+
+/** Names the field of the share in an error about its payment. */
+function inForm(error: unknown, { invoice_id }: Share): unknown {
+  if (!(error instanceof AppError) || error.code !== 'validation_failed') return error;
+  const [first] = error.fields;
+  return first ? invalidField(`share_${invoice_id}`, first.message) : error;
+}
+
+function checkValues(
+  draft: PaymentDraft,
+  { amount, payment_date, reference }: TransferValues,
+  currency: string,
+  { now, timeZone }: PaymentWriter,
+  before?: StoredTransfer,
+): void {
+  const problem =
+    amountProblem(amount, currency) ?? (amount > MAX_AMOUNT ? `must be at most ${MAX_AMOUNT}` : null);
+  if (problem) throw invalidField('amount', problem);
+  if (payment_date > toCalendarDate(now, timeZone)) {
+    throw invalidField('payment_date', 'must not be in the future');
+  }
+  if (reference === before?.reference) return;
+  if (namesStripeMoney(reference)) {
+    throw invalidField('payment_reference', 'must not be an id of Stripe, which reports its payments itself');
+  }
+  if (reference.length > MAX_REFERENCE) {
+    throw invalidField(
+      'payment_reference',
+      `must have at most ${MAX_REFERENCE} characters, so that its payments can be numbered`,
+    );
+  }
+  const isTaken = draft.payments.all().some((row) => row.payment_reference === reference);
+  if (isTaken || draft.findTransfer(reference)) throw referenceTaken();
+}
+
+/** Pays an invoice with the credit of a transfer. Raises the payment that the invoice already has from it, if any. */
+function allocate(
+  draft: PaymentDraft,
+  reference: string,
+  { invoice_id, amount }: Share,
+  writer: PaymentWriter,
+): PaymentDecision {
+  const transfer = draft.findTransfer(reference);
+  if (!transfer) throw new Error('the transfer was not read');
+  const invoice = draft.invoices.get(invoice_id);
+  if (invoice && invoice.currency !== transfer.currency) {
+    const [its, ours] = [invoice.currency, transfer.currency].map((code) => code.toUpperCase());
+    throw invalidField('amount', `is in ${ours}, and the invoice in ${its}`);
+  }
+  const before = draft.payments.all().find((row) => isShareOf(row, reference, invoice_id)) ?? null;
+  if (before) {
+    const sum = (toThousandths(before.amount) + toThousandths(String(amount))) / 1000;
+    return { before, after: update(draft, before, { amount: sum }, writer) };
+  }
+  const { customer_id, payment_date } = transfer;
+  const payment_reference = freeName(draft, reference);
+  const input = { invoice_id, customer_id, amount, payment_date, payment_reference };
+  return { before, after: create(draft, input, writer, reference) };
+}
+
+const isShareOf = (row: StoredPayment, reference: string, invoiceId: number) =>
+  row.transfer === reference && row.invoice_id === invoiceId && Number(row.refunded_amount) === 0;
+
+/** Returns the first free reference for a payment of a transfer. A reference that this draft frees is not free yet. */
+function freeName(draft: PaymentDraft, reference: string): string {
+  const rows = [...draft.snapshot.rows.payments.values(), ...draft.payments.all()];
+  const others = draft.transfers.all().filter((one) => one.reference !== reference);
+  const taken = new Set([...rows.map((row) => row.payment_reference), ...others.map((one) => one.reference)]);
+  const free = namesOf(reference).find((name) => !taken.has(name));
+  if (free === undefined) {
+    throw new AppError('conflict', `Transfer ${reference} has ${MAX_SHARES} payments and takes no more.`);
+  }
+  return free;
+}
+
+/** Pays an invoice with the customer's credit. @throws AppError validation_failed if the credit is too small */
+function payWithCredit(
+  draft: PaymentDraft,
+  { invoice_id, amount, sources }: TransferChange & { kind: 'use_credit' },
+  writer: PaymentWriter,
+): PaymentDecision[] {
+  const target = draft.invoices.get(invoice_id);
+  if (!target) throw new AppError('not_found', `There is no invoice ${invoice_id}.`);
+  const problem = amountProblem(amount, target.currency);
+  if (problem) throw invalidField('amount', problem);
+  const wanted = toThousandths(String(amount));
+  if (target.stripe_invoice_id === null && wanted > toThousandths(target.amount_due)) {
+    const text = toAmountText(target.amount_due, target.currency);
+    throw invalidField('amount', `must be at most ${text}, which the invoice owes`);
+  }
+  let left = wanted;
+  const decisions: PaymentDecision[] = [];
+  for (const source of sources) {
+    const part = Math.min(left, availableIn(draft, source, target));
+    if (part === 0) continue;
+    if ('payment' in source) decisions.push(release(draft, source.payment, part, writer));
+    const reference = 'transfer' in source ? source.transfer : source.reference;
+    decisions.push(allocate(draft, reference, { invoice_id, amount: part / 1000 }, writer));
+    left -= part;
+  }
+  if (left > 0) {
+    const text = toAmountText(fromThousandths(wanted - left), target.currency);
+    throw invalidField('amount', `must be at most ${text}, which is the customer's credit`);
+  }
+  return decisions;
+}
+
+/** Returns the thousandths that a source can give to an invoice of the same customer and currency. */
+function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredInvoice): number {
+  if ('transfer' in source) {
+    const transfer = draft.findTransfer(source.transfer);
+    const isIts = transfer?.customer_id === target.customer_id && transfer.currency === target.currency;
+    return isIts ? toThousandths(transfer.credit) : 0;
+  }
+  const payment = draft.payments.get(source.payment);
+  const invoice = payment && draft.invoices.get(payment.invoice_id);
+  if (!payment || !invoice || invoice.id === target.id || !isReleasable(payment)) return 0;
+  if (invoice.customer_id !== target.customer_id || invoice.currency !== target.currency) return 0;
+  return Math.min(leftOf(payment), overpaidBy(draft, invoice));
+}
+
+/** Returns whether a part of a payment can become credit: Stripe did not report it, and its reference can be numbered. */
+const isReleasable = ({ source, payment_reference }: StoredPayment) =>
+  source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
+
+/**
+ * Returns the thousandths that the recorded payments of an own invoice exceed its claim, which credit notes lower. A paid
+ * amount that was imported without payments does not count, because no payment could be lowered by it.
+ */
+function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
+  if (invoice.stripe_invoice_id !== null || invoice.status !== 'paid') return 0;
+  const claimed = toThousandths(invoice.total) - toThousandths(invoice.amount_credited);
+  return Math.max(0, draft.paidOf(invoice.id).all - claimed);
+}
+
+/** Moves a part of a payment to the credit of its transfer. A payment without a transfer first becomes the share of one. */
+function release(draft: PaymentDraft, id: number, part: number, writer: PaymentWriter): PaymentDecision {
+  const before = draft.payments.get(id);
+  if (!before) throw new Error('the payment was not read');
+  if (before.transfer === null) draft.transfers.put(toTransfer(draft, before, writer));
+  const share = { ...before, transfer: before.transfer ?? before.payment_reference };
+  const rest = toThousandths(share.amount) - part;
+  if (rest > 0) return { before, after: update(draft, share, { amount: rest / 1000 }, writer) };
+  removeShare(draft, share, writer);
+  return { before, after: null };
+}
+
+function toTransfer(draft: PaymentDraft, payment: StoredPayment, { now }: PaymentWriter): StoredTransfer {
+  const { customer_id, amount, currency, payment_date, payment_reference: reference } = payment;
+  return {
+    id: draft.newId(),
+    ...{
+      customer_id,
+      amount,
+      credit: '0.000',
+      paid_back: [],
+      currency,
+      payment_date,
+      reference,
+      method: null,
+    },
+    ...{ version: 0, created_at: now, updated_at: now },
+  };
+}
+
+function correct(
+  draft: PaymentDraft,
+  before: StoredTransfer,
+  values: TransferValues,
+  writer: PaymentWriter,
+): TransferDecision {
+  checkValues(draft, values, before.currency, writer, before);
+  const used = toThousandths(before.amount) - toThousandths(before.credit);
+  const credit = toThousandths(String(values.amount)) - used;
+  if (credit < 0) {
+    const text = toAmountText(fromThousandths(used), before.currency);
+    throw invalidField('amount', `must be at least ${text}, which pays invoices or was paid back`);
+  }
+  const { amount, payment_date, reference, method } = values;
+  const changed = { amount: amount.toFixed(3), credit: fromThousandths(credit) };
+  const after = draft.transfers.put({ ...before, ...changed, payment_date, reference, method });
+  const payments = sharesOf(draft, before).map((share) => {
+    const payment_reference = reference + share.payment_reference.slice(before.reference.length);
+    const decided = update(draft, share, { payment_date, payment_reference }, writer);
+    return { before: share, after: draft.payments.put({ ...decided, transfer: reference }) };
+  });
+  return { transfer: after, payments };
+}
+
+const sharesOf = (draft: PaymentDraft, { reference }: StoredTransfer) =>
+  draft.payments.all().filter(({ transfer }) => transfer === reference);
+
+/** Deletes a transfer with its payments, the refunds of these that were recorded here, and what was paid back. */
+function deleteWhole(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
+  const shares = sharesOf(draft, transfer);
+  for (const share of shares) remove(draft, share, writer);
+  draft.transfers.delete(transfer.id);
+  return { transfer: null, payments: shares.map((before) => ({ before, after: null })) };
+}
+
+const MAX_PAID_BACK = 99;
+
+function payBack(
+  draft: PaymentDraft,
+  transfer: StoredTransfer,
+  { amount, date }: { amount: number; date: string },
+  { now, timeZone }: PaymentWriter,
+): TransferDecision {
+  const problem = amountProblem(amount, transfer.currency);
+  if (problem) throw invalidField('amount', problem);
+  const credit = toThousandths(transfer.credit) - toThousandths(String(amount));
+  if (credit < 0) {
+    const text = toAmountText(transfer.credit, transfer.currency);
+    throw invalidField('amount', `must be at most ${text}, which is the credit`);
+  }
+  if (date > toCalendarDate(now, timeZone)) throw invalidField('date', 'must not be in the future');
+  if (date < transfer.payment_date) throw invalidField('date', 'must not be before the transfer');
+  if (transfer.paid_back.length === MAX_PAID_BACK) {
+    throw new AppError(
+      'conflict',
+      `Transfer ${transfer.reference} was paid back ${MAX_PAID_BACK} times already.`,
+    );
+  }
+  const paid_back = [...transfer.paid_back, { amount: amount.toFixed(3), date }];
+  return {
+    transfer: draft.transfers.put({ ...transfer, credit: fromThousandths(credit), paid_back }),
+    payments: [],
+  };
+}
+
+function undoPayBack(draft: PaymentDraft, transfer: StoredTransfer, position: number): TransferDecision {
+  const undone = transfer.paid_back[position];
+  if (!undone) throw new AppError('not_found', 'This amount was not paid back.');
+  const paid_back = transfer.paid_back.filter((one) => one !== undone);
+  const credit = fromThousandths(toThousandths(transfer.credit) + toThousandths(undone.amount));
+  return { transfer: draft.transfers.put({ ...transfer, credit, paid_back }), payments: [] };
+}

@@ -1,0 +1,104 @@
+import type { Page } from 'playwright';
+import { expect, test } from 'vitest';
+import { visit } from './support/browser';
+import { confirm, press, told, use } from './support/forms';
+import { violationsOf } from './support/looks';
+import { useSite } from './support/use-site';
+
+const site = useSite('company');
+
+const customerPage = () => `/admin/customers/${site.facts.form.spread}`;
+
+/** Counts the clicks that a person makes on the page. */
+async function countClicks(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => sessionStorage.setItem('clicks', '0'));
+  await page.addInitScript(() => {
+    document.addEventListener(
+      'click',
+      ({ detail }) => {
+        // A click by keyboard or by a script has no detail.
+        if (detail > 0) sessionStorage.setItem('clicks', `${Number(sessionStorage.getItem('clicks')) + 1}`);
+      },
+      true,
+    );
+  });
+  await page.reload();
+  return () => page.evaluate(() => Number(sessionStorage.getItem('clicks')));
+}
+
+const share = (page: Page, number: string) => page.getByLabel(`Share of invoice ${number}`);
+
+test('staff can record one transfer over two invoices within five clicks, and use and pay back its credit', async () => {
+  const page = await site.open(customerPage(), { own: true });
+  const clicks = await countClicks(page);
+  await page.getByRole('link', { name: 'Record transfer' }).click();
+  await page.waitForURL(`${site.url}${customerPage()}/transfer`);
+  await page.getByLabel('Amount in EUR').click();
+  await page.keyboard.type('150');
+  expect(await share(page, 'SEPA-1').inputValue()).toBe('119.00');
+  expect(await share(page, 'SEPA-2').inputValue()).toBe('31.00');
+  await page.keyboard.type('0');
+  await page.getByText('€1,331.00 is left over. It becomes credit of the customer.').waitFor();
+  await page.keyboard.press('Backspace');
+  await page.getByText('No credit is left over.').waitFor();
+  await page.getByLabel('Reference').click();
+  await page.keyboard.type('SEPA-E2E');
+  await press(page, 'Record transfer');
+  await told(page, 'The transfer is recorded.');
+  expect(await clicks()).toBe(4);
+  await page.getByText('SEPA-E2E/2').first().waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+
+  await use(page, 'link', 'Correct');
+  await page.getByLabel('Amount in EUR').fill('160');
+  await press(page, 'Save');
+  await told(page, 'The transfer is changed.');
+  const transferPage = new URL(page.url()).pathname;
+
+  await visit(page, site.url + customerPage());
+  await page.getByText('€10.00 credit from transfers').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByRole('link', { name: 'SEPA-2' }).first().click();
+  await page.getByText('The customer has €10.00 credit.').waitFor();
+  await page.getByLabel('Amount in EUR').fill('11');
+  await press(page, 'Use credit');
+  await page.getByText('Must be at most 10.00 EUR, which is the customer', { exact: false }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await page.getByLabel('Amount in EUR').fill('4');
+  await press(page, 'Use credit');
+  await told(page, 'The credit pays this invoice.');
+
+  await visit(page, site.url + transferPage);
+  await use(page, 'link', 'Pay back credit');
+  await press(page, 'Record as paid back');
+  await told(page, 'The credit is recorded as paid back.');
+  await confirm(page, 'Withdraw', 'Make it credit again');
+  await told(page, 'The amount is credit again.');
+  await page.getByRole('link', { name: 'SEPA-E2E/2' }).first().click();
+  await page.getByRole('link', { name: 'SEPA-E2E', exact: true }).waitFor();
+  await visit(page, site.url + transferPage);
+  await confirm(page, 'Delete', 'Delete transfer');
+  await told(page, 'The transfer is deleted. Its invoices are owed again.');
+});
+
+test('a share that a person has typed stays while the others follow the amount', async () => {
+  const page = await site.open(`${customerPage()}/transfer`);
+  await page.getByLabel('Amount in EUR').fill('100');
+  await share(page, 'SEPA-1').fill('60');
+  expect(await share(page, 'SEPA-2').inputValue()).toBe('40.00');
+  await page.getByLabel('Amount in EUR').fill('50');
+  await page.getByText('The shares are €10.00 more than the amount.').waitFor();
+  await page.getByLabel('Reference').fill('SEPA-WRONG');
+  await press(page, 'Record transfer');
+  await page
+    .getByText('Must be at least 60.00 EUR, which is the sum of the shares', { exact: false })
+    .waitFor();
+  expect(await share(page, 'SEPA-1').inputValue()).toBe('60');
+  expect(await page.getByLabel('Reference').inputValue()).toBe('SEPA-WRONG');
+});
+
+test('the form of a refund links to the credit note of its invoice', async () => {
+  const page = await site.open(`/admin/payments/${site.facts.form.completed}/refund`);
+  await page.getByRole('link', { name: 'issue a credit note' }).click();
+  await page.waitForURL(/\/admin\/invoices\/\d+(\/credit)?$/);
+});
