@@ -118,7 +118,7 @@ describe('the CSV file of payments', () => {
     expect(text[0]).toBe('\uFEFF');
     const lines = unquotedLines(text.slice(1));
     expect(lines[0]).toMatch(
-      /^id,invoice_id,customer_id,amount,.*,invoice_number,customer_number,customer_name$/,
+      /^id,invoice_id,customer_id,amount,.*,invoice_number,customer_number,customer_name,transfer$/,
     );
     expect(lines.slice(1, -1).map((line) => line.split(',')[6])).toEqual(await cells(page, 3));
     expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
