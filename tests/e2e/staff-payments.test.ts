@@ -121,7 +121,7 @@ describe('the CSV file of payments', () => {
       /^id,invoice_id,customer_id,amount,.*,invoice_number,customer_number,customer_name,transfer$/,
     );
     expect(lines.slice(1, -1).map((line) => line.split(',')[6])).toEqual(await cells(page, 3));
-    expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne$/);
+    expect(lines[1]).toMatch(/,100,eur,2026-01-10,E2E-000,completed,0,api,.*,E2E-1,K-E2E,'=Weiß & Söhne,$/);
   });
 
   test('a CSV download that fails midway ends in a network error', async () => {
