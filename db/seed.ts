@@ -8,7 +8,7 @@ import { DEMO_COMPANY } from './seed/company';
 import { buildCreditNotes } from './seed/credit-notes';
 import { billedByStripe, buildCustomers, buildStripeCustomers, fileProposals } from './seed/customers';
 import { buildInvoices } from './seed/invoices';
-import { buildLines } from './seed/lines';
+import { buildLines, buildStripeLines } from './seed/lines';
 import { buildMoneyBack, buildPayments } from './seed/payments';
 import { createCalendar, createChance, type SeedContext, type SeedRows, TABLES } from './seed/rows';
 import { buildSalesDocuments } from './seed/sales-documents';
@@ -27,9 +27,17 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
-  // The journal dates a cancellation by the invoice's `updated_at`, so do not use the real time here.
-  const updated_at = startOfDay(options.today, options.timeZone);
-  built.invoices = built.invoices.map((row) => ({ ...row, updated_at }));
+  // The journal dates a cancellation by the invoice's `updated_at`, so do not use the real time here. Reconciliation
+  // books what has changed since its last run, so the other invoices and payments have the time of their last change.
+  const midnight = startOfDay(options.today, options.timeZone);
+  built.invoices = built.invoices.map((row) => ({
+    ...row,
+    updated_at: row.provider_as_of ?? row.paid_at ?? midnight,
+  }));
+  built.payments = built.payments.map((row) => {
+    const at = new Date(`${row.payment_date}T12:00:00Z`);
+    return { ...row, created_at: at, updated_at: at };
+  });
   const names = Object.keys(TABLES) as (keyof SeedRows)[];
   await db.transaction(async (tx) => {
     await tx.insert(company).values(DEMO_COMPANY).onConflictDoNothing();
@@ -93,8 +101,8 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
   const agreements = buildSubscriptions(source('subscriptions'), clients, 250);
   const subscriptions = agreements.map(({ row }) => row);
   const invoices = buildInvoices(source('invoices'), clients, agreements, 3000);
-  // Like sync, store no lines of Stripe's invoices, only their totals.
   const own = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
+  const fromStripe = invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id !== null);
   const invoice_lines = buildLines(source('invoice lines'), clients, own, 'invoice_id');
   const documents = buildSalesDocuments(source('documents'), customers, invoices, 600);
   return fileProposals({
@@ -105,6 +113,7 @@ export function buildRows({ today, timeZone, seed = DEFAULT_SEED }: SeedOptions)
     subscriptions,
     subscription_items: agreements.flatMap(({ items }) => items),
     invoice_lines,
+    stripe_invoice_lines: buildStripeLines(source('lines at Stripe'), clients, fromStripe, agreements),
     ...buildCreditNotes(source('credit notes'), invoices, invoice_lines),
     sales_documents: documents,
     sales_document_lines: buildLines(source('document lines'), clients, documents, 'sales_document_id'),

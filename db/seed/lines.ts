@@ -1,7 +1,10 @@
+import { addMonths } from '@/lib/dates';
+import { hashLines } from '@/lib/line-hash';
 import { fromMinorUnits, toMinorUnits } from '@/lib/money';
 import { CATALOGUE, type Client } from './catalogue';
 import { placeOf } from './names';
-import { type CustomerRow, type InvoiceRow, nulls, type SeedContext } from './rows';
+import { type CustomerRow, type InvoiceRow, nulls, type SeedContext, type StripeLineRow } from './rows';
+import type { Agreement } from './subscriptions';
 
 /** Weights of the number of lines per document. */
 const LINES = { 1: 55, 2: 30, 3: 15 };
@@ -14,19 +17,68 @@ export function buildLines<Column extends 'invoice_id' | 'sales_document_id'>(
   owners: Owner[],
   column: Column,
 ) {
-  return linesOf(source, clients, owners).map(({ owner, ...line }, i) => ({
-    ...line,
-    id: i + 1,
-    ...({ [column]: owner } as Record<Column, number>),
-  }));
+  const linesOf = createLines(source, clients);
+  const lines = owners.flatMap((owner) =>
+    linesOf(owner).map((line) => ({ ...line, ...({ [column]: owner.id } as Record<Column, number>) })),
+  );
+  return lines.map((line, i) => ({ ...line, id: i + 1 }));
+}
+
+/** Builds the lines of Stripe's invoices, as sync would have written them, and adds their fingerprints to the invoices. */
+export function buildStripeLines(
+  source: SeedContext,
+  clients: Client[],
+  invoices: InvoiceRow[],
+  agreements: Agreement[],
+): StripeLineRow[] {
+  const monthsOf = new Map(agreements.map(({ row, months }) => [row.id, months]));
+  const linesOf = createLines(source, clients);
+  const built = invoices.flatMap((invoice) => {
+    const { id: invoice_id, currency } = invoice;
+    const minor = (amount: string) => toMinorUnits(amount, currency);
+    const period_start = source.calendar.startOf(invoice.invoice_date);
+    const period_end = addMonths(period_start, monthsOf.get(invoice.subscription_id ?? 0) ?? 0);
+    let net = 0;
+    const rows = linesOf(invoice).map(({ position, text, quantity, unit_price, tax_rate }) => {
+      const amount = minor(unit_price) * Number(quantity);
+      const tax = taxUpTo(net + amount) - taxUpTo(net);
+      net += amount;
+      const taxed = {
+        amount: fromMinorUnits(tax, currency),
+        inclusive: false,
+        rate: String(Number(tax_rate)),
+      };
+      return {
+        ...{
+          invoice_id,
+          position,
+          description: text,
+          period_start,
+          period_end,
+          quantity: String(Number(quantity)),
+        },
+        ...{ amount: fromMinorUnits(amount, currency), discount: fromMinorUnits(0, currency) },
+        taxes: tax === 0 ? [] : [{ ...taxed, type: null, reason: 'standard_rated' }],
+      };
+    });
+    const hashed = rows.map((row) => ({ ...row, periodStart: period_start, periodEnd: period_end }));
+    Object.assign(invoice, { lines_hash: hashLines(hashed, null), lines_complete: true });
+    return rows;
+
+    /** Returns the part of the invoice's tax that belongs to the first part of its net amount. */
+    function taxUpTo(part: number): number {
+      return part === 0 ? 0 : Math.round((minor(invoice.tax) * part) / minor(invoice.subtotal));
+    }
+  });
+  return built.map((row, i) => ({ ...row, id: i + 1 }));
 }
 
 type Owner = Pick<InvoiceRow, 'id' | 'customer_id' | 'currency' | 'subtotal'>;
 
-/** Builds lines whose net amounts add up to the existing subtotal of their invoice or document. */
-function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
+/** Returns a function that builds lines whose net amounts add up to the subtotal of an invoice or document. */
+function createLines({ chance }: SeedContext, clients: Client[]) {
   const byId = new Map(clients.map((client) => [client.customer.id, client]));
-  return owners.flatMap(({ id, customer_id, currency, subtotal }) => {
+  return ({ customer_id, currency, subtotal }: Owner) => {
     const client = byId.get(customer_id);
     if (!client) throw new Error(`${customer_id} is nobody`);
     const names = chance.shuffle(textsOf(client));
@@ -34,7 +86,6 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
     return split(toMinorUnits(subtotal, currency)).map((net, i) => {
       const quantity = chance.pick(QUANTITIES.filter((count) => net % count === 0));
       return {
-        owner: id,
         position: i + 1,
         text: names[i % names.length] ?? '',
         quantity: quantity.toFixed(3),
@@ -42,7 +93,7 @@ function linesOf({ chance }: SeedContext, clients: Client[], owners: Owner[]) {
         tax_rate,
       };
     });
-  });
+  };
 
   /** Splits a net amount into up to three amounts. All but the last are multiples of ten minor units, as prices are. */
   function split(net: number): number[] {

@@ -1,5 +1,5 @@
 import { seededChance } from '@/lib/chance';
-import { addDays, fromEpoch, toCalendarDate } from '@/lib/dates';
+import { addDays, fromEpoch, startOfDay, toCalendarDate } from '@/lib/dates';
 import * as schema from '../schema';
 
 /** The tables of the sample data, in the insertion order that the foreign keys require. */
@@ -12,6 +12,7 @@ export const TABLES = {
   subscription_items: schema.subscriptionItems,
   invoices: schema.invoices,
   invoice_lines: schema.invoiceLines,
+  stripe_invoice_lines: schema.stripeInvoiceLines,
   credit_notes: schema.creditNotes,
   credit_note_lines: schema.creditNoteLines,
   sales_documents: schema.salesDocuments,
@@ -45,6 +46,7 @@ export type ServiceRow = SeedRows['customer_services'][number];
 export type SubscriptionRow = SeedRows['subscriptions'][number];
 export type SubscriptionItemRow = SeedRows['subscription_items'][number];
 export type InvoiceRow = SeedRows['invoices'][number];
+export type StripeLineRow = SeedRows['stripe_invoice_lines'][number];
 export type SalesDocumentRow = SeedRows['sales_documents'][number];
 export type PaymentRow = SeedRows['payments'][number];
 export type RefundRow = SeedRows['refunds'][number];
@@ -74,6 +76,7 @@ export function createCalendar(today: string, timeZone: string) {
     day: (offset: number) => addDays(today, offset),
     /** Returns the instant at a second of the UTC day that is `offset` days from today. */
     instant: (offset: number, secondOfDay: number) => fromEpoch(midnight + offset * 24 * HOUR + secondOfDay),
+    startOf: (date: string) => startOfDay(date, timeZone),
     dateOf: (instant: Date) => toCalendarDate(instant, timeZone),
   };
 }

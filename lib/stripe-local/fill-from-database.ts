@@ -1,6 +1,6 @@
 import { asc, eq, isNotNull } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { disputes, invoices, payments, paymentTombstones, refunds } from '@/db/schema';
+import { disputes, invoices, payments, paymentTombstones, refunds, stripeInvoiceLines } from '@/db/schema';
 import { toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
 import { newLine, putInvoice } from './actions/invoices';
@@ -98,6 +98,7 @@ function fillDispute(world: World, row: DisputeRow, payment: Collected): void {
 }
 
 type OurInvoice = typeof invoices.$inferSelect;
+type OurLine = typeof stripeInvoiceLines.$inferSelect;
 
 /**
  * Adds our invoices that Stripe manages to the world, with their successful and failed payments.
@@ -111,6 +112,9 @@ async function fillInvoices(
 ): Promise<void> {
   const { world } = filling;
   const collected = await readCollected(db);
+  const kept = await db.select().from(stripeInvoiceLines).orderBy(asc(stripeInvoiceLines.position));
+  const linesOf = new Map<number, OurLine[]>();
+  for (const line of kept) linesOf.set(line.invoice_id, [...(linesOf.get(line.invoice_id) ?? []), line]);
   const found = await db
     .select()
     .from(invoices)
@@ -121,7 +125,8 @@ async function fillInvoices(
     if (id === null || row.provider_gone_at !== null) continue;
     const intent = collected.get(id);
     const subscription = subscriptionIds.get(row.subscription_id ?? 0) ?? null;
-    const invoice = fillInvoice(filling, row, id, subscription, intent !== undefined);
+    const lines = linesOf.get(row.id) ?? [];
+    const invoice = fillInvoice(filling, row, lines, id, subscription, intent !== undefined);
     const named = fillPayments(world, invoice, intent ?? null, row.payment_failed_at !== null);
     world.invoices.put({ ...invoice, ...named });
     // The invoices come oldest first, so the subscription keeps the latest one.
@@ -147,6 +152,7 @@ async function readCollected(db: Database): Promise<Map<string, string | null>> 
 function fillInvoice(
   { world, calendar, customerOf }: Filling,
   row: OurInvoice,
+  kept: OurLine[],
   id: string,
   subscription: string | null,
   isCollected: boolean,
@@ -163,7 +169,16 @@ function fillInvoice(
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
   const isAttempted = status === 'paid' || row.payment_failed_at !== null;
   const periodEnd = world.subscriptions.get(subscription ?? '')?.items[0]?.currentPeriodEnd ?? issued;
-  const line = { amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd) };
+  const lines: Parameters<typeof newLine>[1][] = kept.map((line) => ({
+    amount: minor(line.amount),
+    discount: minor(line.discount),
+    description: line.description,
+    quantity: Number(line.quantity ?? 1),
+    periodStart: line.period_start ? toEpoch(line.period_start) : issued,
+    periodEnd: line.period_end ? toEpoch(line.period_end) : issued,
+  }));
+  // An older version of the service stored no lines.
+  if (lines.length === 0) lines.push({ amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd) });
   return putInvoice(world, customer, {
     id,
     created: issued,
@@ -188,7 +203,7 @@ function fillInvoice(
     paidAt: row.paid_at && toEpoch(row.paid_at),
     voidedAt: status === 'void' ? issued : null,
     markedUncollectibleAt: status === 'uncollectible' ? issued : null,
-    lines: [newLine(world, line, issued)],
+    lines: lines.map((line) => newLine(world, line, issued)),
   });
 }
 

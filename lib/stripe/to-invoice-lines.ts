@@ -1,9 +1,6 @@
-import { hash } from 'node:crypto';
 import type { KeptTax } from '@/db/schema';
+import { EMBEDDED_LINES, hashLines } from '../line-hash';
 import { asAmount, asId, asInstant, asList, asObject, asText, type Json, toMoney } from './read';
-
-/** Number of lines that Stripe embeds in an invoice. */
-const EMBEDDED = 10;
 
 export type ProviderLine = ReturnType<typeof toProviderLine>;
 
@@ -19,7 +16,12 @@ export function toProviderLines(payload: Json, currency: string) {
   if (!Array.isArray(data)) return null;
   const isComplete = has_more !== true && !(Number(total_count) > data.length);
   const lines = toLines(data, currency);
-  return { lines, isComplete, hash: hashOf(payload, lines, isComplete && data.length <= EMBEDDED) };
+  const isWhole = isComplete && data.length <= EMBEDDED_LINES;
+  return {
+    lines,
+    isComplete,
+    hash: hashLines(lines, isWhole ? null : [payload.total, payload.status === 'draft']),
+  };
 }
 
 /** Converts a whole list of lines. @throws UnstorableError for an amount that no column can hold */
@@ -27,21 +29,6 @@ export function toLines(data: unknown[], currency: string): ProviderLine[] {
   const objects = data.map(asObject);
   const rateOf = ratesOf(objects);
   return objects.map((line) => toProviderLine(line, currency, rateOf));
-}
-
-/**
- * Returns a fingerprint of the facts that all API versions report. Stripe shows only ten lines of a longer invoice. Such
- * an invoice has the same fingerprint whether all of its lines are known or only those ten. Its total and whether it is a
- * draft belong to the fingerprint, because only a draft's lines can change.
- */
-function hashOf(payload: Json, lines: ProviderLine[], isWhole: boolean): string {
-  const facts = lines.slice(0, EMBEDDED).map((line) => {
-    const { description, periodStart, periodEnd, quantity, amount, discount, taxes } = line;
-    const taxed = taxes.filter((tax) => Number(tax.amount) !== 0).map((tax) => [tax.amount, tax.inclusive]);
-    return [description, periodStart?.getTime(), periodEnd?.getTime(), quantity, amount, discount, taxed];
-  });
-  const more = isWhole ? [] : [payload.total, payload.status === 'draft'];
-  return hash('sha256', JSON.stringify([facts, ...more]), 'base64url');
 }
 
 function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: Json) => string | null) {

@@ -62,7 +62,7 @@ const DOORS = [
 ];
 
 /** Pure files that import none of our files. Files in `db` may import them, for the sample data. */
-const BELOW_DB = ['lib/chance.ts', 'lib/dates.ts', 'lib/money.ts', 'lib/overdue.ts'];
+const BELOW_DB = ['lib/chance.ts', 'lib/dates.ts', 'lib/line-hash.ts', 'lib/money.ts', 'lib/overdue.ts'];
 
 interface Rule {
   says: string;

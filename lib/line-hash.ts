@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+
+/** Number of lines that Stripe embeds in an invoice. */
+export const EMBEDDED_LINES = 10;
+
+interface HashedLine {
+  description: string | null;
+  periodStart: Date | null;
+  periodEnd: Date | null;
+  quantity: string | null;
+  amount: string;
+  discount: string;
+  taxes: { amount: string; inclusive: boolean }[];
+}
+
+/**
+ * Returns a fingerprint of a Stripe invoice's lines, from the facts that all API versions report. Stripe shows only ten
+ * lines of a longer invoice. Such an invoice has the same fingerprint whether all of its lines are known or only those
+ * ten. Its total and whether it is a draft belong to the fingerprint, because only a draft's lines can change.
+ *
+ * @param more the total and whether the invoice is a draft; null for an invoice with at most ten lines
+ */
+export function hashLines(lines: readonly HashedLine[], more: readonly unknown[] | null): string {
+  const facts = lines.slice(0, EMBEDDED_LINES).map((line) => {
+    const { description, periodStart, periodEnd, quantity, amount, discount, taxes } = line;
+    const taxed = taxes.filter((tax) => Number(tax.amount) !== 0).map((tax) => [tax.amount, tax.inclusive]);
+    return [description, periodStart?.getTime(), periodEnd?.getTime(), quantity, amount, discount, taxed];
+  });
+  return hash('sha256', JSON.stringify([facts, ...(more ?? [])]), 'base64url');
+}
