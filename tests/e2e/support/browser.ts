@@ -21,6 +21,8 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // A page of a test lives too briefly for optimized code to pay off.
+      '--js-flags=--no-opt --no-maglev',
     ],
   });
 }
