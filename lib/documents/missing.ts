@@ -39,8 +39,10 @@ export const missingInLetter = (printed: PrintedInvoice): MissingField[] =>
 const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'country']);
 
 /** Lists the empty fields that the e-invoice of an invoice requires (EN 16931 and XRechnung 3.0). */
-export function missingFields({ seller, buyer, lines }: PrintedInvoice): MissingField[] {
-  const ofCompany = COMPANY.filter(([field]) => !seller[field]);
+export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
+  // Only a transfer to us needs our account.
+  const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
+  const ofCompany = COMPANY.filter(([field]) => !seller[field] && isNeeded(field));
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
   // Outside VAT the e-invoice must not name VAT IDs (BR-O-2), so something else identifies the company (BR-CO-26).
   const isOutside = lines.some(({ tax_category }) => tax_category === 'O');

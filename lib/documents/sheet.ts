@@ -1,8 +1,19 @@
 import { countryName } from '../countries';
-import { paymentCode } from './payment-code';
+import { fromThousandths, toThousandths } from '../money';
+import { isTransfer, paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
-import { buyerName, correction, formatDay, isSale, namesOf, numberFormats, payment } from './printed-texts';
+import {
+  buyerName,
+  correction,
+  formatDay,
+  isSale,
+  lineText,
+  namesOf,
+  numberFormats,
+  openAmount,
+  payment,
+} from './printed-texts';
 
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
@@ -224,7 +235,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   for (const [at, line] of printed.lines.entries()) {
     const cells: Record<Column, string> = {
       position: String(at + 1),
-      text: line.text,
+      text: lineText(line, printed),
       quantity: format.quantity(line.quantity),
       unitPrice: format.price(line.unit_price),
       taxRate: line.tax_category === 'O' ? '–' : format.percent(line.tax_rate),
@@ -272,6 +283,12 @@ function drawTotals(pen: Pen, printed: PrintedInvoice): void {
         format.money(tax),
       ]),
     [says.total, format.money(printed.total), true],
+    ...(Number(printed.settled) === 0
+      ? []
+      : ([
+          [says.settled, format.money(fromThousandths(-toThousandths(printed.settled)))],
+          [says.open, format.money(openAmount(printed))],
+        ] as [string, string][])),
   ];
   pen.require(sums.length * 15 + 8);
   const table = document.struct('Table');
@@ -327,7 +344,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.require(code ? CODE + 16 : 60);
   const start = pen.y;
   writeParagraph(pen, payment(printed), mm(125));
-  if (Number(printed.total) <= 0 || printed.kind !== 'invoice') return;
+  if (!isTransfer(printed)) return;
   const account = [
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
       .filter(Boolean)

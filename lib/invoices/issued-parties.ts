@@ -5,8 +5,8 @@ import { categorize, type TaxCategory } from '../customers/tax-category';
 
 /**
  * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
- * company or the customer then do not change the invoice. Does not replace a stored copy. Skips Stripe's invoices and
- * invoices without lines, because they have no document.
+ * company or the customer then do not change the invoice. Does not replace a stored copy. Skips invoices without
+ * lines, because they have no document.
  *
  * @returns wrong combinations of rate, category and customer. The caller decides whether they prevent the write.
  */
@@ -21,8 +21,9 @@ export async function keepParties(tx: Database, ids: number[]): Promise<string[]
         'buyer_reference', c.buyer_reference, 'document_language', c.document_language,
         'payment_terms', c.payment_terms)
     from invoices i join customers c on c.id = i.customer_id
-    where i.id in (${each(ids)}) and i.status <> 'draft' and i.stripe_invoice_id is null and c.erased_at is null
-      and exists (select from invoice_lines l where l.invoice_id = i.id)
+    where i.id in (${each(ids)}) and i.status <> 'draft' and c.erased_at is null
+      and (exists (select from invoice_lines l where l.invoice_id = i.id)
+        or exists (select from stripe_invoice_lines l where l.invoice_id = i.id))
     order by i.id
     on conflict (invoice_id) do nothing`);
   return keepCategories(tx, ids);
