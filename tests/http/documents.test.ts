@@ -39,7 +39,7 @@ import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
 import { readRows } from '../support/database';
-import { createCustomer, createInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createStripeInvoice } from '../support/factories';
 
 const PATH = '/api/w5t/invoices/[id]/document';
 const server = useApi({ [PATH]: documentFile, '/api/w5t/credit-notes/[id]/document': creditNoteFile });
@@ -63,33 +63,15 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
   return id;
 }
 
-/** Adds an invoice of Stripe over 100 euros and 19 % VAT, paid in part with the customer's balance. */
+/** Creates a Stripe invoice, paid in part with the customer's balance, and returns its id. */
 async function stripeInvoice(
   changes: Partial<typeof invoices.$inferInsert> = {},
   tax: Partial<KeptTax> = {},
 ): Promise<number> {
-  const { db, newId } = server.runtime;
+  const { db } = server.runtime;
   const customer = await createCustomer(db, { ...BERLIN, company: 'Abo AG' });
-  const { id } = await createInvoice(db, {
-    ...{ customer_id: customer.id, stripe_invoice_id: `in_${newId()}`, lines_complete: true },
-    ...{ status: 'sent', subtotal: '100', tax: '19', total: '119', amount_due: '89', balance_applied: '30' },
-    ...changes,
-  });
-  const vat = { amount: '19.00', inclusive: false, rate: '19', type: 'vat', reason: 'standard_rated' };
-  await db.insert(stripeInvoiceLines).values({
-    ...{
-      invoice_id: id,
-      position: 1,
-      description: 'Webhosting L',
-      quantity: '4',
-      amount: '110',
-      discount: '10',
-    },
-    period_start: new Date('2026-10-01T00:00:00Z'),
-    period_end: new Date('2026-11-01T00:00:00Z'),
-    taxes: [{ ...vat, ...tax }],
-  });
-  return id;
+  const paid = { amount_due: '89', balance_applied: '30' };
+  return (await createStripeInvoice(db, { customer_id: customer.id, ...paid, ...changes }, { tax })).id;
 }
 
 /** A red pixel, half transparent. */
