@@ -104,7 +104,7 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
 
 async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
   const missing = missingFields(printed);
-  const reasons = await inexpressible(printed);
+  const reasons = inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 

@@ -1,6 +1,6 @@
 import { currencyDecimals } from '../money';
+import { printProblems } from '../printable';
 import type { Company } from './company';
-import { unprintable } from './fonts';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 import { isSale } from './printed-texts';
 
@@ -62,17 +62,16 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
 }
 
 /** Lists what a document cannot express, as sentences. Empty if it can express the whole invoice. */
-export async function inexpressible(printed: PrintedInvoice): Promise<string[]> {
+export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;
-  const texts = [...Object.values(seller), ...Object.values(buyer), ...lines.map(({ text }) => text)];
-  const lacking = await unprintable(texts.join(''));
+  const unprinted = printProblems({ company: seller, customer: buyer }, lines);
   const isFine = isSale(printed) || currencyDecimals(currency) <= 2;
   return [
     ...problems,
     ...(isFine
       ? []
       : [`An e-invoice has at most two decimals (BR-DEC), and ${currency.toUpperCase()} has three.`]),
-    ...(lacking.length > 0 ? [`The font of documents has no character for ${lacking.join(' ')}.`] : []),
+    ...unprinted.map((problem) => `${problem}.`),
   ];
 }

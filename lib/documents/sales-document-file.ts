@@ -29,7 +29,7 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
   if (printed.lines.length === 0)
     return without('It was imported with its totals alone, and a PDF needs its lines.');
   const missing = missingInLetter(printed);
-  const reasons = await inexpressible(printed);
+  const reasons = inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 

@@ -1,5 +1,6 @@
 import { countryName } from '../countries';
 import { fromThousandths, toThousandths } from '../money';
+import { toPrinted } from '../printable';
 import { isTransfer, paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
@@ -75,7 +76,7 @@ function createPen(document: Document, root: Element) {
     /** Called at the top of each further page. */
     onPage: () => {},
     heightOf: (text: string, options: Omit<TextOptions, 'x' | 'y'>) =>
-      style(options).heightOfString(text, { width: options.width }),
+      style(options).heightOfString(toPrinted(text), { width: options.width }),
     /** Writes a text as an element below `parent`. Returns its lower end. */
     write: (parent: Element, tag: string, text: string, options: TextOptions): number => {
       const element = document.struct(tag);
@@ -83,7 +84,7 @@ function createPen(document: Document, root: Element) {
       style(options);
       element.add(document.markStructureContent(tag));
       const { x, y = pen.y, width, align = 'left' } = options;
-      document.text(text, x, y, { width, align });
+      document.text(toPrinted(text), x, y, { width, align });
       document.endMarkedContent();
       element.end();
       return document.y;
@@ -266,7 +267,7 @@ function writePlain(document: Document, text: string, options: TextOptions): voi
     size = SIZE,
     color = 'black',
   } = options;
-  document.font(font).fontSize(size).fillColor(color).text(text, x, y, { width, align });
+  document.font(font).fontSize(size).fillColor(color).text(toPrinted(text), x, y, { width, align });
 }
 
 /** Writes the sum without tax, the tax of each rate with its net amount, and the total. */

@@ -67,11 +67,14 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
 async function stripeInvoice(
   changes: Partial<typeof invoices.$inferInsert> = {},
   tax: Partial<KeptTax> = {},
+  description = 'Webhosting L',
 ): Promise<number> {
   const { db } = server.runtime;
   const customer = await createCustomer(db, { ...BERLIN, company: 'Abo AG' });
   const paid = { amount_due: '89', balance_applied: '30' };
-  return (await createStripeInvoice(db, { customer_id: customer.id, ...paid, ...changes }, { tax })).id;
+  return (
+    await createStripeInvoice(db, { customer_id: customer.id, ...paid, ...changes }, { tax, description })
+  ).id;
 }
 
 /** A red pixel, half transparent. */
@@ -356,7 +359,7 @@ test.each([
   ['of Stripe without a number', () => stripeInvoice({ number: null }), 'BR-02'],
   ['of Stripe with another total', () => stripeInvoice({ subtotal: '90', total: '107.1' }), 'BR-CO-10'],
   ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
-  ['with a name in an unknown script', () => issue({ company: '株式会社' }), 'no character for 株'],
+  ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
 ])('an invoice %s has no document, and says why', async (_, make, reason) => {
   const { reasons } = await describeDocument(server.runtime.db, await make());
@@ -392,6 +395,20 @@ test.each([
 test.each([
   ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
   ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
+  [
+    'a name in an unknown script',
+    {},
+    { company: '株式会社' },
+    LINES,
+    'customer’s company contains 株 式 会 社',
+  ],
+  [
+    'an unknown character in a line',
+    {},
+    {},
+    [{ ...LINES[0], text: 'Tee ☕' }] as Line[],
+    'Line 1 contains ☕',
+  ],
   ['VAT under reverse charge', {}, VIENNA, [{ ...LINES[0], tax_category: 'AE' }] as Line[], 'BR-AE-5'],
   ['a supply within the EU to a customer without a VAT ID', {}, VIENNA, as('K'), 'BR-IC-2'],
 ])('issuing an invoice with %s is refused', async (_, company, customer, lines, rule) => {
