@@ -133,8 +133,8 @@ interface DocumentSource {
   /** Returns what the document prints. Completes what was kept when the record was issued. */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
-  /** Stores the files, unless files are stored. */
-  store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<unknown>;
+  /** Stores the files, unless files are stored. Returns whether it stored them. */
+  store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<boolean>;
 }
 
 type MadeFiles = Omit<DocumentFiles, 'name'>;
@@ -158,11 +158,14 @@ const INVOICE: DocumentSource = {
       .where(eq(invoiceDocuments.invoice_id, id));
     return row && { ...row, kind: 'invoice' };
   },
-  store: (db, id, files) =>
-    db
+  store: async (db, id, files) => {
+    const stored = await db
       .update(invoiceDocuments)
       .set(files)
-      .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at))),
+      .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at)))
+      .returning({ id: invoiceDocuments.invoice_id });
+    return stored.length > 0;
+  },
 };
 
 const CREDIT_NOTE: DocumentSource = {
@@ -176,11 +179,14 @@ const CREDIT_NOTE: DocumentSource = {
       .where(eq(creditNotes.id, id));
     return row;
   },
-  store: (db, id, files) =>
-    db
+  store: async (db, id, files) => {
+    const stored = await db
       .update(creditNotes)
       .set(files)
-      .where(and(eq(creditNotes.id, id), isNull(creditNotes.made_at))),
+      .where(and(eq(creditNotes.id, id), isNull(creditNotes.made_at)))
+      .returning({ id: creditNotes.id });
+    return stored.length > 0;
+  },
 };
 
 /**
@@ -221,9 +227,10 @@ async function findDocument(
   if (!state.isReady) return { files: null, reason: explain(state) };
   const printed = await source.read(db, id, timeZone);
   const made = await makeFiles(printed, now);
-  await source.store(db, id, { ...made, made_at: now });
+  const isStored = await source.store(db, id, { ...made, made_at: now });
   // Another request may have stored its document first. Return that document then.
-  const files = (await readStored(db, source, id)) ?? { ...made, name: nameOf(printed) };
+  const first = isStored ? null : await readStored(db, source, id);
+  const files = first ?? { ...made, name: nameOf(printed) };
   return { files, reason: null };
 }
 

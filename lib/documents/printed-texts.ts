@@ -63,7 +63,7 @@ export function lineText({ text, period, discount }: PrintedLine, printed: Print
   return [
     text,
     period && (period.start === period.end ? day(period.start) : `${day(period.start)} – ${day(period.end)}`),
-    Number(discount) !== 0 && `${label}: –${numberFormats(printed).amount(discount)}`,
+    Number(discount) !== 0 && `${label}: ${numberFormats(printed).amount(`-${discount}`)}`,
   ]
     .filter(Boolean)
     .join('\n');

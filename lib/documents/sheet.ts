@@ -344,7 +344,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const code = paymentCode(printed);
   pen.require(code ? CODE + 16 : 60);
   const start = pen.y;
-  writeParagraph(pen, payment(printed), mm(125));
+  writeParagraph(pen, payment(printed), code ? mm(125) : undefined);
   if (!isTransfer(printed)) return;
   const account = [
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
