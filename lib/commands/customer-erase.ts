@@ -15,7 +15,7 @@ export const customerErase = command({
   options: { yes: FLAG },
   positionals: 1,
   read: ({ yes }, [number]) => (number ? { number, yes } : undefined),
-  async run({ number, yes }, { db, now }, { print }) {
+  async run({ number, yes }, { db, env, now }, { print }) {
     const id = await findCustomerId(db, number);
     if (id === null) throw new StartError([`There is no customer ${number}.`]);
     const found = await requireErasable(db, id);
@@ -24,7 +24,8 @@ export const customerErase = command({
       print(`Nothing is changed yet. To erase ${found}: npm run customer:erase -- ${found} --yes`);
       return 0;
     }
-    await eraseCustomer(db, id, { actor: commandActor('customer:erase'), now: now() });
+    const actor = commandActor('customer:erase');
+    await eraseCustomer(db, id, { actor, now: now(), timeZone: env.timeZone });
     print(`${found} is erased.`);
     return 0;
   },

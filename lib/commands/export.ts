@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startOfDay } from '../dates';
-import { documentsOf } from '../documents/invoice-document';
+import { documentsOf, type Moment } from '../documents/invoice-document';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { accountingCsv, type CsvForm, calendarMonth } from '../exports/accounting-csv';
@@ -22,7 +22,7 @@ export const exportCommand = command({
     'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
     'accounting: the invoices, payments and refunds of a month. --semicolons: with decimal commas.',
     'datev: a posting batch of DATEV with the postings of a month in euros. Prints what is not in it.',
-    'documents: the PDF and the XRechnung of each invoice and credit note that was issued here in a month.',
+    'documents: the PDF and the XRechnung of each invoice and credit note of a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
   options: { since: TEXT, out: TEXT, month: TEXT, semicolons: FLAG },
@@ -31,7 +31,7 @@ export const exportCommand = command({
   stopsInOrder: () => true,
   async run(wanted, { db, env: { timeZone }, now }, terminal) {
     try {
-      if (wanted.kind === 'documents') await exportDocuments(db, wanted, now(), terminal);
+      if (wanted.kind === 'documents') await exportDocuments(db, wanted, { now: now(), timeZone }, terminal);
       else if (wanted.kind === 'datev') await exportDatev(db, wanted, now(), terminal);
       else if (wanted.kind === 'accounting')
         await writeCsv(accountingCsv(db, wanted.month, wanted.form), wanted.out, terminal);
@@ -127,12 +127,12 @@ async function exportDatev(
 async function exportDocuments(
   db: Runtime['db'],
   { month, dir }: Extract<Wanted, { kind: 'documents' }>,
-  now: Date,
+  moment: Moment,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {
   const folder = resolve(cwd, dir);
   await withFile(folder, () => mkdir(folder, { recursive: true, mode: 0o700 }));
-  for await (const { number, files, reason } of documentsOf(db, month, now)) {
+  for await (const { number, files, reason } of documentsOf(db, month, moment)) {
     signal.throwIfAborted();
     if (!files) {
       print(`${number}: ${reason}`);

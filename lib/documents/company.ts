@@ -8,6 +8,7 @@ import { type Actor, recordAudit } from '../audit/audit-log';
 import { normalVatId, vatIdProblem } from '../countries';
 import { AppError, toFieldErrors } from '../errors';
 import { textLine } from '../fields';
+import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
 import { toLogo } from './logo';
 
@@ -37,7 +38,7 @@ export const COMPANY_LENGTHS = {
 export const MAX_LOGO_BYTES = 200_000;
 
 const line = (name: keyof typeof COMPANY_LENGTHS, normal?: (text: string) => string) =>
-  textLine(COMPANY_LENGTHS[name], normal).nullable();
+  textLine(COMPANY_LENGTHS[name], normal).superRefine(isPrintable).nullable();
 const compact = (text: string) => text.replace(/\s/g, '').toUpperCase();
 
 const fields = z

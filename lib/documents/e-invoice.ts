@@ -1,8 +1,9 @@
 import type { Invoice } from '@e-invoice-eu/core';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
-import type { PrintedInvoice, PrintedLine, PrintedTax } from './printed-invoice';
-import { buyerName, correction, payment } from './printed-texts';
+import type { PrintedInvoice } from './printed-invoice';
+import type { PrintedLine, PrintedTax } from './printed-line';
+import { buyerName, correction, openAmount, payment } from './printed-texts';
 
 /** The two e-invoices of an invoice. They differ only in the name of their specification. */
 export interface EInvoices {
@@ -60,6 +61,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
       string
     >;
   const { due } = printed;
+  const isSettled = Number(printed.settled) !== 0;
   const invoice = {
     'cbc:CustomizationID': XRECHNUNG,
     'cbc:ProfileID': 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0',
@@ -96,9 +98,10 @@ function toInvoice(printed: PrintedInvoice): Invoice {
       ...amount('cbc:LineExtensionAmount', printed.subtotal),
       ...amount('cbc:TaxExclusiveAmount', printed.subtotal),
       ...amount('cbc:TaxInclusiveAmount', printed.total),
-      ...amount('cbc:PayableAmount', printed.total),
+      ...(isSettled && amount('cbc:PrepaidAmount', printed.settled)),
+      ...amount('cbc:PayableAmount', openAmount(printed)),
     },
-    'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, currency)),
+    'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, printed)),
   };
   // The library's type allows only the codes of its lists, so a value of the type `string` does not fit.
   return { 'ubl:Invoice': invoice } as unknown as Invoice;
@@ -166,10 +169,11 @@ function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
 
 /**
  * A credit transfer (code 30). Code 58 would say SEPA, but invoices in other currencies have the same account. The
- * amount of a credit note is set off against the invoice (code 97).
+ * amount of a credit note is set off against the invoice (code 97), and Stripe is an online payment service (code 68).
  */
-function toPaymentMeans({ kind, seller, number }: PrintedInvoice) {
+function toPaymentMeans({ kind, seller, number, collectedBy }: PrintedInvoice) {
   if (kind !== 'invoice') return { 'cbc:PaymentMeansCode': '97' };
+  if (collectedBy === 'stripe') return { 'cbc:PaymentMeansCode': '68' };
   return {
     'cbc:PaymentMeansCode': '30',
     'cbc:PaymentID': number,
@@ -194,19 +198,31 @@ function toTaxCategory({ language, seller }: PrintedInvoice, { category, rate }:
   };
 }
 
-/** A price must not be negative (BR-27), so a discount has a negative quantity instead. */
-function toLine(
-  { text, quantity, unit_price, tax_category, tax_rate, net }: PrintedLine,
-  at: number,
-  currency: string,
-) {
+/** Code of the reason for a discount (UNCL 5189). */
+const DISCOUNT = '95';
+
+/** A price must not be negative (BR-27), so a negative line has a negative quantity instead. */
+function toLine(line: PrintedLine, at: number, { currency, language }: PrintedInvoice) {
+  const { text, quantity, unit_price, tax_category, tax_rate, net, period, discount } = line;
+  const code = currency.toUpperCase();
   const sign = Number(unit_price) < 0 ? -1 : 1;
   return {
     'cbc:ID': String(at + 1),
     'cbc:InvoicedQuantity': decimal(sign * Number(quantity)),
     'cbc:InvoicedQuantity@unitCode': 'C62',
     'cbc:LineExtensionAmount': money(net),
-    'cbc:LineExtensionAmount@currencyID': currency,
+    'cbc:LineExtensionAmount@currencyID': code,
+    ...(period && { 'cac:InvoicePeriod': { 'cbc:StartDate': period.start, 'cbc:EndDate': period.end } }),
+    ...(Number(discount) !== 0 && {
+      'cac:AllowanceCharge': [
+        {
+          'cbc:ChargeIndicator': 'false',
+          'cbc:AllowanceChargeReasonCode': DISCOUNT,
+          'cbc:AllowanceChargeReason': PHRASES[language].discount,
+          'cbc:Amount': money(discount),
+        },
+      ],
+    }),
     'cac:Item': {
       'cbc:Name': text,
       'cac:ClassifiedTaxCategory': {
@@ -218,7 +234,7 @@ function toLine(
     },
     'cac:Price': {
       'cbc:PriceAmount': decimal(Math.abs(Number(unit_price))),
-      'cbc:PriceAmount@currencyID': currency,
+      'cbc:PriceAmount@currencyID': code,
     },
   };
 }
@@ -226,5 +242,5 @@ function toLine(
 /** Amounts have at most two decimals (BR-DEC). */
 const money = (text: string) => Number(text).toFixed(2);
 const percent = (text: string) => Number(text).toFixed(2);
-/** A quantity or a price, with two or three decimals. */
-const decimal = (value: number) => value.toFixed(3).replace(/0$/, '');
+/** A quantity or a price, with two to six decimals. */
+const decimal = (value: number) => value.toFixed(6).replace(/0{1,4}$/, '');

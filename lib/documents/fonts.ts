@@ -31,12 +31,3 @@ async function readFonts(): Promise<Fonts> {
     bold: read('700Bold/OpenSans_700Bold.ttf'),
   };
 }
-
-/** Returns the first characters of a text that the fonts lack, at most five. */
-export async function unprintable(text: string): Promise<string[]> {
-  const { regular } = await loadFonts();
-  const lacking = [...new Set(text.normalize('NFC'))].filter(
-    (character) => !/\s/.test(character) && !regular.hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
-  );
-  return lacking.slice(0, 5);
-}

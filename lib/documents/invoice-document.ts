@@ -12,6 +12,8 @@ import {
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { keepParties } from '../invoices/issued-parties';
+import { listStripeLines, stripeLineTotals } from '../invoices/lines';
+import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { toEInvoices } from './e-invoice';
@@ -37,7 +39,7 @@ export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 export async function describeDocument(db: Database, id: number): Promise<DocumentState> {
   const [invoice] = await db
     .select({
-      ...pickColumns(invoices, 'status', 'stripe_invoice_id'),
+      ...pickColumns(invoices, 'status', 'number', 'stripe_invoice_id', 'subtotal', 'tax', 'lines_complete'),
       ...pickColumns(customers, 'erased_at'),
       kept: invoiceDocuments.invoice_id,
       made_at: invoiceDocuments.made_at,
@@ -47,24 +49,44 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
     .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
     .where(eq(invoices.id, Math.min(id, MAX_ID)));
   if (!invoice) throw new AppError('not_found', `There is no invoice ${id}.`);
-  if (invoice.stripe_invoice_id) {
-    return without('Stripe issued this invoice and has its PDF.');
-  }
+  if (invoice.made_at) return READY;
   if (invoice.status === 'draft') {
     return without('It is a draft. It gets its document when it is issued.');
   }
-  if (invoice.made_at) return READY;
-  if (invoice.kept === null) {
-    const [line] = await db
-      .select({ id: invoiceLines.id })
-      .from(invoiceLines)
-      .where(eq(invoiceLines.invoice_id, id))
-      .limit(literal(1));
-    if (!line) return without('It was imported with its totals alone, and a document needs its lines.');
-    if (invoice.erased_at) return without('The customer was erased.');
-  }
-  return stateOf(await readPrinted(db, id));
+  if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
+  const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
+  // The time zone changes only printed days.
+  return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
 }
+
+/** Returns why an invoice of our own has nothing to print. Null if it has lines. */
+async function ownReason(db: Database, id: number): Promise<string | null> {
+  const [line] = await db
+    .select({ id: invoiceLines.id })
+    .from(invoiceLines)
+    .where(eq(invoiceLines.invoice_id, id))
+    .limit(literal(1));
+  return line ? null : 'It was imported with its totals alone, and a document needs its lines.';
+}
+
+type StripeInvoice = Pick<typeof invoices.$inferSelect, 'status' | 'number' | 'lines_complete'> &
+  Record<'subtotal' | 'tax', string>;
+
+/** Returns why a Stripe invoice has no document. Null if Stripe issued it and its lines add up to it. */
+async function stripeReason(db: Database, id: number, invoice: StripeInvoice): Promise<string | null> {
+  if (invoice.status === 'cancelled') return 'Stripe voided it.';
+  if (!invoice.number) return 'Stripe has given it no number (BR-02).';
+  const lines = await listStripeLines(db, id);
+  const { gap } = stripeLineTotals({ ...invoice, ...toJsonAmounts(invoice, 'subtotal', 'tax') }, lines);
+  if (gap) return GAPS[gap];
+  return lines.length > 0 ? null : 'It has no lines (BR-16).';
+}
+
+const GAPS = {
+  lines: 'Stripe has not reported all of its lines yet. The nightly reconciliation fetches them.',
+  tax: 'Stripe reported its tax for the whole invoice, and not for its lines (BT-151).',
+  amount: 'Its lines do not add up to its total (BR-CO-10).',
+};
 
 /** Returns whether a credit note or a cancellation has a document, or why not. @throws AppError not_found */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
@@ -82,8 +104,14 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
 
 async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
   const missing = missingFields(printed);
-  const reasons = await inexpressible(printed);
+  const reasons = inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
+}
+
+/** When a document is made, and the time zone of its days. */
+export interface Moment {
+  now: Date;
+  timeZone: string;
 }
 
 /** The files of a document. */
@@ -103,10 +131,10 @@ interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
   /** Returns what the document prints. Completes what was kept when the record was issued. */
-  read(db: Database, id: number): Promise<PrintedInvoice>;
+  read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
-  /** Stores the files, unless files are stored. */
-  store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<unknown>;
+  /** Stores the files, unless files are stored. Returns whether it stored them. */
+  store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<boolean>;
 }
 
 type MadeFiles = Omit<DocumentFiles, 'name'>;
@@ -118,9 +146,9 @@ type StoredFiles = { [Name in keyof MadeFiles]: MadeFiles[Name] | null } & {
 const INVOICE: DocumentSource = {
   noun: 'invoice',
   describe: describeDocument,
-  read: async (db, id) => {
+  read: async (db, id, timeZone) => {
     await transact(db, (tx) => keepParties(tx, [id]));
-    return readPrinted(db, id);
+    return readPrinted(db, id, timeZone);
   },
   findStored: async (db, id) => {
     const [row] = await db
@@ -130,11 +158,14 @@ const INVOICE: DocumentSource = {
       .where(eq(invoiceDocuments.invoice_id, id));
     return row && { ...row, kind: 'invoice' };
   },
-  store: (db, id, files) =>
-    db
+  store: async (db, id, files) => {
+    const stored = await db
       .update(invoiceDocuments)
       .set(files)
-      .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at))),
+      .where(and(eq(invoiceDocuments.invoice_id, id), isNull(invoiceDocuments.made_at)))
+      .returning({ id: invoiceDocuments.invoice_id });
+    return stored.length > 0;
+  },
 };
 
 const CREDIT_NOTE: DocumentSource = {
@@ -148,11 +179,14 @@ const CREDIT_NOTE: DocumentSource = {
       .where(eq(creditNotes.id, id));
     return row;
   },
-  store: (db, id, files) =>
-    db
+  store: async (db, id, files) => {
+    const stored = await db
       .update(creditNotes)
       .set(files)
-      .where(and(eq(creditNotes.id, id), isNull(creditNotes.made_at))),
+      .where(and(eq(creditNotes.id, id), isNull(creditNotes.made_at)))
+      .returning({ id: creditNotes.id });
+    return stored.length > 0;
+  },
 };
 
 /**
@@ -160,19 +194,20 @@ const CREDIT_NOTE: DocumentSource = {
  *
  * @throws AppError not_found; conflict with the reasons if the invoice has no document
  */
-export const getDocument = (db: Database, id: number, now: Date) => requireDocument(db, INVOICE, id, now);
+export const getDocument = (db: Database, id: number, moment: Moment) =>
+  requireDocument(db, INVOICE, id, moment);
 
 /** Returns the document of a credit note or a cancellation, as `getDocument` does. */
-export const getCreditNoteDocument = (db: Database, id: number, now: Date) =>
-  requireDocument(db, CREDIT_NOTE, id, now);
+export const getCreditNoteDocument = (db: Database, id: number, moment: Moment) =>
+  requireDocument(db, CREDIT_NOTE, id, moment);
 
 async function requireDocument(
   db: Database,
   source: DocumentSource,
   id: number,
-  now: Date,
+  moment: Moment,
 ): Promise<DocumentFiles> {
-  const { files, reason } = await findDocument(db, source, id, now);
+  const { files, reason } = await findDocument(db, source, id, moment);
   if (!files) throw new AppError('conflict', `The ${source.noun} has no document. ${reason}`);
   return files;
 }
@@ -184,49 +219,45 @@ async function findDocument(
   db: Database,
   source: DocumentSource,
   id: number,
-  now: Date,
+  { now, timeZone }: Moment,
 ): Promise<FoundDocument> {
   const stored = await readStored(db, source, id);
   if (stored) return { files: stored, reason: null };
   const state = await source.describe(db, id);
   if (!state.isReady) return { files: null, reason: explain(state) };
-  const printed = await source.read(db, id);
+  const printed = await source.read(db, id, timeZone);
   const made = await makeFiles(printed, now);
-  await source.store(db, id, { ...made, made_at: now });
+  const isStored = await source.store(db, id, { ...made, made_at: now });
   // Another request may have stored its document first. Return that document then.
-  const files = (await readStored(db, source, id)) ?? { ...made, name: nameOf(printed) };
+  const first = isStored ? null : await readStored(db, source, id);
+  const files = first ?? { ...made, name: nameOf(printed) };
   return { files, reason: null };
 }
 
 /** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */
-export async function makeDocuments(db: Database, customerId: number, now: Date): Promise<void> {
+export async function makeDocuments(db: Database, customerId: number, moment: Moment): Promise<void> {
   const own = await db
     .select({ id: invoices.id })
     .from(invoices)
-    .where(
-      and(
-        eq(invoices.customer_id, customerId),
-        isNull(invoices.stripe_invoice_id),
-        ne(invoices.status, 'draft'),
-      ),
-    )
+    .where(and(eq(invoices.customer_id, customerId), ne(invoices.status, 'draft')))
     .orderBy(asc(invoices.id));
-  for (const { id } of own) await findDocument(db, INVOICE, id, now);
+  for (const { id } of own) await findDocument(db, INVOICE, id, moment);
   const notes = await db
     .select({ id: creditNotes.id })
     .from(creditNotes)
     .where(eq(creditNotes.customer_id, customerId))
     .orderBy(asc(creditNotes.id));
-  for (const { id } of notes) await findDocument(db, CREDIT_NOTE, id, now);
+  for (const { id } of notes) await findDocument(db, CREDIT_NOTE, id, moment);
 }
 
 /**
- * Returns the documents of a month's issued invoices that Stripe does not manage, and then of its credit notes, both by
- * number. Makes missing documents. If an invoice or a credit note cannot have a document, returns the reasons instead.
+ * Returns the documents of a month's issued invoices, and then of its credit notes, both by number. Makes missing
+ * documents. If an invoice or a credit note cannot have a document, returns the reasons instead. Each file has a name of
+ * its own, because two Stripe accounts may use the same number.
  *
  * @param month such as `2026-10`; the month of the document's date
  */
-export async function* documentsOf(db: Database, month: string, now: Date) {
+export async function* documentsOf(db: Database, month: string, moment: Moment) {
   const first = `${month}-01`;
   const found = await db
     .select({ id: invoices.id, number: invoices.number })
@@ -235,20 +266,25 @@ export async function* documentsOf(db: Database, month: string, now: Date) {
       and(
         gte(invoices.invoice_date, first),
         lt(invoices.invoice_date, sql`${first}::date + interval '1 month'`),
-        isNull(invoices.stripe_invoice_id),
         ne(invoices.status, 'draft'),
       ),
     )
     .orderBy(asc(invoices.number), asc(invoices.id));
+  const names = new Set<string>();
   for (const { id, number } of found) {
-    yield { number: String(number), ...(await findDocument(db, INVOICE, id, now)) };
+    const one = await findDocument(db, INVOICE, id, moment);
+    if (one.files && names.has(one.files.name)) one.files.name += `-${id}`;
+    if (one.files) names.add(one.files.name);
+    yield { number: number ?? `#${id}`, ...one };
   }
   const notes = await db
     .select(pickColumns(creditNotes, 'id', 'number'))
     .from(creditNotes)
     .where(and(gte(creditNotes.date, first), lt(creditNotes.date, sql`${first}::date + interval '1 month'`)))
     .orderBy(asc(creditNotes.number));
-  for (const { id, number } of notes) yield { number, ...(await findDocument(db, CREDIT_NOTE, id, now)) };
+  for (const { id, number } of notes) {
+    yield { number, ...(await findDocument(db, CREDIT_NOTE, id, moment)) };
+  }
 }
 
 /** Returns why there is no document, as a sentence or several. */

@@ -1,6 +1,6 @@
 import { currencyDecimals } from '../money';
+import { printProblems } from '../printable';
 import type { Company } from './company';
-import { unprintable } from './fonts';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 import { isSale } from './printed-texts';
 
@@ -39,8 +39,10 @@ export const missingInLetter = (printed: PrintedInvoice): MissingField[] =>
 const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'country']);
 
 /** Lists the empty fields that the e-invoice of an invoice requires (EN 16931 and XRechnung 3.0). */
-export function missingFields({ seller, buyer, lines }: PrintedInvoice): MissingField[] {
-  const ofCompany = COMPANY.filter(([field]) => !seller[field]);
+export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
+  // Only a transfer to us needs our account.
+  const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
+  const ofCompany = COMPANY.filter(([field]) => !seller[field] && isNeeded(field));
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
   // Outside VAT the e-invoice must not name VAT IDs (BR-O-2), so something else identifies the company (BR-CO-26).
   const isOutside = lines.some(({ tax_category }) => tax_category === 'O');
@@ -60,17 +62,16 @@ export function missingFields({ seller, buyer, lines }: PrintedInvoice): Missing
 }
 
 /** Lists what a document cannot express, as sentences. Empty if it can express the whole invoice. */
-export async function inexpressible(printed: PrintedInvoice): Promise<string[]> {
+export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;
-  const texts = [...Object.values(seller), ...Object.values(buyer), ...lines.map(({ text }) => text)];
-  const lacking = await unprintable(texts.join(''));
+  const unprinted = printProblems({ company: seller, customer: buyer }, lines);
   const isFine = isSale(printed) || currencyDecimals(currency) <= 2;
   return [
     ...problems,
     ...(isFine
       ? []
       : [`An e-invoice has at most two decimals (BR-DEC), and ${currency.toUpperCase()} has three.`]),
-    ...(lacking.length > 0 ? [`The font of documents has no character for ${lacking.join(' ')}.`] : []),
+    ...unprinted.map((problem) => `${problem}.`),
   ];
 }

@@ -50,6 +50,12 @@ export interface Phrases {
   paymentReference: string;
   payByCode: string;
   nothingToPay: string;
+  discount: string;
+  /** Labels of the part of the total that was settled, and of the rest. */
+  settled: string;
+  open: string;
+  /** Says how an invoice of Stripe is paid. */
+  stripe: { paid: string; credited: string; collected: string; payBy(date: string): string };
   bank: string;
   vatId: string;
   taxNumber: string;
@@ -99,6 +105,15 @@ export const PHRASES: Record<Language, Phrases> = {
     paymentReference: 'Verwendungszweck',
     payByCode: 'Mit der Banking-App scannen',
     nothingToPay: 'Es ist nichts zu zahlen.',
+    discount: 'Rabatt',
+    settled: 'Bereits beglichen',
+    open: 'Zu zahlen',
+    stripe: {
+      paid: 'Der Betrag ist beglichen.',
+      credited: 'Der Betrag ist Ihrem Guthaben gutgeschrieben.',
+      collected: 'Der Betrag wird über Stripe eingezogen.',
+      payBy: (date) => `Bitte zahlen Sie bis zum ${date} über die Zahlungsseite von Stripe.`,
+    },
     bank: 'Bank',
     vatId: 'USt-IdNr.',
     taxNumber: 'Steuernummer',
@@ -154,6 +169,15 @@ export const PHRASES: Record<Language, Phrases> = {
     paymentReference: 'Reference',
     payByCode: 'Scan with your banking app',
     nothingToPay: 'There is nothing to pay.',
+    discount: 'Discount',
+    settled: 'Already settled',
+    open: 'Amount due',
+    stripe: {
+      paid: 'The amount is settled.',
+      credited: 'The amount is added to your balance.',
+      collected: 'The amount will be collected through Stripe.',
+      payBy: (date) => `Please pay by ${date} on the payment page of Stripe.`,
+    },
     bank: 'Bank',
     vatId: 'VAT ID',
     taxNumber: 'Tax number',

@@ -11,12 +11,16 @@ import {
   salesDocumentLines,
   salesDocuments,
 } from '@/db/schema';
-import { categorize, type TaxCategory } from '../customers/tax-category';
+import { categorize } from '../customers/tax-category';
 import { AppError } from '../errors';
+import { listStripeLines } from '../invoices/lines';
+import { besidePayments } from '../invoices/queries';
 import { lineTotals } from '../invoices/totals';
-import { fromThousandths, toThousandths } from '../money';
+import { fromThousandths, toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { type Company, getCompany } from './company';
-import { type Language, languageFor } from './phrases';
+import { type Language, languageFor, PHRASES } from './phrases';
+import type { PrintedLine, PrintedTax } from './printed-line';
+import { toStripeLines } from './stripe-lines';
 
 /** The customer's details for a document. */
 export interface Buyer {
@@ -35,27 +39,6 @@ export interface Buyer {
   buyer_reference: string | null;
   document_language: Language | null;
   payment_terms: string | null;
-}
-
-/** A line with its amounts as decimal texts. */
-export interface PrintedLine {
-  text: string;
-  quantity: string;
-  unit_price: string;
-  tax_rate: string;
-  tax_category: TaxCategory;
-  /** Without tax. */
-  net: string;
-}
-
-/** Tax of one category and rate. */
-export interface PrintedTax {
-  category: TaxCategory;
-  /** In percent. */
-  rate: string;
-  /** Sum of the lines' net amounts. */
-  net: string;
-  tax: string;
 }
 
 /** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
@@ -78,6 +61,10 @@ export interface PrintedInvoice {
   subtotal: string;
   tax: string;
   total: string;
+  /** The part of the total that was settled before the document was made. Always 0 if we collect the invoice. */
+  settled: string;
+  /** Who collects the invoice, and so how it is to be paid. */
+  collectedBy: 'us' | 'stripe';
   /** Wrong combinations of rate, category and customer, as sentences. Empty if the invoice is right. */
   problems: string[];
 }
@@ -86,9 +73,10 @@ export interface PrintedInvoice {
  * Reads everything that the document of an invoice prints. Fields that are empty in the stored seller and buyer come from
  * the current company and customer.
  *
+ * @param timeZone of the days of Stripe's periods
  * @throws AppError not_found
  */
-export async function readPrinted(db: Database, id: number): Promise<PrintedInvoice> {
+export async function readPrinted(db: Database, id: number, timeZone: string): Promise<PrintedInvoice> {
   const [row] = await db
     .select({ invoice: invoices, customer: customers, ...pickColumns(invoiceDocuments, 'seller', 'buyer') })
     .from(invoices)
@@ -96,27 +84,56 @@ export async function readPrinted(db: Database, id: number): Promise<PrintedInvo
     .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
     .where(eq(invoices.id, id));
   if (!row) throw new AppError('not_found', `There is no invoice ${id}.`);
+  const { invoice, customer } = row;
+  const { seller, buyer } = await partiesOf(db, row, customer);
+  const language = buyer.document_language ?? languageFor(buyer.country);
+  const printed = {
+    kind: 'invoice' as const,
+    ...{ preceding: null, reason: null },
+    ...{ number: invoice.number ?? '', language, seller, buyer },
+    date: invoice.invoice_date,
+    due: invoice.due_date,
+    ...pickColumns(invoice, 'currency', 'subtotal', 'tax', 'total'),
+  };
+  if (invoice.stripe_invoice_id) {
+    const stored = await listStripeLines(db, id);
+    const { currency } = invoice;
+    const quantityLabel = PHRASES[language].quantity;
+    const context = { currency, seller, buyer, timeZone, quantityLabel };
+    const { problems, ...lines } = toStripeLines(stored, context);
+    const settled = settledOf(invoice);
+    return { ...printed, ...lines, settled, collectedBy: 'stripe', problems: problemsOf(true, problems) };
+  }
   const stored = await db
     .select()
     .from(invoiceLines)
     .where(eq(invoiceLines.invoice_id, id))
     .orderBy(asc(invoiceLines.position));
-  const { invoice, customer } = row;
-  const { seller, buyer } = await partiesOf(db, row, customer);
   const { lines, totals, problems } = toPrintedLines(stored, invoice.currency, { seller, buyer });
   return {
-    kind: 'invoice',
-    ...{ preceding: null, reason: null },
-    number: invoice.number ?? '',
-    language: buyer.document_language ?? languageFor(buyer.country),
-    date: invoice.invoice_date,
-    due: invoice.due_date,
-    currency: invoice.currency,
-    ...{ seller, buyer, lines },
+    ...printed,
+    ...OURS,
+    lines,
     taxes: toTaxes(lines, totals.rates),
-    ...{ subtotal: invoice.subtotal, tax: invoice.tax, total: invoice.total },
     problems: problemsOf(totals.total === invoice.total, problems),
   };
+}
+
+/** How an invoice or a credit note of our own is to be paid. */
+const OURS = { settled: '0', collectedBy: 'us' } as const;
+
+/** Returns the part of a Stripe invoice's total that was paid, or settled with the customer's balance at Stripe. */
+function settledOf(invoice: typeof invoices.$inferSelect): string {
+  const amounts = toJsonAmounts(invoice, 'total', 'amount_paid', 'amount_due', 'amount_credited');
+  const off = { amount_off_stripe: null, written_off: 0 };
+  const balance_applied = invoice.balance_applied === null ? null : toJsonAmount(invoice.balance_applied);
+  const beside = besidePayments({ ...invoice, ...amounts, ...off, balance_applied });
+  const parts = (amount: number) => toThousandths(String(amount));
+  const { fromBalance, toBalance, earlierDebt } = beside;
+  const total = parts(amounts.total);
+  const settled = parts(amounts.amount_paid) + parts(fromBalance) - parts(toBalance) - parts(earlierDebt);
+  // What was paid beyond the total belongs to an earlier invoice or to the customer.
+  return fromThousandths(Math.min(Math.max(settled, Math.min(total, 0)), Math.max(total, 0)));
 }
 
 /**
@@ -151,7 +168,7 @@ export async function readPrintedCreditNote(db: Database, id: number): Promise<P
   const taxed = rates.map(({ tax_rate, tax }) => ({ tax_rate: tax_rate ?? '0', tax }));
   return {
     ...facts,
-    ...{ due: null, problems: [], seller, buyer, lines, taxes: toTaxes(lines, taxed) },
+    ...{ ...OURS, due: null, problems: [], seller, buyer, lines, taxes: toTaxes(lines, taxed) },
     preceding: { number: invoice.number ?? '', date: invoice.invoice_date },
     language: buyer.document_language ?? languageFor(buyer.country),
   };
@@ -183,7 +200,7 @@ export async function readPrintedSale(db: Database, id: number): Promise<Printed
     number: document.document_number,
     ...{ date: document.document_date, due: document.valid_until, preceding: null, reason: null },
     language: buyer.document_language ?? languageFor(buyer.country),
-    ...{ ...own, seller, buyer, lines },
+    ...{ ...own, ...OURS, seller, buyer, lines },
     taxes: toTaxes(lines, totals.rates),
     problems: problemsOf(totals.total === own.total, problems),
   };
@@ -221,6 +238,7 @@ function toPrintedLines(
     ...{ text, quantity, unit_price, tax_rate },
     tax_category: categories[i] ?? 'S',
     net: nets[i] ?? '0',
+    ...{ discount: '0', period: null },
   }));
   return { lines, totals, problems };
 }

@@ -1,6 +1,7 @@
-import { currencyDecimals } from '../money';
+import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import { type Language, PHRASES } from './phrases';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
+import type { PrintedLine } from './printed-line';
 
 /** Returns the customer's company, or else the first and last name. */
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
@@ -22,12 +23,25 @@ export function namesOf({ kind, language }: PrintedInvoice) {
   }[kind];
 }
 
-/** Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one. */
-export function payment({ kind, language, total, due, seller, buyer }: PrintedInvoice): string {
-  const { nothingToPay, payBy, payNow, setOff, noLongerOwed } = PHRASES[language];
+/** Returns the part of the total that was still to be paid when the document was made. */
+export const openAmount = ({ total, settled }: PrintedInvoice): string =>
+  fromThousandths(toThousandths(total) - toThousandths(settled));
+
+/**
+ * Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one,
+ * unless Stripe collects the invoice.
+ */
+export function payment(printed: PrintedInvoice): string {
+  const { kind, language, total, settled, due, seller, buyer, collectedBy } = printed;
+  const { nothingToPay, payBy, payNow, setOff, noLongerOwed, stripe } = PHRASES[language];
   if (kind === 'credit_note') return setOff;
   if (kind === 'cancellation') return noLongerOwed;
+  if (Number(settled) < 0) return stripe.credited;
   if (Number(total) <= 0) return nothingToPay;
+  if (Number(openAmount(printed)) === 0) return stripe.paid;
+  if (collectedBy === 'stripe') {
+    return due === null ? stripe.collected : stripe.payBy(formatDay(due, language));
+  }
   const terms = buyer.payment_terms ?? seller.payment_terms;
   if (terms) return terms;
   return due === null ? payNow : payBy(formatDay(due, language));
@@ -40,6 +54,19 @@ export function correction({ kind, language, preceding, reason }: PrintedInvoice
   const says = kind === 'cancellation' ? cancels : corrects;
   const named = says(preceding.number, formatDay(preceding.date, language));
   return reason ? `${named} ${label}: ${reason}` : named;
+}
+
+/** Returns the text of a line, with its period and its discount on lines of their own. */
+export function lineText({ text, period, discount }: PrintedLine, printed: PrintedInvoice): string {
+  const day = (date: string) => formatDay(date, printed.language);
+  const label = PHRASES[printed.language].discount;
+  return [
+    text,
+    period && (period.start === period.end ? day(period.start) : `${day(period.start)} – ${day(period.end)}`),
+    Number(discount) !== 0 && `${label}: ${numberFormats(printed).amount(`-${discount}`)}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 const inUtc = (language: Language, parts: Intl.DateTimeFormatOptions) =>
@@ -63,7 +90,7 @@ const withDecimals = (language: Language) => (least: number, most: number) =>
 
 /**
  * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly that many decimals.
- * `price` prints at least that many and at most three.
+ * `price` prints at least that many and at most six.
  */
 const NUMBERS = { de: formatsOf('de'), en: formatsOf('en') };
 
@@ -71,7 +98,7 @@ function formatsOf(language: Language) {
   const format = withDecimals(language);
   return {
     exact: { 0: format(0, 0), 2: format(2, 2), 3: format(3, 3) },
-    price: { 0: format(0, 3), 2: format(2, 3), 3: format(3, 3) },
+    price: { 0: format(0, 6), 2: format(2, 6), 3: format(3, 6) },
   };
 }
 
@@ -83,7 +110,7 @@ export function numberFormats({ language, currency }: PrintedInvoice) {
   return {
     /** An amount without its currency: 1.234,50. */
     amount: (text: string) => exact[decimals].format(Number(text)),
-    /** A price without its currency. It has more decimals than an amount if it needs them, up to three. */
+    /** A price without its currency. It has more decimals than an amount if it needs them, up to six. */
     price: (text: string) => price[decimals].format(Number(text)),
     /** An amount with its currency: 1.234,50 EUR. */
     money: (text: string) => `${exact[decimals].format(Number(text))} ${code}`,

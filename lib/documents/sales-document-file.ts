@@ -4,7 +4,7 @@ import { type Database, pickColumns } from '@/db/database';
 import { customers, MAX_DOCUMENT_BYTES, salesDocumentFiles, salesDocuments } from '@/db/schema';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
-import { type DocumentState, explain, READY, without } from './invoice-document';
+import { type DocumentState, explain, type Moment, READY, without } from './invoice-document';
 import { inexpressible, missingInLetter } from './missing';
 import { toPdf } from './pdf';
 import { readPrintedSale } from './printed-invoice';
@@ -29,7 +29,7 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
   if (printed.lines.length === 0)
     return without('It was imported with its totals alone, and a PDF needs its lines.');
   const missing = missingInLetter(printed);
-  const reasons = await inexpressible(printed);
+  const reasons = inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 
@@ -42,7 +42,7 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
 export async function getSalesFile(
   db: Database,
   id: number,
-  now: Date,
+  { now }: Pick<Moment, 'now'>,
 ): Promise<{ pdf: Uint8Array; name: string }> {
   const stored = await readStored(db, id);
   if (stored) return stored;

@@ -1,8 +1,20 @@
 import { countryName } from '../countries';
-import { paymentCode } from './payment-code';
+import { fromThousandths, toThousandths } from '../money';
+import { toPrinted } from '../printable';
+import { isTransfer, paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
-import { buyerName, correction, formatDay, isSale, namesOf, numberFormats, payment } from './printed-texts';
+import {
+  buyerName,
+  correction,
+  formatDay,
+  isSale,
+  lineText,
+  namesOf,
+  numberFormats,
+  openAmount,
+  payment,
+} from './printed-texts';
 
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
@@ -64,7 +76,7 @@ function createPen(document: Document, root: Element) {
     /** Called at the top of each further page. */
     onPage: () => {},
     heightOf: (text: string, options: Omit<TextOptions, 'x' | 'y'>) =>
-      style(options).heightOfString(text, { width: options.width }),
+      style(options).heightOfString(toPrinted(text), { width: options.width }),
     /** Writes a text as an element below `parent`. Returns its lower end. */
     write: (parent: Element, tag: string, text: string, options: TextOptions): number => {
       const element = document.struct(tag);
@@ -72,7 +84,7 @@ function createPen(document: Document, root: Element) {
       style(options);
       element.add(document.markStructureContent(tag));
       const { x, y = pen.y, width, align = 'left' } = options;
-      document.text(text, x, y, { width, align });
+      document.text(toPrinted(text), x, y, { width, align });
       document.endMarkedContent();
       element.end();
       return document.y;
@@ -224,7 +236,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   for (const [at, line] of printed.lines.entries()) {
     const cells: Record<Column, string> = {
       position: String(at + 1),
-      text: line.text,
+      text: lineText(line, printed),
       quantity: format.quantity(line.quantity),
       unitPrice: format.price(line.unit_price),
       taxRate: line.tax_category === 'O' ? '–' : format.percent(line.tax_rate),
@@ -255,7 +267,7 @@ function writePlain(document: Document, text: string, options: TextOptions): voi
     size = SIZE,
     color = 'black',
   } = options;
-  document.font(font).fontSize(size).fillColor(color).text(text, x, y, { width, align });
+  document.font(font).fontSize(size).fillColor(color).text(toPrinted(text), x, y, { width, align });
 }
 
 /** Writes the sum without tax, the tax of each rate with its net amount, and the total. */
@@ -272,6 +284,12 @@ function drawTotals(pen: Pen, printed: PrintedInvoice): void {
         format.money(tax),
       ]),
     [says.total, format.money(printed.total), true],
+    ...(Number(printed.settled) === 0
+      ? []
+      : ([
+          [says.settled, format.money(fromThousandths(-toThousandths(printed.settled)))],
+          [says.open, format.money(openAmount(printed))],
+        ] as [string, string][])),
   ];
   pen.require(sums.length * 15 + 8);
   const table = document.struct('Table');
@@ -326,8 +344,8 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const code = paymentCode(printed);
   pen.require(code ? CODE + 16 : 60);
   const start = pen.y;
-  writeParagraph(pen, payment(printed), mm(125));
-  if (Number(printed.total) <= 0 || printed.kind !== 'invoice') return;
+  writeParagraph(pen, payment(printed), code ? mm(125) : undefined);
+  if (!isTransfer(printed)) return;
   const account = [
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
       .filter(Boolean)

@@ -16,7 +16,7 @@ import {
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
-import { makeDocuments } from '../documents/invoice-document';
+import { type Moment, makeDocuments } from '../documents/invoice-document';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -28,7 +28,7 @@ export const ERASED_NAME = 'Erased customer';
 
 /** The consequences that are shown before a customer is erased. */
 export const CONSEQUENCES = [
-  'The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Documents of invoices issued here are kept for DOCUMENT_RETENTION_YEARS and then deleted. Invoices without a document, such as those of Stripe, you must keep outside this service.',
+  'The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Their documents are kept for DOCUMENT_RETENTION_YEARS and then deleted. Invoices without a document, such as imported totals, you must keep outside this service.',
   'Names, addresses, the e-mail address, phone numbers, the VAT ID and notes are removed permanently, including from the history and the data Stripe sent. Invoices, payments and documents stay, with numbers, amounts and dates.',
   'Anything Stripe sends about this customer later is still recorded, without personal data. Nothing is erased at Stripe, in backups, or in exported or imported files.',
 ];
@@ -39,13 +39,17 @@ export const CONSEQUENCES = [
  *
  * @throws AppError not_found; conflict if the customer has open records or was already erased
  */
-export async function eraseCustomer(db: Database, id: number, { actor, now }: { actor: Actor; now: Date }) {
+export async function eraseCustomer(
+  db: Database,
+  id: number,
+  { actor, now, timeZone }: Moment & { actor: Actor },
+) {
   await requireErasable(db, id);
   const emails = (await listValues(db, id)).filter((value) => value.includes('@'));
   const texts = [...(await stripeCustomersOf(db, id)), ...emails];
   const since = await shortlyBefore(db);
   const naming = await findEventsNaming(db, texts);
-  await makeDocuments(db, id, now);
+  await makeDocuments(db, id, { now, timeZone });
   await transact(db, async (tx) => {
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);

@@ -1,6 +1,6 @@
 import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import type { Database } from '@/db/database';
-import { documentsOf } from '../documents/invoice-document';
+import { documentsOf, type Moment } from '../documents/invoice-document';
 
 /** The largest size of a file in the format without its 64-bit extension, with room for the directory. */
 const MAX_BYTES = 4_000_000_000;
@@ -14,7 +14,7 @@ const MAX_FILES = 65_000;
  * @param month such as `2026-10`
  * @throws Error if the archive would exceed 4 GB or 65,000 files. The command exports such a month.
  */
-export async function* documentsZip(db: Database, month: string, now: Date): AsyncGenerator<Uint8Array> {
+export async function* documentsZip(db: Database, month: string, moment: Moment): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let failure: Error | null = null;
   let [bytes, files] = [0, 0];
@@ -23,7 +23,7 @@ export async function* documentsZip(db: Database, month: string, now: Date): Asy
     else pieces.push(piece);
   });
   const add = (entry: ZipDeflate | ZipPassThrough, content: Uint8Array) => {
-    entry.mtime = now;
+    entry.mtime = moment.now;
     zip.add(entry);
     entry.push(content, true);
   };
@@ -37,7 +37,7 @@ export async function* documentsZip(db: Database, month: string, now: Date): Asy
   };
   const without: string[] = [];
   try {
-    for await (const { number, files: made, reason } of documentsOf(db, month, now)) {
+    for await (const { number, files: made, reason } of documentsOf(db, month, moment)) {
       if (!made) {
         without.push(`${number}: ${reason}`);
         continue;

@@ -11,9 +11,9 @@ const downloadOf = (get: typeof getDocument) =>
   route({
     GET: endpoint({
       scope: 'billing:read',
-      run: async ({ request, runtime: { db, now }, params }) => {
+      run: async ({ request, runtime: { db, env, now }, params }) => {
         const type = acceptedType(request);
-        return documentResponse(await get(db, pathId(params), now()), type);
+        return documentResponse(await get(db, pathId(params), { now: now(), timeZone: env.timeZone }), type);
       },
     }),
   });

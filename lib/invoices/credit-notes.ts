@@ -25,6 +25,7 @@ import {
 } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
+import { isPrintable } from '../printable';
 import { typedAmount } from '../read-amount';
 import { NO_NUMBER } from '../records/fields';
 import { takeNumber } from '../records/number-series';
@@ -45,7 +46,7 @@ export interface WantedCredit {
 }
 
 const wantedCredit = z.strictObject({
-  reason: textLine(300),
+  reason: textLine(300).superRefine(isPrintable),
   lines: z.array(
     z.strictObject({
       position: z.int(),

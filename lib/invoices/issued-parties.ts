@@ -2,13 +2,14 @@ import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import type { KeptParty } from '@/db/schema';
 import { categorize, type TaxCategory } from '../customers/tax-category';
+import { printProblems } from '../printable';
 
 /**
  * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
- * company or the customer then do not change the invoice. Does not replace a stored copy. Skips Stripe's invoices and
- * invoices without lines, because they have no document.
+ * company or the customer then do not change the invoice. Does not replace a stored copy. Skips invoices without
+ * lines, because they have no document.
  *
- * @returns wrong combinations of rate, category and customer. The caller decides whether they prevent the write.
+ * @returns wrong combinations of rate, category and customer, and characters that no document can print. The caller decides whether they prevent the write.
  */
 export async function keepParties(tx: Database, ids: number[]): Promise<string[]> {
   if (ids.length === 0) return [];
@@ -21,8 +22,9 @@ export async function keepParties(tx: Database, ids: number[]): Promise<string[]
         'buyer_reference', c.buyer_reference, 'document_language', c.document_language,
         'payment_terms', c.payment_terms)
     from invoices i join customers c on c.id = i.customer_id
-    where i.id in (${each(ids)}) and i.status <> 'draft' and i.stripe_invoice_id is null and c.erased_at is null
-      and exists (select from invoice_lines l where l.invoice_id = i.id)
+    where i.id in (${each(ids)}) and i.status <> 'draft' and c.erased_at is null
+      and (exists (select from invoice_lines l where l.invoice_id = i.id)
+        or exists (select from stripe_invoice_lines l where l.invoice_id = i.id))
     order by i.id
     on conflict (invoice_id) do nothing`);
   return keepCategories(tx, ids);
@@ -31,8 +33,10 @@ export async function keepParties(tx: Database, ids: number[]): Promise<string[]
 type Taxed = {
   line_id: number;
   invoice_id: number;
+  text: string;
   tax_rate: string;
   tax_category: TaxCategory | null;
+  seller: KeptParty;
   buyer: KeptParty;
   seller_country: string | null;
   small_business: boolean;
@@ -42,7 +46,7 @@ type Taxed = {
 async function keepCategories(tx: Database, ids: number[]): Promise<string[]> {
   const found = await rows<Taxed>(
     tx,
-    sql`select l.id as line_id, l.invoice_id, l.tax_rate, l.tax_category, d.buyer,
+    sql`select l.id as line_id, l.invoice_id, l.text, l.tax_rate, l.tax_category, d.seller - 'logo' as seller, d.buyer,
         coalesce(d.seller ->> 'country', c.country) as seller_country,
         coalesce((d.seller ->> 'small_business')::boolean, c.small_business, false) as small_business
       from invoice_documents d join invoice_lines l using (invoice_id) left join company c on true
@@ -56,7 +60,9 @@ async function keepCategories(tx: Database, ids: number[]): Promise<string[]> {
   }
   for (const lines of byInvoice.values()) {
     const [first] = lines;
-    if (!first?.seller_country) continue;
+    if (!first) continue;
+    all.push(...printProblems({ company: first.seller, customer: first.buyer }, lines));
+    if (!first.seller_country) continue;
     const seller = { country: first.seller_country, small_business: first.small_business };
     const buyer = {
       country: textOf(first.buyer.country),

@@ -17,8 +17,10 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       isWrittenOff: sql<boolean>`${invoices.uncollectible} and ${invoices.status} = 'overdue'`,
       due: invoices.amount_due,
       failed: invoices.payment_failed_at,
-      isPrinted: sql<boolean>`${invoices.stripe_invoice_id} is null and ${invoices.status} <> 'draft'
-        and exists (select 1 from ${invoiceLines} where ${invoiceLines.invoice_id} = ${invoices.id})`,
+      isPrinted: sql<boolean>`case when ${invoices.stripe_invoice_id} is null
+        then ${invoices.status} <> 'draft'
+          and exists (select 1 from ${invoiceLines} where ${invoiceLines.invoice_id} = ${invoices.id})
+        else ${invoices.lines_complete} and ${invoices.status} not in ('draft', 'cancelled') end`,
       refunded: sql<string>`coalesce(sum(${payments.refunded_amount}), 0)::text`,
     })
     .from(invoices)
@@ -45,7 +47,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Whether we print it, as an issued invoice of our own with lines. Fields may still be missing. */
+      /** Whether it is an issued invoice whose lines are known. Fields of its document may still be missing. */
       is_printed: more?.isPrinted ?? false,
       /** Time when a payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,

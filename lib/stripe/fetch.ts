@@ -90,6 +90,35 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
   return found;
 }
 
+/** Addresses at Stripe of an invoice's PDF and its page for the customer. Null if Stripe gives none. */
+export interface InvoiceLinks {
+  pdf: string | null;
+  page: string | null;
+}
+
+/**
+ * Fetches the addresses of an invoice at Stripe. They are not stored, because they expire and because they open the
+ * invoice without a login. Never throws errors from Stripe or the network, and returns no address then.
+ */
+export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<InvoiceLinks> {
+  try {
+    return toInvoiceLinks(await stripe.invoices.retrieve(id));
+  } catch (error) {
+    unavailable(error);
+    return { pdf: null, page: null };
+  }
+}
+
+/** Reads the addresses of an invoice. Other hosts than Stripe's are left out. */
+export function toInvoiceLinks(object: unknown): InvoiceLinks {
+  const { invoice_pdf, hosted_invoice_url } = asObject(object);
+  const ofStripe = (value: unknown) => {
+    const url = URL.parse(asText(value) ?? '');
+    return url?.protocol === 'https:' && /(^|\.)stripe\.com$/.test(url.hostname) ? url.href : null;
+  };
+  return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
+}
+
 /** Fetches all lines of an invoice; its object shows only ten. Never throws errors from Stripe or the network. */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(

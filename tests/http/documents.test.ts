@@ -7,7 +7,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import * as creditNoteFile from '@/app/api/w5t/credit-notes/[id]/document/route';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
-import { auditLog, creditNotes, customers, invoiceLines } from '@/db/schema';
+import {
+  auditLog,
+  creditNotes,
+  customers,
+  invoiceLines,
+  invoices,
+  type KeptTax,
+  stripeInvoiceLines,
+} from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import { commandActor } from '@/lib/audit/audit-log';
 import type { TaxCategory } from '@/lib/customers/tax-category';
@@ -31,12 +39,13 @@ import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
 import { readRows } from '../support/database';
-import { createCustomer, createInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createStripeInvoice } from '../support/factories';
 
 const PATH = '/api/w5t/invoices/[id]/document';
 const server = useApi({ [PATH]: documentFile, '/api/w5t/credit-notes/[id]/document': creditNoteFile });
 const actor = commandActor('test');
 const now = () => server.runtime.now();
+const moment = () => ({ now: now(), timeZone: 'UTC' });
 const writer = () => ({ actor, now: now(), timeZone: 'UTC' });
 
 const BERLIN = { street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
@@ -52,6 +61,20 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
   const { id } = await draft(...given);
   await takeStep(server.runtime.db, invoiceSteps, 'send', { id, version: 0 }, writer());
   return id;
+}
+
+/** Creates a Stripe invoice, paid in part with the customer's balance, and returns its id. */
+async function stripeInvoice(
+  changes: Partial<typeof invoices.$inferInsert> = {},
+  tax: Partial<KeptTax> = {},
+  description = 'Webhosting L',
+): Promise<number> {
+  const { db } = server.runtime;
+  const customer = await createCustomer(db, { ...BERLIN, company: 'Abo AG' });
+  const paid = { amount_due: '89', balance_applied: '30' };
+  return (
+    await createStripeInvoice(db, { customer_id: customer.id, ...paid, ...changes }, { tax, description })
+  ).id;
 }
 
 /** A red pixel, half transparent. */
@@ -80,7 +103,7 @@ const download = async (id: number | string, accept?: string, list = 'invoices')
       ...(accept && { accept }),
     },
   });
-const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, now())).xml;
+const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, moment())).xml;
 
 /** Returns the XML inside a PDF. It is the only stream that is an XML document with this root. */
 function embedded(pdf: Buffer): string {
@@ -157,6 +180,82 @@ describe('the document of an issued invoice', () => {
   });
 });
 
+describe('the document of a Stripe invoice', () => {
+  test('the document of a Stripe invoice has its lines with period and discount, and asks for no transfer', async () => {
+    const id = await stripeInvoice();
+    const xml = await (await download(id, 'application/xml')).text();
+    for (const part of [
+      '<ram:BilledQuantity unitCode="C62">4.00<',
+      '<ram:ChargeAmount>27.50<',
+      '<ram:ActualAmount>10.00<',
+      '<ram:ReasonCode>95<',
+      '<ram:LineTotalAmount>100.00<',
+      '<ram:TotalPrepaidAmount>30.00<',
+      '<ram:DuePayableAmount>89.00<',
+      '<ram:TypeCode>68<',
+    ]) {
+      expect(xml).toContain(part);
+    }
+    expect(xml).toMatch(/StartDateTime>\s*<udt:DateTimeString format="102">20261001<.*20261031</s);
+    expect(xml).not.toContain('IBANID');
+    const first = Buffer.from(await (await download(id)).arrayBuffer());
+    await server.runtime.db.update(invoices).set({ status: 'cancelled' }).where(eq(invoices.id, id));
+    expect(Buffer.from(await (await download(id)).arrayBuffer()).equals(first)).toBe(true);
+  });
+
+  test('the document of a paid Stripe invoice says that nothing is left to pay, and needs no IBAN', async () => {
+    await setCompany({ iban: null });
+    const id = await stripeInvoice({
+      status: 'paid',
+      amount_paid: '119',
+      amount_due: '0',
+      balance_applied: null,
+    });
+    const xml = await xmlOf(id);
+    expect(xml).toContain('<ram:DuePayableAmount>0.00<');
+    expect(xml).toContain('Der Betrag ist beglichen.');
+    await setCompany();
+  });
+
+  test('the document of a negative Stripe invoice says that its amount is in the balance', async () => {
+    const credited = {
+      subtotal: '-100',
+      tax: '-19',
+      total: '-119',
+      amount_due: '0',
+      balance_applied: '-119',
+    };
+    const id = await stripeInvoice({ ...credited, status: 'paid' }, { amount: '-19.00' });
+    const line = { amount: '-100', discount: '0' };
+    await server.runtime.db.update(stripeInvoiceLines).set(line).where(eq(stripeInvoiceLines.invoice_id, id));
+    const xml = await xmlOf(id);
+    expect(xml).toContain('Guthaben gutgeschrieben');
+    expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">-4.00</);
+    expect(xml).toContain('<ram:DuePayableAmount>0.00<');
+  });
+
+  test('two Stripe invoices of one number have files of different names in a month', async () => {
+    const date = { number: 'TWICE-1', invoice_date: '2031-05-02' };
+    await stripeInvoice(date);
+    const second = await stripeInvoice(date);
+    const names = [];
+    for await (const { files } of documentsOf(server.runtime.db, '2031-05', moment()))
+      names.push(files?.name);
+    expect(names).toEqual(['invoice-TWICE-1', `invoice-TWICE-1-${second}`]);
+  });
+
+  test('the document of an erased customer’s Stripe invoice is made before the erasure', async () => {
+    const { db } = server.runtime;
+    const id = await stripeInvoice({ status: 'paid', amount_due: '0' });
+    const [row] = await rows<{ customer: number }>(
+      db,
+      sql`select customer_id as customer from invoices where id = ${id}`,
+    );
+    await eraseCustomer(db, row?.customer ?? 0, { actor, ...moment() });
+    expect(await xmlOf(id)).toContain('Abo AG');
+  });
+});
+
 describe('the document of a credit note', () => {
   async function creditNotesOf(customer = {}) {
     const { db } = server.runtime;
@@ -220,14 +319,14 @@ describe('the document of a credit note', () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = [];
-    for await (const one of documentsOf(db, note.date.slice(0, 7), now())) numbers.push(one.number);
+    for await (const one of documentsOf(db, note.date.slice(0, 7), moment())) numbers.push(one.number);
     expect(numbers).toEqual(expect.arrayContaining([note.number, cancellation.number]));
     const [customer] = await rows<{ id: number }>(
       db,
       sql`select customer_id as id from invoices where id = ${id}`,
     );
-    await eraseCustomer(db, customer?.id ?? 0, { actor, now: now() });
-    const { xml } = await getCreditNoteDocument(db, note.id, now());
+    await eraseCustomer(db, customer?.id ?? 0, { actor, ...moment() });
+    const { xml } = await getCreditNoteDocument(db, note.id, moment());
     expect(xml).toContain('Vergessen AG');
     // A document that the font of PDFs cannot express was never made, but its buyer is kept.
     const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
@@ -254,12 +353,13 @@ test.each([
 test.each([
   ['that is a draft', () => draft().then(({ id }) => id), 'It is a draft'],
   ['with totals but no lines', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals alone'],
-  [
-    'that Stripe issued',
-    () => createInvoice(server.runtime.db, { stripe_invoice_id: 'in_document' }).then(({ id }) => id),
-    'Stripe issued this invoice',
-  ],
-  ['with a name in an unknown script', () => issue({ company: '株式会社' }), 'no character for 株'],
+  ['of Stripe without all lines', () => stripeInvoice({ lines_complete: false }), 'all of its lines yet'],
+  ['of Stripe that is a draft', () => stripeInvoice({ status: 'draft' }), 'It is a draft'],
+  ['of Stripe that is void', () => stripeInvoice({ status: 'cancelled' }), 'Stripe voided it'],
+  ['of Stripe without a number', () => stripeInvoice({ number: null }), 'BR-02'],
+  ['of Stripe with another total', () => stripeInvoice({ subtotal: '90', total: '107.1' }), 'BR-CO-10'],
+  ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
+  ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
 ])('an invoice %s has no document, and says why', async (_, make, reason) => {
   const { reasons } = await describeDocument(server.runtime.db, await make());
@@ -295,6 +395,20 @@ test.each([
 test.each([
   ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
   ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
+  [
+    'a name in an unknown script',
+    {},
+    { company: '株式会社' },
+    LINES,
+    'customer’s company contains 株 式 会 社',
+  ],
+  [
+    'an unknown character in a line',
+    {},
+    {},
+    [{ ...LINES[0], text: 'Tee ☕' }] as Line[],
+    'Line 1 contains ☕',
+  ],
   ['VAT under reverse charge', {}, VIENNA, [{ ...LINES[0], tax_category: 'AE' }] as Line[], 'BR-AE-5'],
   ['a supply within the EU to a customer without a VAT ID', {}, VIENNA, as('K'), 'BR-IC-2'],
 ])('issuing an invoice with %s is refused', async (_, company, customer, lines, rule) => {
@@ -314,7 +428,7 @@ test('the document of an invoice uses the reference, language and payment terms 
   await db
     .update(customers)
     .set({ buyer_reference: 'later', document_language: 'de', payment_terms: 'later' });
-  const { pdf, xml } = await getDocument(db, id, now());
+  const { pdf, xml } = await getDocument(db, id, moment());
   expect(xml).toContain('<ram:BuyerReference>04011000-12345-67</ram:BuyerReference>');
   expect(xml).toContain('<ram:Description>Net 60.</ram:Description>');
   expect(Buffer.from(pdf).toString('latin1')).toContain('/Lang (en-GB)');
@@ -322,7 +436,7 @@ test('the document of an invoice uses the reference, language and payment terms 
 
 test('the lines of a long invoice continue on further pages', async () => {
   const lines = Array.from({ length: 60 }, (_, i) => ({ ...untaxed[0], text: `Domain ${i + 1}` })) as Line[];
-  const { pdf } = await getDocument(server.runtime.db, await issue({}, lines), now());
+  const { pdf } = await getDocument(server.runtime.db, await issue({}, lines), moment());
   expect(
     Buffer.from(pdf)
       .toString('latin1')
@@ -342,8 +456,8 @@ test('the documents of a month include each of its invoices, with the reason if 
   const id = await issue();
   const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
   const found = [];
-  for await (const one of documentsOf(db, now().toISOString().slice(0, 7), now())) found.push(one);
-  const { pdf } = await getDocument(db, id, now());
+  for await (const one of documentsOf(db, now().toISOString().slice(0, 7), moment())) found.push(one);
+  const { pdf } = await getDocument(db, id, moment());
   expect(found.filter(({ files }) => files && Buffer.from(files.pdf).equals(Buffer.from(pdf)))).toHaveLength(
     1,
   );
@@ -355,9 +469,9 @@ test('the documents of a month include each of its invoices, with the reason if 
 
 test('the zip of a month holds each document, and a list of invoices without one', async () => {
   const { db } = server.runtime;
-  const { name, pdf } = await getDocument(db, await issue(), now());
+  const { name, pdf } = await getDocument(db, await issue(), moment());
   const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
-  const files = unzipSync(await buffer(documentsZip(db, now().toISOString().slice(0, 7), now())));
+  const files = unzipSync(await buffer(documentsZip(db, now().toISOString().slice(0, 7), moment())));
   expect(Buffer.from(files[`${name}.pdf`] ?? []).equals(Buffer.from(pdf))).toBe(true);
   expect(strFromU8(files[`${name}.xml`] ?? new Uint8Array())).toContain('CrossIndustryInvoice');
   expect(strFromU8(files['without-document.txt'] ?? new Uint8Array())).toContain(`${number}: `);
@@ -377,13 +491,13 @@ describe('the PDF of a sales document', () => {
     const { db } = server.runtime;
     const id = await offer('offer');
     expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
-    await expect(getSalesFile(db, id, now())).rejects.toThrow('It is a draft');
+    await expect(getSalesFile(db, id, moment())).rejects.toThrow('It is a draft');
     await send(id);
-    const { pdf, name } = await getSalesFile(db, id, now());
+    const { pdf, name } = await getSalesFile(db, id, moment());
     expect(name).toMatch(/^offer-/);
     server.later(3600);
     await setCompany({ name: 'Renamed GmbH' });
-    expect(Buffer.from((await getSalesFile(db, id, now())).pdf).equals(Buffer.from(pdf))).toBe(true);
+    expect(Buffer.from((await getSalesFile(db, id, moment())).pdf).equals(Buffer.from(pdf))).toBe(true);
     expect(Buffer.from(pdf).toString('latin1')).not.toContain('/EmbeddedFile');
     await setCompany();
   });
@@ -401,7 +515,7 @@ describe('the PDF of a sales document', () => {
     const { db } = server.runtime;
     const id = await offer('offer');
     await send(id);
-    await getSalesFile(db, id, now());
+    await getSalesFile(db, id, moment());
     await db.update(customers).set({ erased_at: now() });
     const year = Number(now().toISOString().slice(0, 4)) + 9;
     await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${year}-01-01T12:00:00Z`) });
@@ -415,7 +529,7 @@ describe('the documents of an erased customer', () => {
     const { db } = server.runtime;
     const id = await issue({ company: 'Vergessen GmbH' });
     const { customer_id } = await saveAsPaid(id);
-    await eraseCustomer(db, customer_id, { actor, now: now() });
+    await eraseCustomer(db, customer_id, { actor, ...moment() });
     expect(await xmlOf(id)).toContain('Vergessen GmbH');
     const year = Number(now().toISOString().slice(0, 4));
     const left = async (at: string) => {
@@ -449,7 +563,7 @@ describe('the logo of the company', () => {
     expect(await logoOf()).toBe(`data:image/png;base64,${PNG.toString('base64')}`);
     await setCompany({}, null);
     expect(await logoOf()).toBeNull();
-    const { pdf } = await getDocument(server.runtime.db, id, now());
+    const { pdf } = await getDocument(server.runtime.db, id, moment());
     expect(Buffer.from(pdf).toString('latin1')).toMatch(/\/Subtype \/Image/);
   });
 

@@ -72,7 +72,7 @@ describe('commits decided on outdated rows', () => {
     const told = { id: 'evt_meanwhile', type: 'charge.dispute.created', created: 1, data: { object } };
     const decided = await decide(JSON.stringify(told));
     await sync.db.update(payments).set({ status: 'completed' }).where(eq(payments.customer_id, id));
-    await eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now() });
+    await eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now(), timeZone: 'UTC' });
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
     expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
   });

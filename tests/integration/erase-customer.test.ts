@@ -40,7 +40,7 @@ const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123/i;
 
 const sync = useSync();
 const writer = () => ({ actor: GRACE, now: sync.now(), timeZone: 'UTC' });
-const erase = (id: number) => eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now() });
+const erase = (id: number) => eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now(), timeZone: 'UTC' });
 const customerOf = (id: number) => readRow(sync.db, customers, id);
 const personalRows = async () => (await dumpDatabase(sync.db)).filter((row) => PERSONAL.test(row));
 const books = () =>

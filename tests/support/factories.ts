@@ -5,12 +5,14 @@ import {
   customers,
   disputes,
   invoices,
+  type KeptTax,
   payments,
   refunds,
   salesDocuments,
   servers,
   stripeCustomers,
   stripeEvents,
+  stripeInvoiceLines,
   subscriptionItems,
   subscriptions,
   toolCalls,
@@ -83,6 +85,30 @@ export async function createInvoice(db: Database, overrides: New<typeof invoices
   const sums = { ...SUMS, amount_due };
   const defaults = { number: `R${next()}`, customer_id, status: 'sent' as const, ...dates, ...sums };
   return insert(db, invoices, defaults, overrides);
+}
+
+const VAT = { amount: '19.00', inclusive: false, rate: '19', type: 'vat', reason: 'standard_rated' };
+
+/** Creates an invoice of Stripe over 119.00 EUR. Its only line has a discount, and 19 % VAT unless given otherwise. */
+export async function createStripeInvoice(
+  db: Database,
+  overrides: New<typeof invoices> = {},
+  { tax, ...line }: New<typeof stripeInvoiceLines> & { tax?: Partial<KeptTax> } = {},
+) {
+  const stripe = { stripe_invoice_id: `in_${next()}`, lines_complete: true };
+  const invoice = await createInvoice(db, { ...stripe, ...overrides });
+  await insert(
+    db,
+    stripeInvoiceLines,
+    {
+      ...{ invoice_id: invoice.id, position: 1, description: 'Webhosting L', quantity: '4' },
+      ...{ amount: '110', discount: '10', taxes: [{ ...VAT, ...tax }] },
+      period_start: new Date('2026-10-01T00:00:00Z'),
+      period_end: new Date('2026-11-01T00:00:00Z'),
+    },
+    line,
+  );
+  return invoice;
 }
 
 /** Creates a sent offer over 119.00 EUR, to a new customer by default. */

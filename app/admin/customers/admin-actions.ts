@@ -15,11 +15,11 @@ export const erase = staffFormAction({
   role: 'admin',
   input: [rowId],
   form: ['customer_number'],
-  run: async ({ runtime: { db, now }, actor }, id, { customer_number }) => {
+  run: async ({ runtime: { db, env, now }, actor }, id, { customer_number }) => {
     const number = await requireErasable(db, id);
     if (customer_number.trim().toLowerCase() !== number.toLowerCase())
       throw invalidField('customer_number', `this is not the number of this customer: type ${number}`);
-    await eraseCustomer(db, id, { actor, now: now() });
+    await eraseCustomer(db, id, { actor, now: now(), timeZone: env.timeZone });
   },
   done: (_erased, id) => `/admin/customers/${id}?notice=erased`,
   refused: ({ problem }, _id, { customer_number }): FormState => ({

@@ -1,6 +1,7 @@
 import { notFound } from 'next/navigation';
 import { toId } from '@/app/_components/search-params';
 import { requireStaff } from '@/lib/auth/staff-session';
+import type { Moment } from '@/lib/documents/invoice-document';
 import { type DocumentFile, documentResponse } from '@/lib/http/document-route';
 import { answerWith, methodNotAllowed, problemResponse } from '@/lib/http/messages';
 import type { Runtime } from '@/lib/runtime';
@@ -9,7 +10,9 @@ import type { Runtime } from '@/lib/runtime';
  * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. A record without
  * a document opens its page, which says why.
  */
-export function staffDocumentRoute(get: (db: Runtime['db'], id: number, now: Date) => Promise<DocumentFile>) {
+export function staffDocumentRoute(
+  get: (db: Runtime['db'], id: number, moment: Moment) => Promise<DocumentFile>,
+) {
   async function download(
     request: Request,
     { params }: { params: Promise<{ id: string }> },
@@ -19,8 +22,8 @@ export function staffDocumentRoute(get: (db: Runtime['db'], id: number, now: Dat
     const { pathname, searchParams } = new URL(request.url);
     const page = pathname.replace(/\/document$/, '');
     return answerWith(
-      async ({ db, now }) => {
-        const file = await get(db, id, now());
+      async ({ db, env, now }) => {
+        const file = await get(db, id, { now: now(), timeZone: env.timeZone });
         const isXml = searchParams.get('format') === 'xml' && file.xml !== undefined;
         return documentResponse(file, isXml ? 'application/xml' : 'application/pdf');
       },

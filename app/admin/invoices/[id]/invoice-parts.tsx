@@ -318,9 +318,11 @@ interface DocumentProps {
   isAdmin: boolean;
 }
 
-/** Links the files of an invoice's document, or says why the invoice has none. */
-export function DocumentSection({ invoice: { id, customer }, state, isAdmin }: DocumentProps) {
+/** Links the files of an invoice's document, or says why the invoice has none. Links the files of Stripe's invoices. */
+export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
+  const { id, customer, stripe_invoice_id } = invoice;
   const { isReady, reasons, missing } = state;
+  const stripes = stripe_invoice_id !== null && invoice.status !== 'draft' && <StripeFiles id={id} />;
   if (isReady) {
     const path = `/admin/invoices/${id}/document`;
     return (
@@ -333,11 +335,17 @@ export function DocumentSection({ invoice: { id, customer }, state, isAdmin }: D
             XRechnung
           </Anchor>
         </Group>
+        {stripes}
       </Section>
     );
   }
   if (missing.length === 0) {
-    return <Section title="Document" none={reasons.join(' ')} />;
+    return (
+      <Section title="Document">
+        <EmptyText>{reasons.join(' ')}</EmptyText>
+        {stripes}
+      </Section>
+    );
   }
   const emptyOf = (owner: string) =>
     missing.flatMap((field) => (field.owner === owner ? field.label : [])).join(', ');
@@ -367,6 +375,26 @@ export function DocumentSection({ invoice: { id, customer }, state, isAdmin }: D
           </ListItem>
         )}
       </List>
+      {stripes}
     </Section>
+  );
+}
+
+/** Says whose number counts, and links the files that Stripe has of its invoice. */
+function StripeFiles({ id }: { id: number }) {
+  const path = `/admin/invoices/${id}/stripe`;
+  return (
+    <Text px="md" pb="md" size="sm">
+      Stripe issued this invoice, and Stripe’s number counts. A document made here has that number, too. At
+      Stripe:{' '}
+      <Anchor href={path} size="sm" rel="noreferrer">
+        PDF
+      </Anchor>
+      ,{' '}
+      <Anchor href={`${path}?of=page`} size="sm" rel="noreferrer">
+        page for the customer
+      </Anchor>
+      .
+    </Text>
   );
 }

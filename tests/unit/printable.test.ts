@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { loadFonts } from '@/lib/documents/fonts';
+import { toPrinted, unprintable } from '@/lib/printable';
+
+/** Marks and invisible characters of the font that no name contains. */
+const SPECIAL = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
+
+test('the printable characters are those of both fonts of documents', async () => {
+  const { regular, bold } = await loadFonts();
+  const printed = Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => {
+    const character = String.fromCodePoint(code);
+    return !/[\s\ud800-\udfff\u2010\u2011]/.test(character) && unprintable(character).length === 0;
+  });
+  const has = (font: typeof regular, code: number) => font.hasGlyphForCodePoint(code);
+  const composed = (code: number) => String.fromCodePoint(code).normalize('NFC').codePointAt(0) ?? 0;
+  expect(printed.filter((code) => !has(regular, composed(code)) || !has(bold, composed(code)))).toEqual([]);
+  const known = regular.characterSet.filter((code) => !SPECIAL.has(code) && has(bold, code));
+  expect(known.filter((code) => unprintable(String.fromCodePoint(code)).length > 0)).toEqual([]);
+});
+
+test.each(['Straße Ωμέγα Щука Ёж İstanbul Şişli Łódź Győr Țară Nguyễn', 'Cafe\u0301 A\u2011B 5 €'])(
+  'documents print %s',
+  (text) => {
+    expect(unprintable(text)).toEqual([]);
+  },
+);
+
+test('documents print accents with their letters, and every hyphen as a hyphen', () => {
+  expect(toPrinted('Cafe\u0301 A\u2011B')).toBe('Café A-B');
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import type { KeptTax } from '@/db/schema';
+import { DEMO_COMPANY } from '@/db/seed/company';
+import type { Company } from '@/lib/documents/company';
+import { toStripeLines } from '@/lib/documents/stripe-lines';
+import { toInvoiceLinks } from '@/lib/stripe/fetch';
+
+const SELLER = { small_business: false, ...DEMO_COMPANY } as unknown as Company;
+const BERLIN = { country: 'DE', vat_id: null, tax_exempt: false };
+const VIENNA = { country: 'AT', vat_id: 'ATU00000001', tax_exempt: false };
+const BOSTON = { country: 'US', vat_id: null, tax_exempt: false };
+
+interface Line {
+  amount: string;
+  discount?: string;
+  quantity?: string | null;
+  description?: string | null;
+  taxes?: Partial<KeptTax>[];
+  period?: [start: string, end: string];
+}
+
+/** A line as `listStripeLines` returns it. */
+function lineOf({
+  amount,
+  discount = '0',
+  quantity = '1',
+  description = 'Hosting',
+  taxes = [],
+  period,
+}: Line) {
+  const kept = taxes.map(
+    (tax): KeptTax => ({ amount: '0', inclusive: false, rate: '0', type: 'vat', reason: null, ...tax }),
+  );
+  const sum = (some: KeptTax[]) => some.reduce((total, one) => total + Number(one.amount), 0);
+  const net = Number(amount) - Number(discount) - sum(kept.filter(({ inclusive }) => inclusive));
+  return {
+    ...{ description, quantity, amount, discount, taxes: kept },
+    period_start: period ? new Date(period[0]) : null,
+    period_end: period ? new Date(period[1]) : null,
+    net: net.toFixed(3),
+    tax: sum(kept).toFixed(3),
+  };
+}
+
+const VAT = { amount: '19.00', rate: '19', reason: 'standard_rated' };
+
+const printed = (lines: Line[], buyer: typeof VIENNA | typeof BERLIN = BERLIN) =>
+  toStripeLines(lines.map(lineOf), {
+    ...{ currency: 'eur', seller: SELLER, buyer, timeZone: 'Europe/Berlin', quantityLabel: 'Quantity' },
+  });
+
+describe('the tax category of a Stripe line', () => {
+  test.each([
+    ['VAT', VAT, BERLIN, 'S'],
+    ['a rate of Vienna', { ...VAT, amount: '20.00', rate: '20' }, VIENNA, 'S'],
+    ['reverse_charge', { reason: 'reverse_charge', rate: '19' }, VIENNA, 'AE'],
+    ['zero_rated', { reason: 'zero_rated' }, BERLIN, 'Z'],
+    ['zero_rated for a business in the EU', { reason: 'zero_rated' }, VIENNA, 'K'],
+    ['zero_rated outside the EU', { reason: 'zero_rated' }, BOSTON, 'G'],
+    ['customer_exempt', { reason: 'customer_exempt', rate: '19' }, BERLIN, 'E'],
+    ['product_exempt', { reason: 'product_exempt' }, BERLIN, 'E'],
+    ['not_subject_to_tax', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
+    ['not_collecting outside the EU', { reason: 'not_collecting' }, BOSTON, 'O'],
+    ['no reason, for a business in the EU', { reason: null }, VIENNA, 'AE'],
+  ])('the tax category of a Stripe line with %s', (_, tax, buyer, category) => {
+    const { lines, taxes, problems } = printed([{ amount: '100.00', taxes: [tax] }], buyer);
+    expect(problems).toEqual([]);
+    expect(lines).toMatchObject([{ tax_category: category }]);
+    expect(taxes).toMatchObject([{ category, net: '100.000', rate: lines[0]?.tax_rate }]);
+  });
+
+  test('a tax that rounds to zero keeps its rate', () => {
+    const { lines, problems } = printed([{ amount: '0.02', taxes: [{ ...VAT, amount: '0.00' }] }]);
+    expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
+  });
+
+  test('a line without an amount or a tax is taxed like the other lines', () => {
+    const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
+    const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
+    expect(problems).toEqual([]);
+    expect(taxes).toMatchObject([{ category: 'O', net: '100.000' }]);
+  });
+
+  test.each([
+    ['two taxes', [VAT, { ...VAT, amount: '5.00', rate: '5' }], 'several taxes, and may have one (BT-151)'],
+    ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is no VAT (BT-151)'],
+    ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
+    ['two reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
+    ['reverse charge at home', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
+    ['a tax that is not its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
+  ])('a Stripe line with %s cannot be expressed', (_, taxes, problem) => {
+    expect(printed([{ amount: '100.00', taxes }]).problems.join(' ')).toContain(problem);
+  });
+
+  test('a Stripe line without a description cannot be expressed', () => {
+    expect(printed([{ amount: '100.00', description: ' ' }]).problems).toEqual([
+      'Line 1 has no description (BR-25)',
+    ]);
+  });
+
+  test('the taxes of a rate are added up as Stripe rounded them', () => {
+    const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
+    expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
+  });
+});
+
+describe('the amounts of a Stripe line', () => {
+  test.each([
+    ['a price with parts of a cent', { amount: '1.00', quantity: '8' }, '8', 0.125, 0],
+    ['a negative amount', { amount: '-10.00', quantity: '1' }, '1', -10, 0],
+    ['a discount', { amount: '50.00', discount: '5.00', quantity: '2' }, '2', 25, 5],
+    ['a discount of everything', { amount: '50.00', discount: '50.00' }, '1', 50, 50],
+    ['an unknown quantity', { amount: '50.00', quantity: null }, '1', 50, 0],
+    [
+      'a discount and an included tax',
+      { amount: '119.00', discount: '11.90', taxes: [{ ...VAT, amount: '17.10', inclusive: true }] },
+      '1',
+      100,
+      10,
+    ],
+  ])(
+    'quantity, price and discount result in the net amount with %s',
+    (_, line: Line, quantity, price, discount) => {
+      const { lines } = printed([line]);
+      const [first] = lines;
+      const values = [first?.quantity, first?.unit_price, first?.discount].map(Number);
+      expect(values).toEqual([Number(quantity), price, discount]);
+      expect(Number(first?.net)).toBeCloseTo(Number(quantity) * price - discount, 6);
+    },
+  );
+
+  test('a quantity that does not divide the amount stands in the text', () => {
+    const { lines } = printed([{ amount: '10.00', quantity: '3' }]);
+    expect(lines).toMatchObject([{ text: 'Hosting (Quantity 3)', quantity: '1', unit_price: '10.000' }]);
+  });
+
+  test('the period of a line ends on its last day', () => {
+    const { lines } = printed([
+      { amount: '1.00', period: ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'] },
+      { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },
+    ]);
+    expect(lines.map(({ period }) => period)).toEqual([{ start: '2026-10-01', end: '2026-10-31' }, null]);
+  });
+});
+
+test('only addresses at Stripe count as links of an invoice', () => {
+  const invoice_pdf = 'https://pay.stripe.com/invoice/acct_1/pdf';
+  expect(toInvoiceLinks({ invoice_pdf, hosted_invoice_url: 'https://stripe.com.example/i' })).toEqual({
+    pdf: invoice_pdf,
+    page: null,
+  });
+  expect(toInvoiceLinks({ invoice_pdf: null, hosted_invoice_url: 'javascript:alert(1)' })).toEqual({
+    pdf: null,
+    page: null,
+  });
+});
