@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
 import { customers, invoices } from '@/db/schema';
+import { AGE_RANGES, type AgeGroup, ageGroupOf, ageGroupSql, presentAge, rangeOfAge } from '../ageing';
 import { BATCH, type CursorList, pagesToCsv, readSortedPage } from '../counted-list/sorted-page';
 import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { addDays, toIso } from '../dates';
@@ -12,21 +13,9 @@ import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** Age groups as ranges of days since the due date. A failed payment makes an invoice overdue before that date. */
-const AGES = {
-  'not-due': [null, 0],
-  '1-14': [1, 14],
-  '15-30': [15, 30],
-  '31-60': [31, 60],
-  'over-60': [61, null],
-} as const;
-
-export const OVERDUE_AGES = ['not-due', '1-14', '15-30', '31-60', 'over-60'] as const;
-export type OverdueAge = (typeof OVERDUE_AGES)[number];
-
 /** Filters of the overdue invoices. */
 export const overdueFilters = z.object({
-  age: oneOf([...OVERDUE_AGES, 'over-30']).optional(),
+  age: z.preprocess(presentAge, oneOf(AGE_RANGES).optional()),
   currency: currencyCode.optional(),
   per_page: perPageParam,
 });
@@ -40,7 +29,7 @@ export async function listOverdue(
   start: PageStart,
   size = per_page,
 ): Promise<CursorList<OverdueInvoice>> {
-  const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
+  const [from, to] = age ? rangeOfAge(age) : [null, null];
   // The status condition must match that of the partial index.
   const where = and(
     sql`${invoices.status} = 'overdue'`,
@@ -77,14 +66,11 @@ export type OverdueSum = Awaited<ReturnType<typeof sumOverdue>>[number];
 
 /** Sums the overdue invoices by currency and age. The currency with the most invoices comes first. */
 export async function sumOverdue(db: Database, today: string) {
-  const day = (days: number) => sql`${addDays(today, -days)}::date`;
-  const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
+  const sums = await rows<Record<'currency' | 'total', string> & { age: AgeGroup; count: number }>(
     db,
     sql`select currency, age, count(*)::int as count, sum(amount_due)::text as total
       from (
-        select currency, amount_due, ${dueOn} as due,
-          case when ${dueOn} >= ${day(0)} then 'not-due' when ${dueOn} >= ${day(14)} then '1-14'
-            when ${dueOn} >= ${day(30)} then '15-30' when ${dueOn} >= ${day(60)} then '31-60' else 'over-60' end as age
+        select currency, amount_due, ${ageGroupSql(dueOn, today)} as age
         from ${invoices} where status = 'overdue') aged
       group by currency, age order by sum(count(*)) over (partition by currency) desc, currency, age`,
   );
@@ -95,10 +81,14 @@ export async function sumOverdue(db: Database, today: string) {
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
   return pagesToCsv(
     [
-      ...['id', 'number', 'due_date', 'days', 'currency', 'amount_due', 'payment_failed_at'],
+      ...['id', 'number', 'due_date', 'days', 'age', 'currency', 'amount_due', 'payment_failed_at'],
       ...['stripe_invoice_id', 'customer_number', 'customer_name'],
     ],
     (start) => listOverdue(db, filters, today, start, BATCH),
-    (invoice) => ({ ...inColumns(invoice), payment_failed_at: toIso(invoice.payment_failed_at) }),
+    (invoice) => ({
+      ...inColumns(invoice),
+      age: ageGroupOf(invoice.days),
+      payment_failed_at: toIso(invoice.payment_failed_at),
+    }),
   );
 }

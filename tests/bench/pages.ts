@@ -86,7 +86,7 @@ const PAGES: MeasuredPage[] = [
     ...PRESETS,
   ),
   ...listOf('servers', ''),
-  ...listOf('overdue', '', 'age=over-30 age=1-14 currency=eur currency=usd'),
+  ...listOf('overdue', '', 'age=over-30 age=1-30 currency=eur currency=usd'),
   ...listOf('renewals', '', 'of=subscriptions from=2026-12-01&to=2026-12-31 from=2027-11-01'),
   { path: '/admin/customers/17' },
   ...['druckerei', 'zzzzqq', 'an', 'Müller', '392.00', 'R-4711', '4711', 'site4711'].map((text) => ({

@@ -1,7 +1,7 @@
+import { AGE_RANGES, type AgeName } from '@/lib/ageing';
 import { toCalendarDate } from '@/lib/dates';
 import {
   listOverdue,
-  type OverdueAge,
   type OverdueInvoice,
   overdueCsv,
   overdueFilters,
@@ -30,7 +30,7 @@ export const OVERDUE = declareList({
     {
       name: 'age',
       label: 'Age',
-      options: Object.entries(AGE_TEXTS).map(([value, label]) => ({ value, label })),
+      options: AGE_RANGES.map((value) => ({ value, label: AGE_TEXTS[value] })),
     },
     { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' },
   ],
@@ -107,12 +107,13 @@ function daysText({ days }: OverdueInvoice): string {
   return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
 }
 
-/** Texts for the age groups of overdue invoices. `over-30` combines the two oldest groups. */
-export const AGE_TEXTS: Record<OverdueAge | 'over-30', string> = {
+/** Texts for the ages of overdue invoices. A failed payment makes an invoice overdue before its due date. */
+export const AGE_TEXTS: Record<AgeName, string> = {
   'not-due': 'Payment failed, not due yet',
-  '1-14': '1–14 days',
-  '15-30': '15–30 days',
+  '1-30': '1–30 days',
   '31-60': '31–60 days',
-  'over-60': 'Over 60 days',
+  '61-90': '61–90 days',
+  'over-90': 'Over 90 days',
   'over-30': 'Over 30 days',
+  'over-60': 'Over 60 days',
 };

@@ -1,7 +1,8 @@
 import { Paper } from '@mantine/core';
 import type { CSSProperties } from 'react';
+import { AGE_GROUPS, presentAge } from '@/lib/ageing';
 import { toCalendarDate } from '@/lib/dates';
-import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
+import { type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
 import { getRuntime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
 import { formatMoney, formatNumber } from '../../_components/format';
@@ -19,6 +20,8 @@ export default staffPage(async ({ runtime: { db }, search }) => {
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
   // paid, so the list does not contain them.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
+  const age = presentAge(search.get('age'));
+  if (typeof age === 'string') search.set('age', age);
   return (
     <ListPage list={OVERDUE} search={search}>
       <TaskNotice tasks={takenBack} />
@@ -32,7 +35,7 @@ async function OverdueSums() {
   const { db, env, now } = await getRuntime();
   const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));
   const currencies = [...new Set(sums.map(({ currency }) => currency))];
-  const ages = OVERDUE_AGES.filter((age) => sums.some((sum) => sum.age === age));
+  const ages = AGE_GROUPS.filter((age) => sums.some((sum) => sum.age === age));
   if (currencies.length === 0) return null;
   return (
     <Paper withBorder radius="lg" mb="lg" className={classes.frame ?? ''}>
