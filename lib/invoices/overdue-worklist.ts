@@ -17,14 +17,15 @@ import { dueOn } from './list';
 export const overdueFilters = z.object({
   age: z.preprocess(presentAge, oneOf(AGE_RANGES).optional()),
   currency: currencyCode.optional(),
+  sort: z.enum(['due', '-due', 'open', '-open']).catch('due'),
   per_page: perPageParam,
 });
 type OverdueFilters = z.infer<typeof overdueFilters>;
 
-/** Returns one page of the overdue invoices, the longest overdue first. */
+/** Returns one page of the overdue invoices, by due date or by open amount. */
 export async function listOverdue(
   db: Database,
-  { age, currency, per_page }: OverdueFilters,
+  { age, currency, sort, per_page }: OverdueFilters,
   today: string,
   start: PageStart,
   size = per_page,
@@ -37,7 +38,8 @@ export async function listOverdue(
     to === null ? undefined : sql`${dueOn} >= ${addDays(today, -to)}::date`,
     currency === undefined ? undefined : eq(invoices.currency, currency),
   );
-  const rows = { table: invoices, where, by: dueOn, descends: false };
+  const by = sort.endsWith('open') ? sql`${invoices.amount_due}` : dueOn;
+  const rows = { table: invoices, where, by, descends: sort.startsWith('-') };
   return readSortedPage(db, rows, { start, size }, (tx, ids) => readOverdue(tx, ids, today));
 }
 
@@ -77,7 +79,7 @@ export async function sumOverdue(db: Database, today: string) {
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** Returns the matching overdue invoices as CSV, in pieces, the longest overdue first. */
+/** Returns the matching overdue invoices as CSV, in pieces. */
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
   return pagesToCsv(
     [

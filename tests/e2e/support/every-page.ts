@@ -56,6 +56,8 @@ export const MORE_STATES = [
   '/admin/customers/1/merge?to=2',
   '/admin/invoices?status=overdue&customer=nobody',
   '/admin/invoices?status=refunded_in_part',
+  '/admin/invoices?sort=-open&status=open',
+  '/admin/overdue/invoices?age=1-14&sort=-open',
   '/admin/invoices/{form.invoice}',
   '/admin/payments?from=wrong',
   '/admin/payments?status=disputed',
