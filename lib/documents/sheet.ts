@@ -7,10 +7,10 @@ import { buyerName, correction, formatDay, isSale, namesOf, numberFormats, payme
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
 
-const mm = (length: number) => (length * 72) / 25.4;
+export const mm = (length: number) => (length * 72) / 25.4;
 
 /** Measures of a sheet in points. The places of letterhead, address and folds are those of DIN 5008, form B. */
-const SHEET = {
+export const SHEET = {
   width: mm(210),
   left: mm(25),
   right: mm(190),
@@ -23,7 +23,7 @@ const SHEET = {
 };
 const SIZE = 9;
 const SMALL = 7;
-const GREY = '#555555';
+export const GREY = '#555555';
 
 /** Draws an invoice onto the pages of an empty document, and adds the tags for screen readers. */
 export function drawInvoice(document: Document, printed: PrintedInvoice): void {
@@ -38,7 +38,7 @@ export function drawInvoice(document: Document, printed: PrintedInvoice): void {
   drawNotes(pen, printed);
   if (!isSale(printed)) drawPayment(pen, printed);
   root.end();
-  drawPageParts(document, printed);
+  drawPageParts(document, printed, `${namesOf(printed).title} ${printed.number}`);
 }
 
 interface TextOptions {
@@ -51,10 +51,10 @@ interface TextOptions {
   color?: string;
 }
 
-type Pen = ReturnType<typeof createPen>;
+export type Pen = ReturnType<typeof createPen>;
 
 /** Makes the functions that write tagged text at a place, and that begin a new page when there is no more room. */
-function createPen(document: Document, root: Element) {
+export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
   const pen = {
@@ -103,8 +103,11 @@ function createPen(document: Document, root: Element) {
   return pen;
 }
 
+/** What the frame of every letter prints. */
+export type Parties = Pick<PrintedInvoice, 'seller' | 'buyer' | 'language'>;
+
 /** Writes the seller's name, and the recipient into the window of the envelope. */
-function drawLetterhead(pen: Pen, { seller, buyer, language }: PrintedInvoice): void {
+export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): void {
   const { root } = pen;
   if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
   const width = seller.logo ? mm(100) : SHEET.right - SHEET.left;
@@ -245,7 +248,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   pen.y += 6;
 }
 
-function writePlain(document: Document, text: string, options: TextOptions): void {
+export function writePlain(document: Document, text: string, options: TextOptions): void {
   const {
     x,
     y = document.y,
@@ -360,8 +363,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
 const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
 /** Draws the footer and the number of each page, and the fold marks of the first one. */
-function drawPageParts(document: Document, printed: PrintedInvoice): void {
-  const { seller, language } = printed;
+export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
   const says = PHRASES[language];
   const columns = [
     [
@@ -392,8 +394,7 @@ function drawPageParts(document: Document, printed: PrintedInvoice): void {
     const number = says.page(page + 1, count);
     writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
     if (page > 0) {
-      const title = `${namesOf(printed).title} ${printed.number}, ${says.carried}`;
-      writePlain(document, title, { ...whole, y: mm(15), size: SMALL });
+      writePlain(document, `${title}, ${says.carried}`, { ...whole, y: mm(15), size: SMALL });
     } else {
       for (const y of [105, 148.5, 210]) {
         document.moveTo(mm(5), mm(y)).lineTo(mm(9), mm(y)).lineWidth(0.25).strokeColor('#999999').stroke();

@@ -52,6 +52,8 @@ export const MORE_STATES = [
   '/admin/webhooks?outcome=failed',
   '/admin/customers?q=nobody&country=Germania',
   '/admin/customers/{wren}',
+  '/admin/customers/{form.spread}/statement?from=2026-01-01',
+  '/admin/customers/{wren}/statement?from=wrong',
   '/admin/customers/1?notice=conflict',
   '/admin/customers/1/merge?to=2',
   '/admin/invoices?status=overdue&customer=nobody',

@@ -97,6 +97,7 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
         <Stack gap="xl">
           <Balance
             overdue={counts.overdue}
+            statementPath={`/admin/customers/${id}/statement`}
             transferPath={erasedAt ? null : `/admin/customers/${id}/transfer`}
             {...{ unpaid, balances, credits, transferCredits, uncounted }}
           />

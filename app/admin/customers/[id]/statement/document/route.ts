@@ -1,0 +1,12 @@
+import { getStatementFile } from '@/lib/documents/statement';
+import { statementPeriod } from '@/lib/payments/statement';
+import { staffDocumentRoute } from '../../../../_components/records/document-route';
+
+/** Downloads the statement of account as PDF. A wrong period counts as none. */
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = staffDocumentRoute(
+  (db, id, now, { search, timeZone }) => {
+    const period = statementPeriod.safeParse(Object.fromEntries(search)).data ?? {};
+    return getStatementFile(db, id, period, { now, timeZone });
+  },
+  '?notice=no_pdf',
+);
