@@ -50,6 +50,13 @@ export async function getStatementFile(
   if (!buyer) throw new AppError('not_found', `There is no customer ${customerId}.`);
   if (buyer.erased_at) throw new AppError('conflict', 'There is no PDF. The customer was erased.');
   const seller = await getCompany(db);
+  const { name: company, street, postal_code, city, country } = seller;
+  if (![company, street, postal_code, city, country].every(Boolean)) {
+    throw new AppError(
+      'conflict',
+      'There is no PDF. The company needs a name and an address in the settings.',
+    );
+  }
   const statements = await readStatements(db, customerId, period, timeZone);
   const entries = statements.flatMap((one) => one.entries);
   if (entries.length > MAX_ENTRIES) {
@@ -73,7 +80,11 @@ export async function getStatementFile(
   }
   const date = toCalendarDate(now, timeZone);
   const language = buyer.document_language ?? languageFor(buyer.country);
-  const pdf = await toPdf({ seller, buyer, language, date, period, statements }, now);
+  const address = { postal_code: buyer.postal_code ?? '', city: buyer.city ?? '' };
+  const pdf = await toPdf(
+    { seller, buyer: { ...buyer, ...address }, language, date, period, statements },
+    now,
+  );
   const name = `statement-${buyer.customer_number}-${period.to ?? date}`.replace(/[^\w.-]+/g, '-');
   return { pdf, name };
 }
@@ -139,9 +150,9 @@ function drawTitle(pen: Pen, { language, date, period: { from, to }, statements 
 }
 
 const COLUMNS = {
-  date: { x: SHEET.left, width: mm(26), align: 'left' },
-  kind: { x: SHEET.left + mm(27), width: mm(42), align: 'left' },
-  reference: { x: SHEET.left + mm(70), width: mm(44), align: 'left' },
+  date: { x: SHEET.left, width: mm(32), align: 'left' },
+  kind: { x: SHEET.left + mm(33), width: mm(40), align: 'left' },
+  reference: { x: SHEET.left + mm(74), width: mm(40), align: 'left' },
   amount: { x: SHEET.left + mm(115), width: mm(24), align: 'right' },
   balance: { x: SHEET.left + mm(141), width: mm(24), align: 'right' },
 } as const;

@@ -1,5 +1,6 @@
 import { and, eq, gt, inArray, type SQL, sql, sum } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { customers, receivableChanges, receivables, transfers } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
@@ -37,7 +38,10 @@ export const receivableList = (today: string) =>
   defineList({
     filters: {
       customer: customerFilter(r.customer_id),
-      currency: filter(currencyCode, (currency) => ({ where: eq(r.currency, currency) })),
+      /** A currency, or `all`. The page shows one, because amounts of several currencies cannot be compared. */
+      currency: filter(z.union([z.literal('all'), currencyCode]), (currency) => ({
+        where: currency === 'all' ? undefined : eq(r.currency, currency),
+      })),
     },
     orders: ORDERS,
     sort: '-open',

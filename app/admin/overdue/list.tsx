@@ -30,7 +30,7 @@ export const RECEIVABLES = declareList({
     read: (db, filters, place, runtime) => listOf(runtime).read(db, filters, place),
     csv: (db, filters, runtime) => listOf(runtime).csv(db, filters),
   },
-  fields: () => [customerField, { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' }],
+  fields: () => [customerField],
   Rows: ({ rows, sorting, timeZone }) => (
     <RecordList
       label="Receivables"

@@ -26,7 +26,7 @@ export const generateMetadata = titleOfRow(
 );
 
 const NO_PDF =
-  'There is no PDF. The customer was erased, a name has a character that the font of documents lacks, or the period has too many entries.';
+  'There is no PDF. The company or the customer lacks a name or an address, a name has a character that the font of documents lacks, or the period has too many entries.';
 
 /** Maximum number of entries of a currency on the page. The files have all. */
 const SHOWN = 500;
