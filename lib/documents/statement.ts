@@ -5,7 +5,6 @@ import { customers } from '@/db/schema';
 import { toCalendarDate } from '../dates';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
-import { type EntryKind, readStatements, type Statement, type StatementPeriod } from '../payments/statement';
 import { getCompany } from './company';
 import { loadFonts, unprintable } from './fonts';
 import { type Language, languageFor, PHRASES } from './phrases';
@@ -21,6 +20,7 @@ import {
   SHEET,
   writePlain,
 } from './sheet';
+import { type EntryKind, readStatements, type Statement, type StatementPeriod } from './statement-entries';
 
 /** Maximum number of entries in a PDF. */
 const MAX_ENTRIES = 2000;

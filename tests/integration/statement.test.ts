@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { creditNotes, customers } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { readStatements, type Statement, statementCsv } from '@/lib/documents/statement-entries';
 import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { listTransferCredits } from '@/lib/payments/queries';
-import { readStatements, type Statement, statementCsv } from '@/lib/payments/statement';
 import { useDatabase } from '../support/database';
 import {
   createCustomer,

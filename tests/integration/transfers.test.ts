@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { accountingEntries, customers, invoices, payments, transfers } from '@/db/schema';
 import { commandActor, listAudit } from '@/lib/audit/audit-log';
+import { readStatements } from '@/lib/documents/statement-entries';
 import { AppError } from '@/lib/errors';
 import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { leftOf } from '@/lib/invoices/settle';
@@ -18,7 +19,6 @@ import {
   listUsableCredits,
 } from '@/lib/payments/queries';
 import type { PaymentWriter } from '@/lib/payments/schema';
-import { readStatements } from '@/lib/payments/statement';
 import {
   applyCredit,
   correctTransfer,

@@ -9,7 +9,7 @@ import {
   type Statement,
   type StatementEntry,
   statementPeriod,
-} from '@/lib/payments/statement';
+} from '@/lib/documents/statement-entries';
 import { Money } from '../../../_components/display/values';
 import { FilterBar } from '../../../_components/lists/filter-bar';
 import { parseFilters } from '../../../_components/lists/list-declaration';

@@ -1,5 +1,5 @@
 import { getStatementFile } from '@/lib/documents/statement';
-import { statementPeriod } from '@/lib/payments/statement';
+import { statementPeriod } from '@/lib/documents/statement-entries';
 import { staffDocumentRoute } from '../../../../_components/records/document-route';
 
 /** Downloads the statement of account as PDF. A wrong period counts as none. */

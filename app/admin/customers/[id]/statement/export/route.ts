@@ -1,7 +1,7 @@
 import { notFound, redirect } from 'next/navigation';
 import { toId, toParams } from '@/app/_components/search-params';
 import { getCustomer } from '@/lib/customers/queries';
-import { statementCsv, statementPeriod } from '@/lib/payments/statement';
+import { statementCsv, statementPeriod } from '@/lib/documents/statement-entries';
 import { csvRoute } from '../../../../_components/lists/csv';
 import { parseFilters } from '../../../../_components/lists/list-declaration';
 import { orNotFound } from '../../../../_components/page/staff-page';

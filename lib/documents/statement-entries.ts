@@ -8,7 +8,7 @@ import { toCalendarDate } from '../dates';
 import { calendarDate, isInOrder, WRONG_ORDER } from '../fields';
 import { toThousandths } from '../money';
 import { isUnpaid } from '../overdue';
-import { COUNTED_BACK } from './money-back';
+import { COUNTED_BACK } from '../payments/money-back';
 
 /** The period of a statement. Both days are inclusive, and each may be absent. */
 export const statementPeriod = z
