@@ -35,7 +35,7 @@ test('the header rows of all CSV files equal their golden file', async () => {
 
 /** Returns the CSV file of each staff list, by the path of the list. */
 async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
-  const modules = import.meta.glob<Record<string, List>>('../app/admin/*/list.tsx', { eager: true });
+  const modules = import.meta.glob<Record<string, List>>('../app/admin/**/list.tsx', { eager: true });
   const lists = Object.values(modules).flatMap((module) => Object.values(module));
   const { runtime } = server;
   return lists.flatMap(({ path, source: { schema, csv } = {} }) =>

@@ -41,3 +41,12 @@ function toNumber(text: string | null, max: number): number | undefined {
   const number = Number(text);
   return Number.isInteger(number) && number >= 1 && number <= max ? number : undefined;
 }
+
+/** Converts the parameters of a page to a query, including repeated and empty ones. */
+export function toQuery(params: SearchParams): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    for (const one of [value ?? []].flat()) query.append(name, one);
+  }
+  return query;
+}

@@ -95,7 +95,7 @@ function billingTasks({ overdue, oldest, past_due }: Attention) {
   if (count > 0 && oldest !== null) {
     const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');
     const text = `${formatCount(count, 'overdue invoice')}: ${sums}; the oldest was due on ${formatDate(oldest)}.`;
-    tasks.push({ text, href: '/admin/overdue' });
+    tasks.push({ text, href: '/admin/overdue/invoices' });
   }
   if (past_due > 0) {
     const text = `${formatCount(past_due, 'subscription is', 'subscriptions are')} past due.`;
@@ -113,11 +113,17 @@ export async function OpenFigures() {
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="lg">
       <Figure
         label="Open invoices"
-        note={<TextLink href="/admin/invoices?status=open">Open invoices</TextLink>}
+        note={
+          <>
+            <TextLink href="/admin/overdue">Who owes most</TextLink>
+            {' · '}
+            <TextLink href="/admin/invoices?status=open">Open invoices</TextLink>
+          </>
+        }
       >
         <CurrencySums sums={open} noun="open invoice" />
       </Figure>
-      <Figure label="Overdue" note={<TextLink href="/admin/overdue">Overdue by age</TextLink>}>
+      <Figure label="Overdue" note={<TextLink href="/admin/overdue/invoices">Overdue by age</TextLink>}>
         <CurrencySums sums={overdue} noun="overdue invoice" />
       </Figure>
       <OpenDisputes />

@@ -1,4 +1,14 @@
-import { bigint, date, integer, numeric, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  date,
+  index,
+  integer,
+  numeric,
+  type PgColumn,
+  pgTable,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core';
 import { instant } from './columns';
 
 // Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
@@ -59,3 +69,55 @@ const sum = {
 
 export const sums = pgTable('sums', sum, (t) => [primaryKey({ columns: [t.of, t.day, t.currency] })]);
 export const sumDeltas = pgTable('sum_deltas', sum);
+
+// What customers owe, for the list of receivables. Its writers only mark a customer. From time to time, a writer computes
+// the rows of all marked customers (db/functions/receivables.sql).
+
+const total = () => numeric({ precision: 24, scale: 3 }).notNull();
+
+/** What a customer owes in one currency. A row is right if its customer is not marked, and on the days of its validity. */
+export const receivables = pgTable(
+  'receivables',
+  {
+    customer_id: integer().notNull(),
+    currency: text().notNull(),
+    /** Sum and number of the unpaid invoices, and the oldest of their due dates. */
+    open_amount: total(),
+    invoice_count: integer().notNull(),
+    oldest_due: date().notNull(),
+    /** The sums of the age groups (`lib/overdue.ts`). */
+    not_due: total(),
+    days_1_30: total(),
+    days_31_60: total(),
+    days_61_90: total(),
+    over_90_days: total(),
+    /** The date of the customer's last payment and the time of the last note. -infinity if there is none. */
+    last_payment: date().notNull(),
+    last_note: instant().notNull(),
+    /** The first day on which each invoice has its age group, and the first day on which one has another. */
+    valid_from: date().notNull(),
+    valid_until: date().notNull(),
+  },
+  (t) => {
+    const order = (name: string, by: PgColumn) =>
+      index(`receivables_${name}`).on(by, t.customer_id, t.currency);
+    return [
+      primaryKey({ columns: [t.customer_id, t.currency] }),
+      order('open', t.open_amount),
+      order('count', t.invoice_count),
+      order('due', t.oldest_due),
+      order('not_due', t.not_due),
+      order('1_30', t.days_1_30),
+      order('31_60', t.days_31_60),
+      order('61_90', t.days_61_90),
+      order('over_90', t.over_90_days),
+      order('payment', t.last_payment),
+      order('note', t.last_note),
+      index('receivables_valid_from').on(t.valid_from),
+      index('receivables_valid_until').on(t.valid_until),
+    ];
+  },
+);
+
+/** Customers whose rows in `receivables` are computed again. */
+export const receivableChanges = pgTable('receivable_changes', { customer_id: integer().notNull() });

@@ -89,13 +89,19 @@ export const invoices = pgTable(
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
     // For searches by an amount or by a part of a number.
-    index('invoices_unpaid_amount').on(t.amount_due).where(sql`${t.status} in ('sent', 'overdue')`),
+    index('invoices_unpaid_amount').on(t.amount_due, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_total').on(t.total).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_number')
       .using('gin', t.number.op('gin_trgm_ops'))
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
+    // The orders of the lists by open amount and by due date.
+    index('invoices_amount_due').on(t.amount_due, t.id),
+    index('invoices_overdue_amount').on(t.amount_due, t.id).where(sql`${t.status} = 'overdue'`),
+    index('invoices_unpaid_due')
+      .on(sql`coalesce(${t.due_date}, 'infinity')`, t.id)
+      .where(sql`${t.status} in ('sent', 'overdue')`),
     // The order of the list by due date. Invoices without one come last.
     index('invoices_due_order').on(sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     index('invoices_status_due').on(t.status, sql`coalesce(${t.due_date}, 'infinity')`, t.id),

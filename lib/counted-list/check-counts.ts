@@ -8,15 +8,16 @@ const LISTS = [
   ...(['invoice', 'payment', 'sales_document', 'service'] as const),
   ...(['due_invoice', 'valid_document', 'billed_service'] as const),
 ] as const;
-/** The counted lists and the sums of the overview. */
-const KEPT = [...LISTS, 'sums'] as const;
+/** The counted lists, the sums of the overview, and what customers owe. */
+const KEPT = [...LISTS, 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
  * Checks the counts of one random block per list and the sums of one random day. Stores which lists are
- * wrong. Skips a list while another process updates its blocks. Does nothing on a read-only connection.
+ * wrong. Skips a list while another process updates its blocks. Does nothing on a read-only connection. Also brings the
+ * receivables up to date.
  *
- * @returns the names of the lists that are wrong, and `sums` if the sums are
+ * @returns the names of the lists that are wrong, and `sums` or `receivables` if these are
  */
 export async function checkCounts(db: Database): Promise<CountedName[]> {
   const [state] = await rows<{ reads: boolean }>(
@@ -26,7 +27,7 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
   if (state?.reads) return [];
   // A server vacuums automatically. The embedded database does not, so its tables of deltas would grow without limit.
   if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
-  if (!isServer(db)) await db.execute(sql`vacuum sum_deltas`);
+  if (!isServer(db)) await db.execute(sql`vacuum sum_deltas, receivable_changes`);
   return transact(db, async (tx) => {
     const wrong: CountedName[] = [];
     for (const list of KEPT) {
@@ -53,7 +54,7 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Recounts each list, then the sums, and yields the errors. Rows can be read and written during the recount. */
+/** Recounts each list, then the sums and the receivables, and yields the errors. Rows can be read and written during the recount. */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

@@ -72,8 +72,8 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
   orders: Record<Name, SQLWrapper>;
   /** The default order. A minus sorts the last or largest first. */
   sort: NoInfer<Sort<Name>>;
-  /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
-  lacks?(values: Values<F>): NoInfer<Name> | undefined;
+  /** Returns the orders that the list does not offer with these filters. */
+  lacks?(values: Values<F>): NoInfer<Name>[];
   /** Reads a numbered page in the default order. If absent, every page has cursors. */
   counted?(db: Database, request: PageRequest, values: Record<string, unknown>): Promise<Page<Row>>;
   columns: string[];
@@ -101,7 +101,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
     const selection = {
       where: and(...meanings.map(({ where }) => where)),
       few: meanings.some(({ few }) => few),
-      by: sort.replace('-', '') as Name,
+      by: sort.replace(/^-/, '') as Name,
       descends: sort.startsWith('-'),
     };
     if (options.page) return options.page(db, selection, at);
@@ -111,8 +111,8 @@ export function defineList<F extends Filters, Name extends string, Row extends {
 
   return {
     schema: schemaOf(options),
-    /** Returns the order that the list does not offer with these filters. Undefined if it offers all orders. */
-    lacks: (given: Given): string | undefined => lacks?.(given),
+    /** Returns the orders that the list does not offer with these filters. */
+    lacks: (given: Given): string[] => lacks?.(given) ?? [],
     /** Reads a page: by number if list and filters are counted and the order is the default, otherwise by cursor. */
     async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
       const meanings = await meaningsOf(db, given);
@@ -176,7 +176,8 @@ function schemaOf<F extends Filters, Name extends string, Row>({
     })
     .refine((values) => isInOrder(values as Days), WRONG_ORDER)
     .overwrite((values) => {
-      const isLacking = lacks?.(values as Values<F>) === String(values.sort).replace('-', '');
+      const lacking: string[] = lacks?.(values as Values<F>) ?? [];
+      const isLacking = lacking.includes(String(values.sort).replace(/^-/, ''));
       return isLacking ? { ...values, sort: sort as never } : values;
     }) as unknown as ListSchema<F, Name>;
 }

@@ -103,7 +103,7 @@ function formatsOf(language: Language) {
 }
 
 /** Returns the functions that format the numbers of an invoice, in its language and currency. */
-export function numberFormats({ language, currency }: PrintedInvoice) {
+export function numberFormats({ language, currency }: Pick<PrintedInvoice, 'language' | 'currency'>) {
   const { exact, price } = NUMBERS[language];
   const decimals = currencyDecimals(currency);
   const code = currency.toUpperCase();

@@ -1,7 +1,7 @@
+import { encode } from 'uqr';
 import { countryName } from '../countries';
 import { fromThousandths, toThousandths } from '../money';
 import { toPrinted } from '../printable';
-import { isTransfer, paymentCode } from './payment-code';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
 import {
@@ -19,10 +19,10 @@ import {
 type Document = PDFKit.PDFDocument;
 type Element = PDFKit.PDFStructureElement;
 
-const mm = (length: number) => (length * 72) / 25.4;
+export const mm = (length: number) => (length * 72) / 25.4;
 
 /** Measures of a sheet in points. The places of letterhead, address and folds are those of DIN 5008, form B. */
-const SHEET = {
+export const SHEET = {
   width: mm(210),
   left: mm(25),
   right: mm(190),
@@ -35,7 +35,7 @@ const SHEET = {
 };
 const SIZE = 9;
 const SMALL = 7;
-const GREY = '#555555';
+export const GREY = '#555555';
 
 /** Draws an invoice onto the pages of an empty document, and adds the tags for screen readers. */
 export function drawInvoice(document: Document, printed: PrintedInvoice): void {
@@ -50,7 +50,7 @@ export function drawInvoice(document: Document, printed: PrintedInvoice): void {
   drawNotes(pen, printed);
   if (!isSale(printed)) drawPayment(pen, printed);
   root.end();
-  drawPageParts(document, printed);
+  drawPageParts(document, printed, `${namesOf(printed).title} ${printed.number}`);
 }
 
 interface TextOptions {
@@ -63,10 +63,10 @@ interface TextOptions {
   color?: string;
 }
 
-type Pen = ReturnType<typeof createPen>;
+export type Pen = ReturnType<typeof createPen>;
 
 /** Makes the functions that write tagged text at a place, and that begin a new page when there is no more room. */
-function createPen(document: Document, root: Element) {
+export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
   const pen = {
@@ -115,8 +115,11 @@ function createPen(document: Document, root: Element) {
   return pen;
 }
 
+/** What the frame of every letter prints. */
+export type Parties = Pick<PrintedInvoice, 'seller' | 'buyer' | 'language'>;
+
 /** Writes the seller's name, and the recipient into the window of the envelope. */
-function drawLetterhead(pen: Pen, { seller, buyer, language }: PrintedInvoice): void {
+export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): void {
   const { root } = pen;
   if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
   const width = seller.logo ? mm(100) : SHEET.right - SHEET.left;
@@ -257,7 +260,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   pen.y += 6;
 }
 
-function writePlain(document: Document, text: string, options: TextOptions): void {
+export function writePlain(document: Document, text: string, options: TextOptions): void {
   const {
     x,
     y = document.y,
@@ -378,8 +381,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
 const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
 /** Draws the footer and the number of each page, and the fold marks of the first one. */
-function drawPageParts(document: Document, printed: PrintedInvoice): void {
-  const { seller, language } = printed;
+export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
   const says = PHRASES[language];
   const columns = [
     [
@@ -410,8 +412,7 @@ function drawPageParts(document: Document, printed: PrintedInvoice): void {
     const number = says.page(page + 1, count);
     writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
     if (page > 0) {
-      const title = `${namesOf(printed).title} ${printed.number}, ${says.carried}`;
-      writePlain(document, title, { ...whole, y: mm(15), size: SMALL });
+      writePlain(document, `${title}, ${says.carried}`, { ...whole, y: mm(15), size: SMALL });
     } else {
       for (const y of [105, 148.5, 210]) {
         document.moveTo(mm(5), mm(y)).lineTo(mm(9), mm(y)).lineWidth(0.25).strokeColor('#999999').stroke();
@@ -419,4 +420,21 @@ function drawPageParts(document: Document, printed: PrintedInvoice): void {
     }
     document.endMarkedContent();
   }
+}
+
+/** Returns whether a document asks for a transfer to our account. */
+const isTransfer = ({ kind, total, collectedBy }: PrintedInvoice): boolean =>
+  kind === 'invoice' && collectedBy === 'us' && Number(total) > 0;
+
+/**
+ * Returns the QR code of a SEPA transfer as rows of modules, true for black (EPC069-12, version 002). Null if the
+ * invoice cannot be paid by such a transfer.
+ */
+function paymentCode(printed: PrintedInvoice): boolean[][] | null {
+  const { currency, total, number, seller } = printed;
+  if (!isTransfer(printed) || currency !== 'eur' || !seller.iban || !seller.name) return null;
+  const amount = `EUR${Number(total).toFixed(2)}`;
+  const name = seller.name.slice(0, 70);
+  const transfer = ['BCD', '002', '1', 'SCT', seller.bic ?? '', name, seller.iban, amount, '', '', number];
+  return encode(transfer.join('\n'), { ecc: 'M', border: 0 }).data;
 }

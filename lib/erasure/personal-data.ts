@@ -127,6 +127,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     ...redacted('named_service_id named_service_number'),
   },
   subscriptions: none('pause_behavior stripe_subscription_id stripe_customer_id'),
+  receivables: none('currency'),
   sum_deltas: none('of currency'),
   sums: none('of currency'),
   tool_calls: { ...none('caller caller_name client_id staff_email tool trace_id'), arguments: 'cleared' },

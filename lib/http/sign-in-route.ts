@@ -4,13 +4,39 @@ import { beginPasskeySignIn, enterCode, finishPasskeySignIn, logFailedSignIn, si
 import { CODE_PATH, SIGN_IN_PATH, safeNextPath } from '../auth/sign-in-paths';
 import { AppError } from '../errors';
 import type { Runtime } from '../runtime';
-import { answerWith, mediaType, parseJson, problemResponse, readBody } from './messages';
+import {
+  answerUnknownPath,
+  answerWith,
+  everyMethod,
+  type Method,
+  mediaType,
+  methodNotAllowed,
+  parseJson,
+  problemResponse,
+  readBody,
+} from './messages';
 
 /** Requires only an object with an id. better-auth verifies the passkey itself. */
 const passkeyAnswer = z.object({ id: z.string().max(1024) }).loose();
 
+const STEPS: Record<string, (request: Request) => Promise<Response>> = {
+  email: answerSignIn,
+  code: answerCode,
+  passkey: answerPasskey,
+  'passkey/options': answerPasskeyOptions,
+};
+
+/** `/api/auth/sign-in/…` */
+export const signInRoute = everyMethod((request: Request) => {
+  const [, name = ''] = new URL(request.url).pathname.split('/sign-in/');
+  const step = Object.hasOwn(STEPS, name) ? STEPS[name] : undefined;
+  if (!step) return answerUnknownPath();
+  if (request.method === 'POST') return step(request);
+  return methodNotAllowed('POST')[request.method as Method](request, { params: Promise.resolve({}) });
+});
+
 /** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
-export function answerSignIn(request: Request): Promise<Response> {
+function answerSignIn(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
     const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character
     const typed = { email, password: text(given.password) };
@@ -23,7 +49,7 @@ export function answerSignIn(request: Request): Promise<Response> {
 }
 
 /** Completes a sign-in after the password: checks the code of the authenticator app, or a recovery code. */
-export function answerCode(request: Request): Promise<Response> {
+function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
   return answerDoor(request, CODE_PATH, async (runtime, given) => {
     const entered = enterCode(runtime, text(given.code), headers);
@@ -33,12 +59,12 @@ export function answerCode(request: Request): Promise<Response> {
 }
 
 /** Responds with the options that the browser needs to ask the person for a passkey. */
-export function answerPasskeyOptions(request: Request): Promise<Response> {
+function answerPasskeyOptions(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
 
 /** Signs in with a passkey. */
-export function answerPasskey(request: Request): Promise<Response> {
+function answerPasskey(request: Request): Promise<Response> {
   return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
     const parsed = passkeyAnswer.safeParse(given.response);
     if (!parsed.success) throw new AppError('validation_failed', 'There is no passkey in this request.');

@@ -7,40 +7,30 @@ import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queri
 import { addDays, toIso } from '../dates';
 import { oneOf } from '../fields';
 import { toJsonAmounts } from '../money';
+import { AGE_RANGES, type AgeGroup, ageGroupOf, ageGroupSql, presentAge, rangeOfAge } from '../overdue';
 import { perPageParam } from '../page';
 import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** Age groups as ranges of days since the due date. A failed payment makes an invoice overdue before that date. */
-const AGES = {
-  'not-due': [null, 0],
-  '1-14': [1, 14],
-  '15-30': [15, 30],
-  '31-60': [31, 60],
-  'over-60': [61, null],
-} as const;
-
-export const OVERDUE_AGES = ['not-due', '1-14', '15-30', '31-60', 'over-60'] as const;
-export type OverdueAge = (typeof OVERDUE_AGES)[number];
-
 /** Filters of the overdue invoices. */
 export const overdueFilters = z.object({
-  age: oneOf([...OVERDUE_AGES, 'over-30']).optional(),
+  age: z.preprocess(presentAge, oneOf(AGE_RANGES).optional()),
   currency: currencyCode.optional(),
+  sort: z.enum(['due', '-due', 'open', '-open']).catch('due'),
   per_page: perPageParam,
 });
 type OverdueFilters = z.infer<typeof overdueFilters>;
 
-/** Returns one page of the overdue invoices, the longest overdue first. */
+/** Returns one page of the overdue invoices, by due date or by open amount. */
 export async function listOverdue(
   db: Database,
-  { age, currency, per_page }: OverdueFilters,
+  { age, currency, sort, per_page }: OverdueFilters,
   today: string,
   start: PageStart,
   size = per_page,
 ): Promise<CursorList<OverdueInvoice>> {
-  const [from, to] = age === 'over-30' ? [31, null] : age ? AGES[age] : [null, null];
+  const [from, to] = age ? rangeOfAge(age) : [null, null];
   // The status condition must match that of the partial index.
   const where = and(
     sql`${invoices.status} = 'overdue'`,
@@ -48,7 +38,8 @@ export async function listOverdue(
     to === null ? undefined : sql`${dueOn} >= ${addDays(today, -to)}::date`,
     currency === undefined ? undefined : eq(invoices.currency, currency),
   );
-  const rows = { table: invoices, where, by: dueOn, descends: false };
+  const by = sort.endsWith('open') ? sql`${invoices.amount_due}` : dueOn;
+  const rows = { table: invoices, where, by, descends: sort.startsWith('-') };
   return readSortedPage(db, rows, { start, size }, (tx, ids) => readOverdue(tx, ids, today));
 }
 
@@ -77,28 +68,29 @@ export type OverdueSum = Awaited<ReturnType<typeof sumOverdue>>[number];
 
 /** Sums the overdue invoices by currency and age. The currency with the most invoices comes first. */
 export async function sumOverdue(db: Database, today: string) {
-  const day = (days: number) => sql`${addDays(today, -days)}::date`;
-  const sums = await rows<Record<'currency' | 'total', string> & { age: OverdueAge; count: number }>(
+  const sums = await rows<Record<'currency' | 'total', string> & { age: AgeGroup; count: number }>(
     db,
     sql`select currency, age, count(*)::int as count, sum(amount_due)::text as total
       from (
-        select currency, amount_due, ${dueOn} as due,
-          case when ${dueOn} >= ${day(0)} then 'not-due' when ${dueOn} >= ${day(14)} then '1-14'
-            when ${dueOn} >= ${day(30)} then '15-30' when ${dueOn} >= ${day(60)} then '31-60' else 'over-60' end as age
+        select currency, amount_due, ${ageGroupSql(dueOn, today)} as age
         from ${invoices} where status = 'overdue') aged
       group by currency, age order by sum(count(*)) over (partition by currency) desc, currency, age`,
   );
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** Returns the matching overdue invoices as CSV, in pieces, the longest overdue first. */
+/** Returns the matching overdue invoices as CSV, in pieces. */
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
   return pagesToCsv(
     [
-      ...['id', 'number', 'due_date', 'days', 'currency', 'amount_due', 'payment_failed_at'],
+      ...['id', 'number', 'due_date', 'days', 'age', 'currency', 'amount_due', 'payment_failed_at'],
       ...['stripe_invoice_id', 'customer_number', 'customer_name'],
     ],
     (start) => listOverdue(db, filters, today, start, BATCH),
-    (invoice) => ({ ...inColumns(invoice), payment_failed_at: toIso(invoice.payment_failed_at) }),
+    (invoice) => ({
+      ...inColumns(invoice),
+      age: ageGroupOf(invoice.days),
+      payment_failed_at: toIso(invoice.payment_failed_at),
+    }),
   );
 }

@@ -59,9 +59,7 @@ export const paymentList = defineList({
   sort: '-date',
   // No index sorts the payments of a date range by reference. Unless few match, the query could scan all payments.
   lacks: ({ from, to, invoice, customer, reference }) =>
-    (from || to) && [invoice, customer, reference].every((text) => text === undefined)
-      ? 'reference'
-      : undefined,
+    (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
   page: readPage,
   columns: [
     ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),

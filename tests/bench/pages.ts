@@ -86,7 +86,13 @@ const PAGES: MeasuredPage[] = [
     ...PRESETS,
   ),
   ...listOf('servers', ''),
-  ...listOf('overdue', '', 'age=over-30 age=1-14 currency=eur currency=usd'),
+  ...listOf(
+    'overdue',
+    'open due invoices not-due 1-30 31-60 61-90 over-90 payment note',
+    'currency=eur currency=usd',
+    ...CUSTOMERS,
+  ),
+  ...listOf('overdue/invoices', 'due open', 'age=over-30 age=1-30 currency=eur currency=usd'),
   ...listOf('renewals', '', 'of=subscriptions from=2026-12-01&to=2026-12-31 from=2027-11-01'),
   { path: '/admin/customers/17' },
   ...['druckerei', 'zzzzqq', 'an', 'Müller', '392.00', 'R-4711', '4711', 'site4711'].map((text) => ({
@@ -96,7 +102,7 @@ const PAGES: MeasuredPage[] = [
 
 const FILES = [
   ...['payments', 'payments?status=failed', 'invoices', 'invoices?status=open', 'customers', 'services'],
-  ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'renewals'],
+  ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'overdue/invoices', 'renewals'],
 ].map((list) => `/admin/${list.replace(/\?|$/, '/export$&')}`);
 
 await ensureBuild();

@@ -266,11 +266,22 @@ describe('everyday questions, each answered within two clicks or one search', ()
   test('the overview links to the invoices that are 31 to 60 days overdue', async () => {
     const page = await site.open('/admin');
     await link(page, /overdue invoices?: .* the oldest was due/).click();
-    await page.waitForURL(/overdue$/);
+    await page.waitForURL(/overdue\/invoices$/);
     const age = page.locator('dl[aria-label^="Overdue by age"] > div').filter({ hasText: '31–60 days' });
     await age.filter({ hasText: '€' }).getByRole('link').click();
     await page.waitForURL(/age=31-60&currency=eur$/);
     expect(await fileOf(page)).toContain('ASKED-OLD');
+  });
+
+  test('the overview leads to the customers who owe most with one click', async () => {
+    const page = await site.open('/admin');
+    await link(page, 'Who owes most').click();
+    await page.waitForURL(/overdue$/);
+    const table = main(page).getByRole('table', { name: 'Receivables' });
+    expect(await table.locator('th[aria-sort=descending]').textContent()).toBe('Open');
+    await table.getByRole('link', { name: 'Last note' }).click();
+    await page.waitForURL(/sort=-note$/);
+    expect(await fileOf(page)).toContain('"not_due","days_1_30","days_31_60","days_61_90","over_90_days"');
   });
 
   test('last month’s payments can be downloaded as CSV', async () => {

@@ -153,7 +153,7 @@ describe('the overview page', () => {
     await page.waitForURL(`${site.url}/admin/subscriptions?status=active`);
     await page.goBack();
     await page.getByRole('link', { name: 'Overdue invoices' }).click();
-    await page.waitForURL(`${site.url}/admin/overdue`);
+    await page.waitForURL(`${site.url}/admin/overdue/invoices`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import * as signInRoute from '@/app/api/auth/sign-in/email/route';
+import * as signInRoute from '@/app/api/auth/sign-in/[...path]/route';
 import * as uploadRoute from '@/app/api/uploads/route';
 import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/staff/manage-staff';

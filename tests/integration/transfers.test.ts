@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { accountingEntries, customers, invoices, payments, transfers } from '@/db/schema';
 import { commandActor, listAudit } from '@/lib/audit/audit-log';
+import { readStatements } from '@/lib/documents/statement-entries';
 import { AppError } from '@/lib/errors';
+import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { leftOf } from '@/lib/invoices/settle';
 import { toThousandths } from '@/lib/money';
 import {
@@ -12,6 +14,7 @@ import {
   getTransfer,
   listOpenInvoices,
   listShares,
+  listTransferCredits,
   listTransfers,
   listUsableCredits,
 } from '@/lib/payments/queries';
@@ -474,7 +477,23 @@ async function play(
   }
 }
 
+/** Returns the open amounts minus all credit, in thousandths. */
+async function owedBy(customerId: number): Promise<number> {
+  const due = (await listBalances(base.db, customerId)).map((one) => one.due);
+  const credits = await listCustomerCredits(base.db, customerId);
+  const more = await listTransferCredits(base.db, customerId);
+  const sum = [...due, ...[...credits, ...more].map(({ amount }) => -amount)].reduce(
+    (all, one) => all + one,
+    0,
+  );
+  return Math.round(sum * 1000);
+}
+
 async function checkSums(customerId: number): Promise<void> {
+  const [statement] = await readStatements(base.db, customerId, {}, 'UTC');
+  expect(Math.round((statement?.closing ?? 0) * 1000)).toBe(await owedBy(customerId));
+  // All records are our own, so that payments and credit notes settle the invoices.
+  expect(statement?.entries.filter(({ kind }) => kind === 'settled')).toEqual([]);
   const known = await base.db.select().from(transfers).where(eq(transfers.customer_id, customerId));
   const all = await base.db.select().from(payments).where(eq(payments.customer_id, customerId));
   for (const { reference, amount, credit, paid_back } of known) {

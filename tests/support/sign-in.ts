@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterAll, beforeAll, beforeEach, vi } from 'vitest';
 import * as unknownPath from '@/app/api/[...path]/route';
-import * as signInRoute from '@/app/api/auth/sign-in/email/route';
+import * as signInRoute from '@/app/api/auth/sign-in/[...path]/route';
 import { staffRateLimits, staffSignInFailures } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/staff/manage-staff';

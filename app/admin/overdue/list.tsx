@@ -1,118 +1,124 @@
 import { toCalendarDate } from '@/lib/dates';
+import { type Receivable, receivableList } from '@/lib/invoices/receivables';
+import { AGE_GROUPS, type AgeGroup } from '@/lib/overdue';
+import type { Runtime } from '@/lib/runtime';
 import {
-  listOverdue,
-  type OverdueAge,
-  type OverdueInvoice,
-  overdueCsv,
-  overdueFilters,
-} from '@/lib/invoices/overdue-worklist';
-import { formatCount, formatCustomer, formatDate } from '../../_components/format';
-import { StripeLink } from '../_components/display/stripe-id';
-import { Day, Money, TwoLines } from '../_components/display/values';
-import { declareList } from '../_components/lists/list-declaration';
+  formatCount,
+  formatCustomer,
+  formatDate,
+  formatDay,
+  formatMoney,
+  joinTexts,
+} from '../../_components/format';
+import { Money, TwoLines } from '../_components/display/values';
+import { customerField, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import { CustomerName } from '../_components/records/customer-link';
-import { invoiceName } from '../_components/records/invoice-list';
 
-export const OVERDUE = declareList({
-  title: 'Overdue invoices',
-  description: 'The longest overdue first.',
+const listOf = ({ env, now }: Runtime) => receivableList(toCalendarDate(now(), env.timeZone));
+
+export const RECEIVABLES = declareList({
+  title: 'Receivables',
+  description: 'What customers owe, by currency and by days since the due date.',
   path: '/admin/overdue',
-  noun: 'overdue invoice',
-  yet: 'Invoices appear here the day after their due date, or when a payment fails.',
+  file: 'receivables',
+  noun: 'receivable',
+  yet: 'A customer appears here as soon as an invoice is open.',
   source: {
-    schema: overdueFilters,
-    read: (db, filters, { start }, { env, now }) =>
-      listOverdue(db, filters, toCalendarDate(now(), env.timeZone), start),
-    csv: (db, filters, { env, now }) => overdueCsv(db, filters, toCalendarDate(now(), env.timeZone)),
+    // Only the ages of the rows depend on the day.
+    schema: receivableList('2000-01-01').schema,
+    read: (db, filters, place, runtime) => listOf(runtime).read(db, filters, place),
+    csv: (db, filters, runtime) => listOf(runtime).csv(db, filters),
   },
-  fields: () => [
-    {
-      name: 'age',
-      label: 'Age',
-      options: Object.entries(AGE_TEXTS).map(([value, label]) => ({ value, label })),
-    },
-    { name: 'currency', label: 'Currency', placeholder: 'Code, such as EUR' },
-  ],
-  Rows: ({ rows, timeZone }) => (
+  fields: () => [customerField],
+  Rows: ({ rows, sorting, timeZone }) => (
     <RecordList
-      label="Overdue invoices"
+      label="Receivables"
       rows={rows}
-      hrefOf={({ id }) => `/admin/invoices/${id}`}
+      keyOf={({ id, currency }) => `${id} ${currency}`}
+      hrefOf={({ id }) => `/admin/customers/${id}`}
+      isDense
       columns={columnsOf(timeZone)}
-      entryOf={(invoice) => ({
-        title: formatCustomer(invoice.customer),
-        detail: (
-          <>
-            {invoiceName(invoice)} · {invoice.due_date && `Due ${formatDate(invoice.due_date)}, `}
-            {daysText(invoice)}
-            {invoice.payment_failed_at && (
-              <>
-                {' · Payment failed '}
-                <Day at={invoice.payment_failed_at} timeZone={timeZone} />
-              </>
-            )}
-          </>
+      entryOf={(row) => ({
+        title: formatCustomer(row.customer),
+        detail: joinTexts(
+          formatCount(row.invoice_count, 'invoice'),
+          `oldest due ${formatDate(row.oldest_due)}`,
+          ...AGE_GROUPS.map(
+            (age) => row[COLUMNS[age]] > 0 && `${LABELS[age]}: ${moneyOf(row, row[COLUMNS[age]])}`,
+          ),
+          row.last_payment && `last payment ${formatDate(row.last_payment)}`,
+          row.last_note && `last note ${formatDay(row.last_note, timeZone)}`,
         ),
-        figure: <Money amount={invoice.amount_due} currency={invoice.currency} />,
+        figure: moneyOf(row, row.open_amount),
+        state: row.credit > 0 && `${moneyOf(row, row.credit)} credit`,
       })}
+      sorting={sorting}
     />
   ),
 });
 
-const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
-  { label: 'Invoice', width: '16%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
+const LABELS: Record<AgeGroup, string> = {
+  'not-due': 'Not due',
+  '1-30': '1–30 days',
+  '31-60': '31–60 days',
+  '61-90': '61–90 days',
+  'over-90': 'Over 90 days',
+};
+
+/** The columns of the age groups. */
+const COLUMNS = {
+  'not-due': 'not_due',
+  '1-30': 'days_1_30',
+  '31-60': 'days_31_60',
+  '61-90': 'days_61_90',
+  'over-90': 'over_90_days',
+} as const satisfies Record<AgeGroup, keyof Receivable>;
+
+const moneyOf = ({ currency }: Receivable, amount: number) => formatMoney(amount, currency);
+
+const columnsOf = (timeZone: string): Column<Receivable>[] => [
   { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
   {
-    label: 'Due',
-    width: '15%',
-    cell: (invoice) =>
-      invoice.due_date ? (
-        <TwoLines below={daysText(invoice)}>{formatDate(invoice.due_date)}</TwoLines>
-      ) : (
-        daysText(invoice)
-      ),
-  },
-  {
-    label: 'Last payment failure',
-    width: '16%',
-    cell: ({ payment_failed_at: failed }) => (failed ? <Day at={failed} timeZone={timeZone} /> : '–'),
-  },
-  {
-    label: 'Balance due',
-    width: '13%',
+    label: 'Open',
+    width: '10%',
     align: 'right',
-    cell: ({ amount_due, currency }) => <Money amount={amount_due} currency={currency} />,
+    sort: 'open',
+    descends: true,
+    cell: (row) => {
+      const open = <Money amount={row.open_amount} currency={row.currency} />;
+      return row.credit > 0 ? <TwoLines below={`${moneyOf(row, row.credit)} credit`}>{open}</TwoLines> : open;
+    },
   },
   {
-    label: 'Stripe',
-    width: '9%',
-    cell: (invoice) =>
-      invoice.stripe_invoice_id ? (
-        <span style={{ position: 'relative', zIndex: 1 }}>
-          <StripeLink
-            path={`invoices/${invoice.stripe_invoice_id}`}
-            label={`Open invoice ${invoiceName(invoice)} at Stripe`}
-          >
-            Open
-          </StripeLink>
-        </span>
-      ) : (
-        '–'
-      ),
+    label: 'Oldest due',
+    width: '10%',
+    sort: 'due',
+    below: { label: 'Invoices', sort: 'invoices', descends: true },
+    cell: ({ oldest_due, invoice_count }) => (
+      <TwoLines below={formatCount(invoice_count, 'invoice')}>{formatDate(oldest_due)}</TwoLines>
+    ),
+  },
+  ...AGE_GROUPS.map(
+    (age): Column<Receivable> => ({
+      label: LABELS[age],
+      width: '9%',
+      align: 'right',
+      sort: age,
+      descends: true,
+      cell: (row) =>
+        row[COLUMNS[age]] > 0 ? <Money amount={row[COLUMNS[age]]} currency={row.currency} /> : '–',
+    }),
+  ),
+  {
+    label: 'Last payment',
+    width: '10%',
+    sort: 'payment',
+    below: { label: 'Last note', sort: 'note', descends: true },
+    cell: ({ last_payment, last_note }) => (
+      <TwoLines below={last_note ? `Note ${formatDay(last_note, timeZone)}` : 'No note'}>
+        {last_payment ? formatDate(last_payment) : '–'}
+      </TwoLines>
+    ),
   },
 ];
-
-function daysText({ days }: OverdueInvoice): string {
-  return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
-}
-
-/** Texts for the age groups of overdue invoices. `over-30` combines the two oldest groups. */
-export const AGE_TEXTS: Record<OverdueAge | 'over-30', string> = {
-  'not-due': 'Payment failed, not due yet',
-  '1-14': '1–14 days',
-  '15-30': '15–30 days',
-  '31-60': '31–60 days',
-  'over-60': 'Over 60 days',
-  'over-30': 'Over 30 days',
-};

@@ -1,68 +1,38 @@
-import { Paper } from '@mantine/core';
-import type { CSSProperties } from 'react';
-import { toCalendarDate } from '@/lib/dates';
-import { OVERDUE_AGES, type OverdueSum, sumOverdue } from '@/lib/invoices/overdue-worklist';
-import { getRuntime } from '@/lib/runtime';
-import { listStaffTasks } from '@/lib/tasks/staff-tasks';
-import { formatMoney, formatNumber } from '../../_components/format';
-import { TextLink } from '../../_components/links';
-import { toHref } from '../../_components/search-params';
+import { redirect } from 'next/navigation';
+import { sumOpenInvoices } from '@/lib/overview/money';
+import { withParams } from '../../_components/with-params';
 import { ListPage } from '../_components/lists/list-page';
+import { Choice } from '../_components/lists/paged-list';
 import { staffPage } from '../_components/page/staff-page';
-import { TaskNotice } from '../_components/records/record-alerts';
-import { AGE_TEXTS, OVERDUE } from './list';
-import classes from './overdue-sums.module.css';
+import { OVERDUE } from './invoices/list';
+import { RECEIVABLES } from './list';
+import { OverdueViews } from './overdue-views';
 
-export const metadata = { title: OVERDUE.title };
+export const metadata = { title: RECEIVABLES.title };
 
-export default staffPage(async ({ runtime: { db }, search }) => {
-  // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
-  // paid, so the list does not contain them.
-  const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
+/**
+ * Shows what customers owe, in the currency of most open invoices unless another one or a customer is chosen. An old
+ * link with an age leads to the overdue invoices, which it has filtered.
+ */
+export default staffPage(async ({ db, search }) => {
+  if (search.has('age')) redirect(withParams(OVERDUE.path, search, {}));
+  const codes = (await sumOpenInvoices(db)).open.map(({ currency }) => currency);
+  const [usual] = codes;
+  if (usual && !search.has('currency') && !search.has('customer')) search.set('currency', usual);
   return (
-    <ListPage list={OVERDUE} search={search}>
-      <TaskNotice tasks={takenBack} />
-      <OverdueSums />
+    <ListPage list={RECEIVABLES} search={search} notice={<OverdueViews current="customers" />}>
+      {codes.length > 1 && (
+        <Choice
+          label="Currency"
+          mb="md"
+          current={search.get('currency')?.toLowerCase() ?? 'all'}
+          options={[...codes, 'all'].map((code) => ({
+            value: code,
+            text: code === 'all' ? 'All currencies' : code.toUpperCase(),
+            href: withParams(RECEIVABLES.path, search, { currency: code, after: null, before: null }),
+          }))}
+        />
+      )}
     </ListPage>
   );
 });
-
-/** Shows the overdue sums by currency and age. Each sum links to its invoices. */
-async function OverdueSums() {
-  const { db, env, now } = await getRuntime();
-  const sums = await sumOverdue(db, toCalendarDate(now(), env.timeZone));
-  const currencies = [...new Set(sums.map(({ currency }) => currency))];
-  const ages = OVERDUE_AGES.filter((age) => sums.some((sum) => sum.age === age));
-  if (currencies.length === 0) return null;
-  return (
-    <Paper withBorder radius="lg" mb="lg" className={classes.frame ?? ''}>
-      {currencies.map((currency) => (
-        <dl
-          key={currency}
-          className={classes.sums}
-          style={{ '--ages': ages.length } as CSSProperties}
-          aria-label={`Overdue by age, ${currency.toUpperCase()}`}
-        >
-          {ages.map((age, i) => {
-            const sum = sums.find((one) => one.currency === currency && one.age === age);
-            return sum ? <Sum key={age} sum={sum} column={i + 1} /> : null;
-          })}
-        </dl>
-      ))}
-    </Paper>
-  );
-}
-
-function Sum({ sum: { currency, age, count, total }, column }: { sum: OverdueSum; column: number }) {
-  return (
-    <div style={{ '--column': column } as CSSProperties}>
-      <dt>{AGE_TEXTS[age]}</dt>
-      <dd>
-        <TextLink href={toHref('/admin/overdue', { age, currency })} className="figures">
-          {formatMoney(total, currency)}
-        </TextLink>
-        <span className={classes.count}>{formatNumber(count)}</span>
-      </dd>
-    </div>
-  );
-}

@@ -5,8 +5,8 @@ import { type ConsentRequest, readConsentRequest } from '@/lib/oauth/consent-req
 import { REFUSED_PATH } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 import type { SearchParams } from '../../_components/search-params';
+import { toQuery } from '../../_components/search-params';
 import { SignInFrame } from '../../sign-in/sign-in-frame';
-import { toQuery } from '../to-query';
 import { decide } from './actions';
 import { ConsentForm } from './consent-form';
 

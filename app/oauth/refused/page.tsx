@@ -4,7 +4,7 @@ import { getRuntime } from '@/lib/runtime';
 import { LinkButton } from '../../_components/links';
 import { MessagePage } from '../../_components/message-page';
 import type { SearchParams } from '../../_components/search-params';
-import { toQuery } from '../to-query';
+import { toQuery } from '../../_components/search-params';
 import { refusalText } from './refusal-texts';
 
 export const metadata = { title: 'Not connected', referrer: 'no-referrer' };

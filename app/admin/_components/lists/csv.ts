@@ -40,12 +40,12 @@ export function fileRoute(open: Open<DownloadedFile>) {
 }
 
 /** Creates the CSV route of a list. The file contains all matching rows. An invalid filter redirects to the list. */
-export function exportRoute<Schema extends z.ZodObject, Row>({ source, path }: ListDeclaration<Schema, Row>) {
+export function exportRoute<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
+  const { source, path, file = path.slice(path.lastIndexOf('/') + 1) } = list;
   return csvRoute(({ search, searchParams }, runtime, today) => {
     const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
     if (!filters || !source.csv) redirect(path + search);
-    const name = `${path.slice(path.lastIndexOf('/') + 1)}-${today}`;
-    return { name, pieces: source.csv(runtime.db, filters, runtime) };
+    return { name: `${file}-${today}`, pieces: source.csv(runtime.db, filters, runtime) };
   });
 }
 

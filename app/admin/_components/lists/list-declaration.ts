@@ -11,8 +11,8 @@ import type { Sorting } from './record-list';
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
-  /** Returns the sort order that is not available with these filters. Undefined if all are available. */
-  lacks?(filters: z.output<Schema>): string | undefined;
+  /** Returns the sort orders that are not available with these filters. */
+  lacks?(filters: z.output<Schema>): string[];
   /** Returns all matching rows as pieces of a CSV file. */
   csv?(db: Db, filters: z.output<Schema>, runtime: Runtime): AsyncGenerator<string>;
 }
@@ -24,6 +24,8 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   title: string;
   description?: string;
   path: string;
+  /** Name of the CSV file, to which the date is added. By default, it is the last part of the path. */
+  file?: string;
   /** Word for one record of the list, in the singular. */
   noun: string;
   /** Sentence for an empty list that says when it will have rows. */

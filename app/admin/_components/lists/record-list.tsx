@@ -17,6 +17,8 @@ export interface Column<Row> {
   sort?: string;
   /** Whether the first click sorts in descending order. */
   descends?: boolean;
+  /** Label and sort order of the second line of the cells, if the list can be sorted by it. */
+  below?: { label: string; sort: string; descends?: boolean };
   /** Whether long text wraps instead of being cut off. */
   wraps?: boolean;
 }
@@ -36,6 +38,8 @@ interface Props<Row extends { id: string | number }> {
   entryOf(row: Row): Entry;
   /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
+  /** Whether the columns need more than 800 px. The table then begins at 960 px, with less space between its columns. */
+  isDense?: boolean;
 }
 
 /** Props of a component that lists one kind of record, such as `InvoiceList`. */
@@ -49,14 +53,15 @@ export interface RecordRows<Row> {
 
 /** Shows records as a table, or as a list on a narrow screen. */
 export function RecordList<Row extends { id: string | number }>(props: Props<Row>) {
-  const { label, rows, keyOf = idOf, hrefOf, columns, entryOf, sorting } = props;
+  const { label, rows, keyOf = idOf, hrefOf, columns, entryOf, sorting, isDense } = props;
+  const sortable = columns.flatMap((column) => [column, ...(column.below ? [column.below] : [])]);
   return (
-    <div className={classes.list}>
+    <div className={classes.list} data-dense={isDense}>
       <div className={classes.wide}>
         <Table {...props} />
       </div>
       <div className={classes.narrow}>
-        {sorting && <SortBar sorting={sorting} columns={columns.filter(isSortable)} />}
+        {sorting && <SortBar sorting={sorting} columns={sortable.filter(isSortable)} />}
         <ul className={classes.entries} aria-label={label}>
           {rows.map((row) => (
             <li key={keyOf(row)}>
@@ -150,13 +155,13 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
 /** The sort order of a list: a column's name, with a leading minus for descending order. */
 export interface Sorting {
   sort: string;
-  /** Sort order that is not available with the current filters. */
-  lacks?: string | undefined;
+  /** Sort orders that are not available with the current filters. */
+  lacks?: string[] | undefined;
   /** Returns the address of the list in another sort order. */
   to(sort: string): string;
 }
 
-type Header = Pick<Column<never>, 'label' | 'sort' | 'descends' | 'align'>;
+type Header = Pick<Column<never>, 'label' | 'sort' | 'descends' | 'align' | 'below'>;
 type Sortable = Header & { sort: string };
 
 interface HeaderProps {
@@ -167,15 +172,24 @@ interface HeaderProps {
 
 /** Shows a column's header. For a sortable column, a click sorts the list, and a second click reverses the order. */
 function SortHeader({ column, width, sorting }: HeaderProps) {
-  const sortable = sorting && isSortable(column) && column.sort !== sorting.lacks && { column, sorting };
+  const lines: Header[] = column.below ? [column, column.below] : [column];
+  const sorted = sorting && lines.filter(isSortable).find((one) => directionOf(one, sorting));
   return (
     <th
       scope="col"
       style={{ width }}
       data-align={column.align}
-      aria-sort={(sortable && directionOf(sortable.column, sorting)) || undefined}
+      aria-sort={(sorted && directionOf(sorted, sorting)) || undefined}
     >
-      {sortable ? <SortLink {...sortable} /> : column.label}
+      {lines.map((one) => (
+        <div key={one.label}>
+          {sorting && isSortable(one) && !sorting.lacks?.includes(one.sort) ? (
+            <SortLink column={one} sorting={sorting} />
+          ) : (
+            one.label
+          )}
+        </div>
+      ))}
     </th>
   );
 }
@@ -186,7 +200,7 @@ function SortBar({ sorting, columns }: { sorting: Sorting; columns: Sortable[] }
     <nav aria-label="Sort by" className={classes.sortBar}>
       <span>Sort by</span>
       {columns
-        .filter(({ sort }) => sort !== sorting.lacks)
+        .filter(({ sort }) => !sorting.lacks?.includes(sort))
         .map((column) => (
           <SortLink key={column.sort} column={column} sorting={sorting} />
         ))}

@@ -9,9 +9,13 @@ import type { Runtime } from '@/lib/runtime';
 /**
  * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. A record without
  * a document opens its page, which says why.
+ *
+ * @param get returns the file; it also gets the query of the download
+ * @param query added to the address of that page
  */
 export function staffDocumentRoute(
-  get: (db: Runtime['db'], id: number, moment: Moment) => Promise<DocumentFile>,
+  get: (db: Runtime['db'], id: number, moment: Moment, search: URLSearchParams) => Promise<DocumentFile>,
+  query = '',
 ) {
   async function download(
     request: Request,
@@ -23,13 +27,13 @@ export function staffDocumentRoute(
     const page = pathname.replace(/\/document$/, '');
     return answerWith(
       async ({ db, env, now }) => {
-        const file = await get(db, id, { now: now(), timeZone: env.timeZone });
+        const file = await get(db, id, { now: now(), timeZone: env.timeZone }, searchParams);
         const isXml = searchParams.get('format') === 'xml' && file.xml !== undefined;
         return documentResponse(file, isXml ? 'application/xml' : 'application/pdf');
       },
       (error) =>
         error.code === 'conflict'
-          ? new Response(null, { status: 303, headers: { Location: page } })
+          ? new Response(null, { status: 303, headers: { Location: page + query } })
           : problemResponse(error),
     );
   }

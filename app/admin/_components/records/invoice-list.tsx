@@ -60,12 +60,14 @@ const NUMBER: Column<ListedInvoice> = {
 
 const restOf = (timeZone: string): Column<ListedInvoice>[] => [
   { label: 'Date', width: '12%', sort: 'date', descends: true, cell: (row) => formatDate(row.invoice_date) },
-  { label: 'Due', width: '15%', cell: (invoice) => dueOf(invoice, timeZone) },
+  { label: 'Due', width: '15%', sort: 'due', cell: (invoice) => dueOf(invoice, timeZone) },
   { label: 'Status', width: '11%', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     label: 'Open',
     width: '12%',
     align: 'right',
+    sort: 'open',
+    descends: true,
     cell: (row) => (row.amount_due > 0 ? <Money amount={row.amount_due} currency={row.currency} /> : '–'),
   },
   { label: 'Total', width: '12%', align: 'right', sort: 'amount', descends: true, cell: totalOf },

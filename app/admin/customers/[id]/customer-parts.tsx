@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { formatCount, formatDate, formatMoney, formatNumber, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import type { CustomerRow } from '@/lib/customers/schema';
@@ -85,6 +85,8 @@ interface BalanceProps {
   credits: { currency: string; amount: number }[];
   /** What transfers have left, by currency. */
   transferCredits: { currency: string; amount: number }[];
+  /** Path of the customer's statement of account. */
+  statementPath: string;
   /** Path of the form that records a transfer. Null if the customer cannot get one. */
   transferPath: string | null;
   /** Invoices that Stripe manages, with the amount recorded here that Stripe does not count as paid. */
@@ -93,13 +95,19 @@ interface BalanceProps {
 
 /** Shows the unpaid, overdue and overpaid amounts of a customer, by currency. */
 export function Balance(props: BalanceProps) {
-  const { unpaid, overdue, balances, credits, transferCredits, transferPath, uncounted } = props;
+  const { unpaid, overdue, balances, credits, transferCredits, statementPath, transferPath, uncounted } =
+    props;
   const total = [unpaid, ...unpaid.other_currencies].reduce((sum, { count }) => sum + count, 0);
   const overdueSums = balances.filter((one) => one.overdue > 0);
   return (
     <Section
       title="Balance due"
-      action={transferPath && <TextLink href={transferPath}>Record transfer</TextLink>}
+      action={
+        <Group gap="md">
+          <TextLink href={statementPath}>Statement of account</TextLink>
+          {transferPath && <TextLink href={transferPath}>Record transfer</TextLink>}
+        </Group>
+      }
     >
       <Stack gap={2} p="md">
         <BigFigure fz="xl">{formatMoney(unpaid.total, unpaid.currency)}</BigFigure>

@@ -1,0 +1,197 @@
+import { and, eq, gt, inArray, type SQL, sql, sum } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { type Database, rows } from '@/db/database';
+import { customers, receivableChanges, receivables, transfers } from '@/db/schema';
+import { readLimited } from '@/db/transaction';
+import { defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
+import { MAX_COUNTED } from '../counted-list/sorted-page';
+import { customerFilter } from '../customers/match-customer';
+import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { toIso } from '../dates';
+import { toJsonAmount, toJsonAmounts } from '../money';
+import { MAX_ID } from '../page';
+import { literal, readCursorPage } from '../page-query';
+import { currencyCode } from '../records/fields';
+
+const r = receivables;
+
+/** The orders of the list, and the columns that hold their values. */
+const ORDERS = {
+  open: r.open_amount,
+  invoices: r.invoice_count,
+  due: r.oldest_due,
+  'not-due': r.not_due,
+  '1-30': r.days_1_30,
+  '31-60': r.days_31_60,
+  '61-90': r.days_61_90,
+  'over-90': r.over_90_days,
+  payment: r.last_payment,
+  note: r.last_note,
+};
+type Order = keyof typeof ORDERS;
+
+const AMOUNTS = ['open_amount', 'not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days'] as const;
+
+/** The list of what customers owe on a day: one row per customer and currency with unpaid invoices. */
+export const receivableList = (today: string) =>
+  defineList({
+    filters: {
+      customer: customerFilter(r.customer_id),
+      /** A currency, or `all`. The page shows one, because amounts of several currencies cannot be compared. */
+      currency: filter(z.union([z.literal('all'), currencyCode]), (currency) => ({
+        where: currency === 'all' ? undefined : eq(r.currency, currency),
+      })),
+    },
+    orders: ORDERS,
+    sort: '-open',
+    page: (db, selection, at) => readLimited(db, (tx) => readReceivables(tx, selection, at, today)),
+    columns: [
+      ...CUSTOMER_COLUMNS,
+      ...['currency', 'open_amount', 'credit', 'invoice_count', 'oldest_due'],
+      ...['not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days', 'last_payment', 'last_note'],
+    ],
+    toRecord: (row) => inColumns({ ...row, last_note: toIso(row.last_note) }),
+  });
+
+/** What a customer owes in one currency, with amounts in major units. `id` is the customer's id. */
+export type Receivable = Awaited<ReturnType<typeof readReceivables>>['data'][number];
+
+async function readReceivables(tx: Database, selection: Selection<Order>, at: PageAt, today: string) {
+  const from = currentRows(today);
+  const { where } = selection;
+  const page = await readCursorPage(
+    { after: validCursor(at.start.after), before: validCursor(at.start.before) },
+    at.size,
+    (cursor, backwards, limit) =>
+      readRows(
+        tx,
+        from,
+        { where, by: ORDERS[selection.by], descends: selection.descends !== backwards },
+        cursor,
+        limit,
+      ),
+    ({ customer_id, currency }) => `${customer_id}-${currency}`,
+  );
+  const count = at.isCounted ? { count: await countRows(tx, from, where) } : {};
+  const ids = page.data.map(({ customer_id }) => customer_id);
+  const named = await readCustomers(tx, ids);
+  const credits = await readCredits(tx, ids);
+  const data = page.data.flatMap(({ customer_id: id, last_note, ...row }) => {
+    const customer = named.get(id);
+    if (!customer) return [];
+    const credit = credits.get(`${id} ${row.currency}`) ?? 0;
+    const noted = last_note === null ? null : new Date(last_note);
+    return [{ ...toJsonAmounts(row, ...AMOUNTS), id, customer, credit, last_note: noted }];
+  });
+  return { ...page, data, ...count };
+}
+
+/** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
+interface CurrentRows {
+  /** A query for the customers whose rows are not right: changed since, or with another age group on this day. */
+  outdated: SQL;
+  /** The rows of these customers, computed from their invoices. */
+  computed(customerIds: SQL): SQL;
+}
+
+/** @param today a day for the sums of the age groups. Null if they are not read. */
+export function currentRows(today: string | null): CurrentRows {
+  const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
+  const day = sql`${today ?? '2000-01-01'}::date`;
+  return {
+    outdated:
+      today === null
+        ? changed
+        : sql`${changed} union select ${r.customer_id} from ${r} where ${r.valid_from} > ${day}
+            union select ${r.customer_id} from ${r} where ${r.valid_until} <= ${day}`,
+    computed: (customerIds) => sql`receivables_of(${customerIds}, ${day}) ${r}`,
+  };
+}
+
+interface Ordered {
+  where: SQL | undefined;
+  by: PgColumn;
+  descends: boolean;
+}
+
+type Row = Record<'currency' | 'oldest_due' | (typeof AMOUNTS)[number], string> & {
+  customer_id: number;
+  invoice_count: number;
+  last_payment: string | null;
+  /** Milliseconds since 1970. */
+  last_note: number | null;
+};
+
+/** Reads rows beyond a cursor. Each half of the union is sorted and limited by itself, so that an index is used. */
+async function readRows(
+  tx: Database,
+  from: CurrentRows,
+  { where, by, descends }: Ordered,
+  cursor: string | null,
+  limit: number,
+): Promise<Row[]> {
+  const [direction, beyond] = descends ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
+  const inOrder = sql`${by} ${direction}, ${r.customer_id} ${direction}, ${r.currency} ${direction}`;
+  const [id, currency] = cursor?.split('-') ?? [];
+  const at = sql`(select ${by} from ${from.computed(sql`array[${id}::int]`)} where ${r.currency} = ${currency}::text)`;
+  const rest =
+    cursor === null
+      ? undefined
+      : sql`(${by}, ${r.customer_id}, ${r.currency}) ${beyond} (${at}, ${id}::int, ${currency}::text)`;
+  const isRight = sql`${r.customer_id} not in (select customer_id from outdated)`;
+  return rows<Row>(
+    tx,
+    sql`with outdated as materialized (${from.outdated})
+      select ${r.customer_id}, ${r.currency}, ${r.invoice_count}, ${r.oldest_due}::text,
+        ${sql.join(
+          AMOUNTS.map((name) => sql`${r[name]}::text`),
+          sql`, `,
+        )},
+        nullif(${r.last_payment}, '-infinity')::text as last_payment,
+        extract(epoch from nullif(${r.last_note}, '-infinity'))::float8 * 1000 as last_note
+      from (
+        (select ${r}.* from ${r} where ${and(isRight, where, rest)} order by ${inOrder} limit ${limit})
+        union all
+        (select ${r}.* from ${from.computed(sql`array(select customer_id from outdated)`)}
+          where ${and(sql`true`, where, rest)} order by ${inOrder} limit ${limit})
+      ) ${r} order by ${inOrder} limit ${limit}`,
+  );
+}
+
+async function countRows(tx: Database, from: CurrentRows, where: SQL | undefined): Promise<number> {
+  const isRight = sql`${r.customer_id} not in (select customer_id from outdated)`;
+  const [found] = await rows<{ total: number }>(
+    tx,
+    sql`with outdated as materialized (${from.outdated})
+      select count(*)::int as total from (
+        select 1 from ${r} where ${and(isRight, where)}
+        union all select 1 from ${from.computed(sql`array(select customer_id from outdated)`)} where ${and(sql`true`, where)}
+        limit ${literal(MAX_COUNTED + 1)}
+      ) some_rows`,
+  );
+  return found?.total ?? 0;
+}
+
+async function readCustomers(tx: Database, ids: number[]) {
+  if (ids.length === 0) return new Map<number, never>();
+  const found = await tx.select(snippetColumns).from(customers).where(inArray(customers.id, ids));
+  return new Map(found.map((row) => [row.id, toCustomerSnippet(row)]));
+}
+
+/** Returns the credit that the transfers of these customers have left, keyed by customer id and currency. */
+async function readCredits(tx: Database, ids: number[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const found = await tx
+    .select({ id: transfers.customer_id, currency: transfers.currency, credit: sum(transfers.credit) })
+    .from(transfers)
+    .where(and(inArray(transfers.customer_id, ids), gt(transfers.credit, '0')))
+    .groupBy(transfers.customer_id, transfers.currency);
+  return new Map(found.map(({ id, currency, credit }) => [`${id} ${currency}`, toJsonAmount(credit ?? '0')]));
+}
+
+/** Returns a cursor if it is one: a customer's id and a currency. */
+function validCursor(text: string | undefined): string | undefined {
+  const id = /^(\d{1,10})-[a-z]{3}$/.exec(text ?? '')?.[1];
+  return id !== undefined && Number(id) <= MAX_ID ? text : undefined;
+}

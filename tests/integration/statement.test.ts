@@ -1,0 +1,173 @@
+import { sql } from 'drizzle-orm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { creditNotes, customers } from '@/db/schema';
+import { seedDatabase } from '@/db/seed';
+import { readStatements, type Statement, statementCsv } from '@/lib/documents/statement-entries';
+import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
+import { listTransferCredits } from '@/lib/payments/queries';
+import { useDatabase } from '../support/database';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createRefund,
+  createTransfer,
+} from '../support/factories';
+
+const base = useDatabase();
+const ZONE = 'Europe/Berlin';
+const read = (id: number, period = {}) => readStatements(base.db, id, period, ZONE);
+const inCents = (amount: number) => Math.round(amount * 100);
+
+/** Returns what a customer owes minus the credit that its page shows, in cents by currency. */
+async function owedBy(id: number): Promise<Record<string, number>> {
+  const owed: Record<string, number> = {};
+  const add = (currency: string, amount: number) => {
+    owed[currency] = (owed[currency] ?? 0) + inCents(amount);
+  };
+  for (const { currency, due } of await listBalances(base.db, id)) add(currency, due);
+  const credits = [await listCustomerCredits(base.db, id), await listTransferCredits(base.db, id)].flat();
+  for (const { currency, amount } of credits) add(currency, -amount);
+  return Object.fromEntries(Object.entries(owed).filter(([, amount]) => amount !== 0));
+}
+
+const closingsOf = (statements: Statement[]) =>
+  Object.fromEntries(
+    statements.flatMap(({ currency, closing }) => (closing === 0 ? [] : [[currency, inCents(closing)]])),
+  );
+
+const lines = (statement: Statement | undefined) =>
+  statement?.entries.map(({ date, kind, amount, balance }) => [date, kind, amount, balance]);
+
+describe('the statement of account of the sample data', () => {
+  beforeAll(async () => {
+    await seedDatabase(base.db, { today: '2026-11-26', timeZone: ZONE });
+  });
+
+  test('the closing balance of every customer is the open amounts minus the credit', async () => {
+    const found = await base.db.select({ id: customers.id }).from(customers);
+    expect(found.length).toBeGreaterThan(50);
+    for (const { id } of found) expect([id, closingsOf(await read(id))]).toEqual([id, await owedBy(id)]);
+  });
+
+  test('a period begins with the closing balance of the day before, and has the entries of its days', async () => {
+    const [largest] = await rows<{ customer_id: number }>(
+      base.db,
+      sql`select customer_id from invoices group by customer_id order by count(*) desc limit 1`,
+    );
+    const id = largest?.customer_id ?? 0;
+    const [whole] = await read(id);
+    const dates = whole?.entries.map(({ date }) => date) ?? [];
+    const from = dates[Math.floor(dates.length / 2)] ?? '';
+    const [period] = await read(id, { from });
+    const before = whole?.entries.filter(({ date }) => date < from);
+    expect(period?.opening).toBe(before?.at(-1)?.balance ?? 0);
+    expect(period?.entries).toEqual(whole?.entries.slice(before?.length));
+    expect(period?.closing).toBe(whole?.closing);
+    const [early] = await read(id, { to: before?.at(-1)?.date });
+    expect(early?.closing).toBe(period?.opening);
+  });
+});
+
+describe('a statement of account', () => {
+  const one = { currency: 'eur' };
+
+  test('a paid invoice with a refund is owed again', async () => {
+    const invoice = await createInvoice(base.db, { amount_paid: '109', amount_due: '10' });
+    const { customer_id } = invoice;
+    const payment = await createPayment(base.db, {
+      ...{ customer_id, invoice_id: invoice.id, amount: '119', refunded_amount: '10' },
+    });
+    await createRefund(base.db, {
+      payment_id: payment.id,
+      amount: '10',
+      issued_at: new Date('2026-03-31T22:30:00Z'),
+    });
+    expect(lines((await read(customer_id))[0])).toEqual([
+      ['2026-03-01', 'invoice', 119, 119],
+      ['2026-03-10', 'payment', -119, 0],
+      ['2026-04-01', 'refund', 10, 10],
+    ]);
+  });
+
+  test('a refund that only the status of its payment shows has the date of the payment', async () => {
+    const invoice = await createInvoice(base.db);
+    const { customer_id } = invoice;
+    await createPayment(base.db, { customer_id, invoice_id: invoice.id, amount: '119', status: 'refunded' });
+    expect(lines((await read(customer_id))[0])?.slice(1)).toEqual([
+      ['2026-03-10', 'payment', -119, 0],
+      ['2026-03-10', 'refund', 119, 119],
+    ]);
+  });
+
+  test('overpaid money and a cancelled invoice that was paid in part are credit', async () => {
+    const overpaid = await createInvoice(base.db, { status: 'paid', amount_paid: '120', amount_due: '0' });
+    const { customer_id } = overpaid;
+    await createPayment(base.db, { customer_id, invoice_id: overpaid.id, amount: '120' });
+    const cancelled = await createInvoice(base.db, { customer_id, status: 'cancelled', amount_paid: '9' });
+    await createPayment(base.db, { customer_id, invoice_id: cancelled.id, amount: '9' });
+    await base.db.insert(creditNotes).values({
+      ...{ ...one, number: 'ST-1', kind: 'cancellation', invoice_id: cancelled.id, customer_id },
+      ...{ date: '2026-03-20', subtotal: '100', tax: '19', total: '119', rates: [] },
+    });
+    const [statement] = await read(customer_id);
+    expect(statement?.closing).toBe(-10);
+    expect(statement?.entries.find(({ kind }) => kind === 'cancellation')).toMatchObject({
+      reference: 'ST-1',
+      amount: -119,
+    });
+  });
+
+  test('a credit note at Stripe and a balance there settle an invoice of Stripe', async () => {
+    const { customer_id } = await createInvoice(base.db, {
+      ...{ stripe_invoice_id: 'in_st', status: 'paid', amount_due: '0', amount_paid: '0' },
+      ...{ amount_credited: '100', balance_applied: '19', paid_at: new Date('2026-03-05T12:00:00Z') },
+    });
+    expect(lines((await read(customer_id))[0])).toEqual([
+      ['2026-03-01', 'invoice', 119, 119],
+      ['2026-03-05', 'credit_note', -100, 19],
+      ['2026-03-05', 'settled', -19, 0],
+    ]);
+  });
+
+  test('the credit of a transfer and what was paid back of it are entries of their own days', async () => {
+    const { customer_id } = await createTransfer(base.db, {
+      ...{ amount: '50', credit: '20', paid_back: [{ amount: '30.000', date: '2026-03-20' }] },
+    });
+    expect(lines((await read(customer_id))[0])).toEqual([
+      ['2026-03-10', 'credit', -50, -50],
+      ['2026-03-20', 'paid_back', 30, -20],
+    ]);
+    expect(await owedBy(customer_id)).toEqual({ eur: -2000 });
+  });
+
+  test('a draft is no entry, and each currency has a statement of its own', async () => {
+    const { customer_id } = await createInvoice(base.db, { currency: 'usd', total: '5' });
+    await createInvoice(base.db, { customer_id, status: 'draft', number: null });
+    await createInvoice(base.db, { customer_id });
+    expect(closingsOf(await read(customer_id))).toEqual({ eur: 11900, usd: 500 });
+  });
+
+  test('the file has both balances of each currency', async () => {
+    const { customer_id } = await createInvoice(base.db, { number: 'CSV-1' });
+    const pieces: string[] = [];
+    for await (const piece of statementCsv(base.db, customer_id, { from: '2026-02-01' }, ZONE))
+      pieces.push(piece);
+    expect(
+      pieces
+        .join('')
+        .split('\r\n')
+        .slice(1, 4)
+        .map((line) => line.replaceAll('"', '')),
+    ).toEqual([
+      'eur,2026-02-01,opening_balance,,,0,,',
+      expect.stringMatching(/^eur,2026-03-01,invoice,CSV-1,119,119,invoice,\d+$/),
+      'eur,,closing_balance,,,119,,',
+    ]);
+  });
+
+  test('a customer without records has no statement', async () => {
+    expect(await read((await createCustomer(base.db)).id)).toEqual([]);
+  });
+});
