@@ -1,6 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { sql } from 'drizzle-orm';
 import type { Page } from 'playwright';
 import { describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
 import { visit } from './support/browser';
 import {
   confirm,
@@ -147,6 +149,32 @@ test('the PDF link of an invoice without a document opens its page, which names 
   await page.getByRole('link', { name: /^PDF of / }).click();
   await page.waitForURL(site.url + path);
   await page.getByText('The invoice has no document yet.').waitFor();
+});
+
+test('the links to the files of a Stripe invoice lead to Stripe, or back with a notice', async () => {
+  const [invoice, own] = await site.inspect((db) =>
+    rows<{ id: number; stripe: string | null }>(
+      db,
+      sql`select distinct on (stripe_invoice_id is null) id, stripe_invoice_id as stripe from invoices
+        where status = 'paid' order by stripe_invoice_id is null, id`,
+    ),
+  );
+  if (!invoice) throw new Error('the sample company has invoices of Stripe');
+  const page = await site.open(`${INVOICES}/${invoice.id}`);
+  const addresses = [];
+  for (const name of ['PDF', 'page for the customer']) {
+    const path = await page.getByRole('link', { name, exact: true }).getAttribute('href');
+    const { status, headers } = await site.fetch(path ?? '');
+    addresses.push([status, headers.get('location')]);
+  }
+  const atStripe = `https://pay.stripe.com/invoice/acct_local/${invoice.stripe}`;
+  expect(addresses).toEqual([
+    [303, `${atStripe}/pdf`],
+    [303, atStripe],
+  ]);
+  await visit(page, `${site.url}${INVOICES}/${own?.id}/stripe`);
+  await page.getByText('Stripe does not give this file').waitFor();
+  expect((await site.fetch(`${INVOICES}/${invoice.id}/stripe`, { as: null })).status).not.toBe(303);
 });
 
 describe('drafts of documents', () => {

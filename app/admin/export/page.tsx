@@ -40,8 +40,8 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
         submit="Download zip"
       >
         <Text size="sm">
-          The PDF and the XRechnung of each invoice of a month. A text file lists the invoices without a
-          document.
+          The PDF and the XRechnung of each invoice, credit note and cancellation of a month. A text file
+          lists those without a document.
         </Text>
       </ExportForm>
       <ExportForm

@@ -122,7 +122,7 @@ function productOf(priceId: string): string {
 const INVOICE = {
   ...nulls(
     'account_tax_ids application automatically_finalizes_at custom_fields customer_phone customer_shipping',
-    'default_payment_method default_source description footer hosted_invoice_url invoice_pdf',
+    'default_payment_method default_source description footer',
     'last_finalization_error latest_revision on_behalf_of receipt_number rendering shipping_cost',
     'shipping_details statement_descriptor test_clock',
   ),
@@ -139,6 +139,9 @@ const INVOICE = {
   payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
 };
 
+/** Address of the pages of invoices at Stripe. Stripe knows none of ours. */
+const PAGES = 'https://pay.stripe.com/invoice/acct_local';
+
 export function renderInvoice(invoice: Invoice): Json {
   const { id, status, amountDue, subtotal, tax, total, finalizedAt, markedUncollectibleAt } = invoice;
   return {
@@ -151,6 +154,8 @@ export function renderInvoice(invoice: Invoice): Json {
     effective_at: invoice.effectiveAt ?? finalizedAt,
     // If the total is negative, or less than the customer's credit, a credit remains (a negative balance).
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
+    hosted_invoice_url: finalizedAt === null ? null : `${PAGES}/${id}`,
+    invoice_pdf: finalizedAt === null ? null : `${PAGES}/${id}/pdf`,
     from_invoice: invoice.revises === null ? null : { action: 'revision', invoice: invoice.revises },
     lines: embeddedList(
       invoice.lines.map((line) => renderLine(invoice, line)),

@@ -64,7 +64,7 @@ function fieldsOf({ invoice_position, text, left }: CreditableLine, currency: st
     {
       name: `amount_${invoice_position}`,
       label: `${name}: or net amount in ${currency.toUpperCase()}`,
-      description: `${net} left.`,
+      description: Number(left.net) < 0 ? `${net} left. Reduces the credit note.` : `${net} left.`,
       inputMode: 'decimal',
     },
   ];
