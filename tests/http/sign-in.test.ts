@@ -158,8 +158,19 @@ describe('routes below /api/auth', () => {
     expect(files.filter((file) => file.endsWith('.ts')).sort()).toEqual([
       '.well-known/[...path]/route.ts',
       ...['authorize', 'jwks', 'register', 'revoke', 'token'].map((name) => `oauth2/${name}/route.ts`),
-      ...['code', 'email', 'passkey/options', 'passkey'].map((door) => `sign-in/${door}/route.ts`),
+      'sign-in/[...path]/route.ts',
     ]);
+  });
+
+  test('signing in answers unknown steps with 404 and other methods with 405', async () => {
+    const ask = async (step: string, method: string) => {
+      const answer = await fetch(`${server.url}/api/auth/sign-in/${step}`, { method });
+      return [answer.status, answer.headers.get('allow')];
+    };
+    expect(await ask('sms', 'POST')).toEqual([404, null]);
+    expect(await ask('toString', 'POST')).toEqual([404, null]);
+    expect(await ask('passkey/options', 'GET')).toEqual([405, 'POST']);
+    expect(await ask('email', 'OPTIONS')).toEqual([204, 'POST']);
   });
 
   test('better-auth refuses sign-ups and role changes', async () => {

@@ -291,13 +291,13 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  // Leaves out counts and sums, because writes fold their deltas at random.
+  // Leaves out counts, sums and receivables, because writes fold their changes at random.
   test('the rows of sample data match the golden file of their day', async () => {
     const tables = await rows<{ name: string }>(
       base.db,
       sql`select table_name as name from information_schema.tables
         where table_schema = 'public' and table_type = 'BASE TABLE'
-          and table_name !~ '(_blocks|_deltas)$' and table_name <> 'sums' order by table_name`,
+          and table_name !~ '(_blocks|_deltas)$|^receivable' and table_name <> 'sums' order by table_name`,
     );
     const lines: string[] = [];
     for (const { name } of tables) {

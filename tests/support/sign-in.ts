@@ -24,7 +24,10 @@ export type ScryptArgs = [...given: unknown[], done: (error: Error | null, key: 
 
 /** Serves the sign-in endpoint on a fresh database. `useHash` can replace the slow password hash. */
 export function useSignIn() {
-  const server = useApi({ [DOOR]: signInRoute, '/api/.*': unknownPath }, { BETTER_AUTH_SECRET: SECRET });
+  const server = useApi(
+    { '/api/auth/sign-in/.*': signInRoute, '/api/.*': unknownPath },
+    { BETTER_AUTH_SECRET: SECRET },
+  );
   let addresses = 0;
 
   beforeEach(async () => {

@@ -111,7 +111,7 @@ function linesOf(entry: AuditRow, timeZone: string): string[] {
     .map((field) => `${formatField(field)}: ${text(image, field)}`);
 }
 
-const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at']);
+const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at', 'lines_hash', 'lines_complete']);
 
 type Image = Record<string, unknown> | null;
 
