@@ -5,7 +5,8 @@ import { accountingEntries } from '@/db/schema';
 import { toCsv } from '../csv';
 import { addDays } from '../dates';
 import { calendarDate } from '../fields';
-import { currencyDecimals } from '../money';
+import { readStripeRates } from '../invoices/lines';
+import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import { literal } from '../page-query';
 
 /** A month such as 2026-10. */
@@ -64,7 +65,8 @@ const BATCH = 1000;
  * Writes the accounting entries of a month as CSV, in chunks. First come invoices with a row for each tax rate, then
  * amounts that were credited, written off, paid from the Stripe balance, or paid without a payment; then payments; then
  * refunds and lost disputes. Once the month is over, the file never changes, except that erasing a customer removes
- * the name, the VAT ID, and personal data from payment references.
+ * the name, the VAT ID, and personal data from payment references, and that a Stripe invoice is split by tax rate as soon
+ * as its lines are known.
  *
  * @param month as `calendarMonth` parsed it
  * @param form `comma` with a decimal point, or `semicolon` with a decimal comma
@@ -85,7 +87,7 @@ export async function* readEntries(db: Database, month: string): AsyncGenerator<
   for (const record of RECORDS) {
     for (let last: Entry | undefined, more = true; more; ) {
       const found = await readBatch(db, { record, from, until }, last);
-      yield found;
+      yield record === 'invoice' ? await splitByRate(db, found) : found;
       last = found.at(-1);
       more = found.length === BATCH;
     }
@@ -115,6 +117,29 @@ function readBatch(
     )
     .orderBy(asc(e.booked_on), asc(e.id))
     .limit(literal(BATCH));
+}
+
+/**
+ * Replaces the entry of a Stripe invoice, which the journal posts with its totals, by one for each tax rate of its lines.
+ * An invoice whose lines do not add up to its totals keeps its one entry without a rate.
+ */
+async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
+  const ids = entries.flatMap(({ tax_rate, invoice_id }) => (tax_rate === null ? (invoice_id ?? []) : []));
+  const ratesOf = await readStripeRates(db, [...new Set(ids)]);
+  return entries.flatMap((entry) => {
+    const rates = entry.tax_rate === null ? (ratesOf.get(entry.invoice_id ?? 0) ?? []) : [];
+    const sumOf = (field: 'net' | 'tax') => rates.reduce((sum, one) => sum + one[field], 0);
+    // The entry of a cancellation has the negative amounts.
+    const sign = [1, -1].find((one) =>
+      (['net', 'tax'] as const).every((field) => toThousandths(entry[field] ?? '0') === one * sumOf(field)),
+    );
+    if (rates.length === 0 || sign === undefined) return entry;
+    const text = (thousandths: number) => fromThousandths(sign * thousandths);
+    return rates.map(({ tax_rate, net, tax }) => {
+      const amounts = { net: text(net), tax: text(tax), gross: text(net + tax) };
+      return { ...entry, tax_rate, ...amounts };
+    });
+  });
 }
 
 function toRow(entry: Entry, form: CsvForm) {

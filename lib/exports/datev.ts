@@ -4,6 +4,7 @@ import { type TaxCategory, usualCategory } from '../customers/tax-category';
 import { addDays } from '../dates';
 import { type Company, getCompany } from '../documents/company';
 import { AppError } from '../errors';
+import { readStripeRates } from '../invoices/lines';
 import { type Entry, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
@@ -78,7 +79,7 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
   }
 }
 
-/** Reads the rates of the entries' invoices. An invoice without lines has the rate that its totals fit. */
+/** Reads the rates of the entries' invoices. An invoice whose lines tell none has the rate that its totals fit. */
 async function readTaxes(
   db: Database,
   entries: Entry[],
@@ -92,8 +93,17 @@ async function readTaxes(
           from invoice_lines l where l.invoice_id = i.id) as lines
       from invoices i where i.id in (${each(ids)})`,
   );
+  const fromStripe = await readStripeRates(
+    db,
+    found.flatMap(({ id, lines }) => (lines ? [] : id)),
+  );
+  const ratesOfStripe = (id: number) =>
+    fromStripe.get(id)?.map(({ tax_rate }) => ({ rate: Number(tax_rate), category: null }));
   return new Map(
-    found.map(({ id, subtotal, tax, lines }) => [id, lines ?? taxesOfTotals(subtotal, tax, rates)]),
+    found.map(({ id, subtotal, tax, lines }) => [
+      id,
+      lines ?? ratesOfStripe(id) ?? taxesOfTotals(subtotal, tax, rates),
+    ]),
   );
 }
 

@@ -1,4 +1,4 @@
-import { asc, eq, inArray } from 'drizzle-orm';
+import { asc, inArray } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
@@ -136,16 +136,19 @@ export async function listLines(db: Database, owner: Owner, id: number): Promise
   return linesOf(row);
 }
 
-export type StripeLineRow = Awaited<ReturnType<typeof listStripeLines>>[number];
+export type StripeLineRow = Omit<Awaited<ReturnType<typeof readStripeLines>>[number], 'invoice_id'>;
 
 /** Reads the lines of a Stripe invoice, in order, with their net amounts and taxes in whole units. */
-export async function listStripeLines(db: Database, invoiceId: number) {
+export const listStripeLines = (db: Database, invoiceId: number): Promise<StripeLineRow[]> =>
+  readStripeLines(db, [invoiceId]);
+
+async function readStripeLines(db: Database, invoiceIds: number[]) {
   const columns = pickColumns(stripeInvoiceLines, 'description', 'period_start', 'period_end', 'quantity');
   const found = await db
-    .select({ ...columns, ...pickColumns(stripeInvoiceLines, 'amount', 'discount', 'taxes') })
+    .select({ ...columns, ...pickColumns(stripeInvoiceLines, 'invoice_id', 'amount', 'discount', 'taxes') })
     .from(stripeInvoiceLines)
-    .where(eq(stripeInvoiceLines.invoice_id, invoiceId))
-    .orderBy(asc(stripeInvoiceLines.position));
+    .where(inArray(stripeInvoiceLines.invoice_id, invoiceIds))
+    .orderBy(asc(stripeInvoiceLines.invoice_id), asc(stripeInvoiceLines.position));
   return found.map((line) => {
     const sumOfTaxes = (taxes: typeof line.taxes) =>
       taxes.reduce((sum, { amount }) => sum + toThousandths(amount), 0);
@@ -153,6 +156,45 @@ export async function listStripeLines(db: Database, invoiceId: number) {
     const net = toThousandths(line.amount) - toThousandths(line.discount) - included;
     return { ...line, net: fromThousandths(net), tax: fromThousandths(sumOfTaxes(line.taxes)) };
   });
+}
+
+/** The net amount and the tax of a rate, in thousandths. */
+export interface StripeRate {
+  /** In percent, as decimal text. */
+  tax_rate: string;
+  net: number;
+  tax: number;
+}
+
+/**
+ * Sums the lines of Stripe invoices by tax rate, the highest first. Leaves out an invoice with a line that has several
+ * taxes, or a tax without a rate.
+ */
+export async function readStripeRates(
+  db: Database,
+  invoiceIds: number[],
+): Promise<Map<number, StripeRate[]>> {
+  const sums = new Map<number, StripeRate[]>();
+  const unknown = new Set<number>();
+  for (const { invoice_id, net, tax, taxes } of await readStripeLines(db, invoiceIds)) {
+    const [charged, ...others] = taxes.filter(({ amount }) => Number(amount) !== 0);
+    const tax_rate = charged ? charged.rate : '0';
+    if (tax_rate === null || others.length > 0) unknown.add(invoice_id);
+    else if (Number(net) !== 0) {
+      const rates = sums.get(invoice_id) ?? [];
+      const sum = rates.find((one) => Number(one.tax_rate) === Number(tax_rate)) ?? {
+        tax_rate,
+        net: 0,
+        tax: 0,
+      };
+      sum.net += toThousandths(net);
+      sum.tax += toThousandths(tax);
+      sums.set(invoice_id, [...rates.filter((one) => one !== sum), sum]);
+    }
+  }
+  for (const id of unknown) sums.delete(id);
+  for (const rates of sums.values()) rates.sort((a, b) => Number(b.tax_rate) - Number(a.tax_rate));
+  return sums;
 }
 
 /**

@@ -21,7 +21,7 @@ import { unquotedLines } from '../support/csv';
 import { readRows } from '../support/database';
 import { createCustomer } from '../support/factories';
 import * as act from '../support/stripe-actions';
-import { useSync } from '../support/sync';
+import { DAY, useSync } from '../support/sync';
 
 const NOVEMBER = new Date('2026-11-03T12:00:00Z');
 const sync = useSync({ withKey: true, now: new Date('2026-10-20T12:00:00Z') });
@@ -254,6 +254,42 @@ test.each([
     expect(cells.map((row) => row[5])).toEqual(Array(3).fill("'=1+1"));
   },
 );
+
+test('the accounting export splits an invoice of Stripe by the tax rates of its lines, and its cancellation too', async () => {
+  const id = await sync.bill({ lines: [{ amount: 10_000 }, { amount: 5000 }], tax: 2250 });
+  const { id: invoice_id, number } = (await sync.invoiceOf(id)) ?? { id: 0 };
+  for (const [position, rate, amount] of [
+    [1, '19', '19.00'],
+    [2, '7', '3.50'],
+  ]) {
+    const taxes = [{ amount, rate, inclusive: false, type: 'vat', reason: 'standard_rated' }];
+    await sync.db.execute(sql`update stripe_invoice_lines set taxes = ${JSON.stringify(taxes)}::jsonb
+      where invoice_id = ${invoice_id} and position = ${position}`);
+  }
+  const month = sync.now().toISOString().slice(0, 7);
+  const amounts = async (of: string) => {
+    const lines = unquotedLines((await exported(of)).trim()).map((line) => line.split(','));
+    return lines.filter((cells) => cells[8] === number).map((cells) => [cells[1], ...cells.slice(11, 15)]);
+  };
+  const issued = [
+    ['issued', '19', '100.00', '19.00', '119.00'],
+    ['issued', '7', '50.00', '3.50', '53.50'],
+  ];
+  expect(await amounts(month)).toEqual(issued);
+  sync.later(31 * DAY);
+  await sync.happen((world) => act.voidInvoice(world, id));
+  await sync.run();
+  expect(await amounts(month)).toEqual(issued);
+  expect(await amounts(sync.now().toISOString().slice(0, 7))).toEqual([
+    ['cancelled', '19', '-100.00', '-19.00', '-119.00'],
+    ['cancelled', '7', '-50.00', '-3.50', '-53.50'],
+  ]);
+  // Lines that do not add up to the invoice.
+  await sync.db.execute(
+    sql`update stripe_invoice_lines set amount = 99 where invoice_id = ${invoice_id} and position = 1`,
+  );
+  expect(await amounts(month)).toEqual([['issued', '', '150.00', '22.50', '172.50']]);
+});
 
 test('SQL and TypeScript use the same number of decimals for each currency', async () => {
   const codes = 'eur jpy isk ugx bhd tnd kwd usd xaf krw lyd huf clp vnd'.split(' ');
