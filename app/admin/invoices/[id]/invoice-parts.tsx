@@ -387,11 +387,11 @@ function StripeFiles({ id }: { id: number }) {
     <Text px="md" pb="md" size="sm">
       Stripe issued this invoice, and Stripe’s number counts. A document made here has that number, too. At
       Stripe:{' '}
-      <Anchor href={path} size="sm" rel="noreferrer">
+      <Anchor href={path} size="sm" rel="noreferrer" underline="always">
         PDF
       </Anchor>
       ,{' '}
-      <Anchor href={`${path}?of=page`} size="sm" rel="noreferrer">
+      <Anchor href={`${path}?of=page`} size="sm" rel="noreferrer" underline="always">
         page for the customer
       </Anchor>
       .
