@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { loadFonts } from './fonts';
-import { PHRASES } from './phrases';
+import { type Language, PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
 import { namesOf } from './printed-texts';
 import { drawInvoice } from './sheet';
@@ -14,32 +14,13 @@ const FACTUR_X = 'factur-x.xml';
  * @param facturX XML of the e-invoice, in the profile EN 16931. Null for a document that is no invoice.
  */
 export async function toPdf(printed: PrintedInvoice, facturX: string | null, now: Date): Promise<Uint8Array> {
-  const { default: PDFDocument } = await import('pdfkit');
-  const { regular, bold } = await loadFonts();
-  const { locale } = PHRASES[printed.language];
-  // pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
-  const title = `${namesOf(printed).title} ${printed.number}`.replace(/[<>&]/g, ' ');
-  const document = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    subset: 'PDF/A-3a',
-    pdfVersion: '1.7',
-    tagged: true,
-    lang: locale,
-    displayTitle: true,
-    bufferPages: true,
-    // By default, pdfkit would start with Helvetica, which PDF/A does not allow.
-    font: null as unknown as string,
-    info: { Title: title, Creator: 'W5T', Producer: 'W5T', CreationDate: now, ModDate: now },
-  });
-  document.registerFont('regular', regular as unknown as Buffer);
-  document.registerFont('bold', bold as unknown as Buffer);
-  document.font('regular');
+  const title = `${namesOf(printed).title} ${printed.number}`;
+  const document = await createPdf(title, printed.language, now);
   drawInvoice(document, printed);
   const file = {
     name: FACTUR_X,
     type: 'text/xml',
-    description: title,
+    description: plain(title),
     creationDate: now,
     modifiedDate: now,
     relationship: 'Alternative',
@@ -50,6 +31,31 @@ export async function toPdf(printed: PrintedInvoice, facturX: string | null, now
   }
   document.end();
   return buffer(document);
+}
+
+// pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
+const plain = (title: string) => title.replace(/[<>&]/g, ' ');
+
+/** Creates an empty PDF/A-3a with the fonts `regular` and `bold`. */
+export async function createPdf(title: string, language: Language, now: Date): Promise<PDFKit.PDFDocument> {
+  const { default: PDFDocument } = await import('pdfkit');
+  const { regular, bold } = await loadFonts();
+  const document = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    subset: 'PDF/A-3a',
+    pdfVersion: '1.7',
+    tagged: true,
+    lang: PHRASES[language].locale,
+    displayTitle: true,
+    bufferPages: true,
+    // By default, pdfkit would start with Helvetica, which PDF/A does not allow.
+    font: null as unknown as string,
+    info: { Title: plain(title), Creator: 'W5T', Producer: 'W5T', CreationDate: now, ModDate: now },
+  });
+  document.registerFont('regular', regular as unknown as Buffer);
+  document.registerFont('bold', bold as unknown as Buffer);
+  return document.font('regular');
 }
 
 /** The XMP metadata by which programs find the e-invoice (Factur-X 1.07, section 6). */

@@ -35,7 +35,7 @@ export const SHEET = {
 };
 const SIZE = 9;
 const SMALL = 7;
-export const GREY = '#555555';
+const GREY = '#555555';
 
 /** Draws an invoice onto the pages of an empty document, and adds the tags for screen readers. */
 export function drawInvoice(document: Document, printed: PrintedInvoice): void {
@@ -164,14 +164,18 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   const says = PHRASES[printed.language];
   const names = namesOf(printed);
   const { buyer, language } = printed;
-  const facts: [label: string, value: string | null][] = [
+  writeFacts(pen, [
     [names.number, printed.number],
     [names.date, formatDay(printed.date, language)],
     [isSale(printed) ? says.validUntil : says.due, printed.due && formatDay(printed.due, language)],
     [says.customerNumber, buyer.customer_number],
     [says.customerVatId, buyer.vat_id],
     [says.buyerReference, buyer.buyer_reference],
-  ];
+  ]);
+}
+
+/** Writes labels and values to the right of the address. Leaves out those without a value. */
+export function writeFacts(pen: Pen, facts: [label: string, value: string | null][]): void {
   pen.y = mm(50);
   for (const [label, value] of facts) {
     if (!value) continue;

@@ -7,18 +7,18 @@ import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { unprintable } from '../printable';
 import { getCompany } from './company';
-import { loadFonts } from './fonts';
+import { createPdf } from './pdf';
 import { type Language, languageFor, PHRASES } from './phrases';
 import { formatDay, numberFormats } from './printed-texts';
 import {
   createPen,
   drawLetterhead,
   drawPageParts,
-  GREY,
   mm,
   type Parties,
   type Pen,
   SHEET,
+  writeFacts,
   writePlain,
 } from './sheet';
 import { type EntryKind, readStatements, type Statement, type StatementPeriod } from './statement-entries';
@@ -90,26 +90,9 @@ export async function getStatementFile(
   return { pdf, name };
 }
 
-/** The settings are those of the documents of invoices (`pdf.ts`). */
 async function toPdf(printed: PrintedStatement, now: Date): Promise<Uint8Array> {
-  const { default: PDFDocument } = await import('pdfkit');
-  const { regular, bold } = await loadFonts();
-  const title = TEXTS[printed.language].title;
-  const document = new PDFDocument({
-    size: 'A4',
-    margin: 0,
-    subset: 'PDF/A-3a',
-    pdfVersion: '1.7',
-    tagged: true,
-    lang: PHRASES[printed.language].locale,
-    displayTitle: true,
-    bufferPages: true,
-    font: null as unknown as string,
-    info: { Title: title, Creator: 'W5T', Producer: 'W5T', CreationDate: now, ModDate: now },
-  });
-  document.registerFont('regular', regular as unknown as Buffer);
-  document.registerFont('bold', bold as unknown as Buffer);
-  document.font('regular');
+  const { title } = TEXTS[printed.language];
+  const document = await createPdf(title, printed.language, now);
   const root = document.struct('Document');
   document.addStructure(root);
   const pen = createPen(document, root);
@@ -124,20 +107,10 @@ async function toPdf(printed: PrintedStatement, now: Date): Promise<Uint8Array> 
 }
 
 function drawFacts(pen: Pen, { buyer, date, language }: PrintedStatement): void {
-  const facts = [
+  writeFacts(pen, [
     [TEXTS[language].asOf, formatDay(date, language)],
     [PHRASES[language].customerNumber, buyer.customer_number],
-  ];
-  pen.y = mm(50);
-  for (const [label = '', value = ''] of facts) {
-    const paragraph = pen.document.struct('P');
-    pen.root.add(paragraph);
-    const start = pen.y;
-    const lower = pen.write(paragraph, 'Span', label, { x: mm(120), y: start, width: mm(32), color: GREY });
-    const right = { x: mm(153), width: SHEET.right - mm(153), align: 'right' as const };
-    pen.y = Math.max(lower, pen.write(paragraph, 'Span', value, { ...right, y: start })) + 2;
-    paragraph.end();
-  }
+  ]);
 }
 
 function drawTitle(pen: Pen, { language, date, period: { from, to }, statements }: PrintedStatement): void {
