@@ -91,7 +91,7 @@ export const receivables = pgTable(
     days_31_60: total(),
     days_61_90: total(),
     over_90_days: total(),
-    /** The date of the customer's last payment and the time of the last note. -infinity if there is none. */
+    /** The date of the customer's last payment and the time of the last note. `-infinity` stands for none. */
     last_payment: date().notNull(),
     last_note: instant().notNull(),
     /** The first day on which each invoice has its age group, and the first day on which one has another. */

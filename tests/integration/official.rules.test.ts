@@ -95,7 +95,7 @@ const line = (tax_rate: number, more: Partial<Line> = {}): Line => ({
   ...more,
 });
 
-/** Own invoices, each of which also gets a credit note of a part and a cancellation of the rest. */
+/** Our own invoices. Each also gets a partial credit note, and a cancellation of the rest. */
 const OWN: [name: string, customer: Record<string, unknown>, currency: string, lines: Line[]][] = [
   [
     'S with two rates and a discount',

@@ -139,7 +139,7 @@ const INVOICE = {
   payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
 };
 
-/** Address of the pages of invoices at Stripe. Stripe knows none of ours. */
+/** Address of invoices' pages at Stripe. It has none for the invoices of this account. */
 const PAGES = 'https://pay.stripe.com/invoice/acct_local';
 
 export function renderInvoice(invoice: Invoice): Json {

@@ -170,7 +170,7 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   );
 }
 
-/** Offers the customer's credit for an own invoice that is unpaid. Shows nothing if there is none in its currency. */
+/** Offers the customer's credit for an own invoice that is unpaid. Shows nothing without credit in the invoice’s currency. */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
   const { db } = await getRuntime();
