@@ -1,7 +1,7 @@
 import './failed-statements';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PGlite, type Transaction } from '@electric-sql/pglite';
+import { PGlite, type Transaction, types } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { sql } from 'drizzle-orm';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
@@ -104,6 +104,7 @@ async function openFolder(
     PGlite.create({
       fs: new PrivateFs(path, room),
       extensions: { pg_trgm },
+      parsers: PARSERS,
       startParams: [...PGlite.defaultStartParams, ...START_PARAMS],
       ...options,
     });
@@ -120,6 +121,7 @@ async function openFolder(
 export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { client: PGlite }> {
   const client = await PGlite.create({
     extensions: { pg_trgm },
+    parsers: PARSERS,
     ...(template && { loadDataDir: template }),
   });
   return { ...embeddedHandle(client), client };
@@ -127,7 +129,7 @@ export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { 
 
 function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): DatabaseHandle {
   return {
-    db: drizzlePglite({ client: client as PGlite }),
+    db: drizzleOn(client),
     kind: 'embedded',
     close: async () => {
       await client.close();
@@ -138,9 +140,36 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
   };
 }
 
-const READ_ONLY = '25006';
-
 type Query = PGlite['query'];
+
+// The types whose text Drizzle parses itself. The numbers are the arrays of numeric and of the named types.
+const PARSERS = Object.fromEntries(
+  [types.TIMESTAMP, types.TIMESTAMPTZ, types.INTERVAL, types.DATE, 1231, 1115, 1185, 1187, 1182].map(
+    (type) => [type, (text: string) => text],
+  ),
+);
+
+/**
+ * Connects Drizzle to an embedded database that was opened with `PARSERS`. Drizzle passes the same parsers with each
+ * statement. PGlite would merge them with its own for each message of the answer, which takes a third of the time of a
+ * small statement.
+ */
+export function drizzleOn(client: Pick<PGlite, 'query' | 'transaction'>): Database {
+  const withoutParsers =
+    (run: Query): Query =>
+    (text, parameters, options) =>
+      run(text, parameters, options?.rowMode ? { rowMode: options.rowMode } : {});
+  const lean: typeof client = {
+    query: withoutParsers((...given) => client.query(...given)),
+    transaction: (work) =>
+      client.transaction((tx) =>
+        work(Object.assign(Object.create(tx), { query: withoutParsers((...given) => tx.query(...given)) })),
+      ),
+  };
+  return drizzlePglite({ client: lean as PGlite });
+}
+
+const READ_ONLY = '25006';
 
 /**
  * Drizzle's client for the embedded database of a folder. While the disk has too little space for writes, transactions
