@@ -144,6 +144,7 @@ export interface Posting {
   vatId: string;
 }
 
+/** How a posting's text begins. DATEV's programs and their users are German. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
@@ -152,6 +153,17 @@ const TEXTS: Record<Entry['record'], string> = {
   paid_elsewhere: 'Zahlung ohne Beleg',
   payment: 'Zahlung',
   refund: 'Erstattung',
+};
+
+/** How the reason names an entry that is not in the file. */
+const NAMES: Record<Entry['record'], string> = {
+  invoice: 'Invoice',
+  credit: 'Credit note',
+  write_off: 'Write-off',
+  balance: 'Balance at Stripe',
+  paid_elsewhere: 'Payment recorded elsewhere',
+  payment: 'Payment',
+  refund: 'Refund',
 };
 
 /** Returns the posting of an accounting entry, or the name of a missing account, or why the entry cannot be posted. */
@@ -165,7 +177,10 @@ export function toPosting(
   // The credit of a transfer has no invoice.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
-  const name = `${TEXTS[record]} ${number ?? `#${invoice_id}`}`;
+  // A cancellation of our own is an entry with a number, and others reverse the invoice's entry.
+  const isCancelled = reverses !== null || (record === 'invoice' && credit_note_number !== null);
+  const kind = isCancelled && record === 'invoice' ? 'Cancellation' : NAMES[record];
+  const name = `${kind} ${number ?? `#${invoice_id}`}`;
   if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };
   const account = debtorOf(entry, settings);
   if (typeof account !== 'string') return account;
@@ -185,7 +200,7 @@ export function toPosting(
     date: entry.booked_on,
     // Readers of the format agree on these characters only.
     document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
-    text: `${reverses === null ? '' : 'Storno '}${TEXTS[record]} ${entry.customer_name}`
+    text: `${isCancelled ? 'Storno ' : ''}${TEXTS[record]} ${entry.customer_name}`
       .replace(/\s+/g, ' ')
       .slice(0, 60),
     vatId: contra.isInEu ? (entry.customer_vat_id ?? '').replace(/\W/g, '').slice(0, 15) : '',
@@ -224,7 +239,7 @@ function contraOf(
   if (rate === undefined) return { leftOut: 'its totals fit no tax rate that has a revenue account.' };
   if (entry.tax_rate === null && rates.length > 1) return { leftOut: 'its invoice has several tax rates.' };
   if (record === 'write_off') {
-    return { purpose: `write_off ${rate}`, label: `Write-off account for ${rate} %` };
+    return { purpose: `write_off ${rate}`, label: `a line “${rate}” in Write-off accounts` };
   }
   const buyer = { country: entry.customer_country, vat_id: entry.customer_vat_id, tax_exempt: false };
   const usual = usualCategory(rate, buyer, { country: country ?? '', small_business });
@@ -233,7 +248,7 @@ function contraOf(
   if (others.length > 0) return { leftOut: `its lines with ${rate} % have several tax categories.` };
   return {
     purpose: `revenue ${category} ${rate}`,
-    label: `Revenue account for ${category} ${rate} %`,
+    label: `a line “${category} ${rate}” in Revenue accounts`,
     isInEu: category === 'AE' || category === 'K',
   };
 }
