@@ -1,6 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { type TaxCategory, usualCategory } from '../customers/tax-category';
+import {
+  categoryOfReason,
+  type TaxCategory,
+  type TaxedBuyer,
+  usualCategory,
+} from '../customers/tax-category';
 import { addDays } from '../dates';
 import { type Company, getCompany } from '../documents/company';
 import { AppError } from '../errors';
@@ -72,38 +77,52 @@ type Outcome = Posting | { missing: string } | { leftOut: string };
 async function* readPostings(db: Database, month: string, settings: AccountingSettings) {
   const company = await getCompany(db);
   for await (const entries of readEntries(db, month)) {
-    const taxes = await readTaxes(db, entries, ratesOf(settings));
+    const taxes = await readTaxes(db, entries, ratesOf(settings), company);
     yield entries
       .filter(({ gross }) => Number(gross) !== 0)
       .map((entry) => toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company));
   }
 }
 
-/** Reads the rates of the entries' invoices. An invoice whose lines tell none has the rate that its totals fit. */
+/**
+ * Reads the rates of the entries' invoices, and the categories that their documents have. An invoice whose lines tell
+ * none has the rate that its totals fit.
+ */
 async function readTaxes(
   db: Database,
   entries: Entry[],
   rates: number[],
+  seller: Pick<Company, 'country'>,
 ): Promise<Map<number, InvoiceTax[]>> {
   const ids = [...new Set(entries.flatMap(({ invoice_id }) => invoice_id ?? []))];
-  const found = await rows<{ id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null }>(
+  const found = await rows<
+    { id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null } & TaxedBuyer
+  >(
     db,
     sql`select i.id, i.subtotal::text, i.tax::text, (
         select jsonb_agg(distinct jsonb_build_object('rate', l.tax_rate::float, 'category', l.tax_category))
-          from invoice_lines l where l.invoice_id = i.id) as lines
-      from invoices i where i.id in (${each(ids)})`,
+          from invoice_lines l where l.invoice_id = i.id) as lines,
+        coalesce(d.buyer->>'country', c.country) as country, coalesce(d.buyer->>'vat_id', c.vat_id) as vat_id,
+        coalesce((d.buyer->>'tax_exempt')::boolean, c.tax_exempt) as tax_exempt
+      from invoices i join customers c on c.id = i.customer_id left join invoice_documents d on d.invoice_id = i.id
+      where i.id in (${each(ids)})`,
   );
   const fromStripe = await readStripeRates(
     db,
     found.flatMap(({ id, lines }) => (lines ? [] : id)),
   );
-  const ratesOfStripe = (id: number) =>
-    fromStripe.get(id)?.map(({ tax_rate }) => ({ rate: Number(tax_rate), category: null }));
+  const taxesOfStripe = (id: number, buyer: TaxedBuyer) =>
+    fromStripe.get(id)?.flatMap(({ tax_rate, reasons }): InvoiceTax[] => {
+      const named = [...reasons].flatMap((reason) => categoryOfReason(reason, buyer, seller) ?? []);
+      const categories = named.length > 0 ? new Set(named) : [null];
+      return [...categories].map((category) => ({ rate: Number(tax_rate), category }));
+    });
   return new Map(
-    found.map(({ id, subtotal, tax, lines }) => [
-      id,
-      lines ?? ratesOfStripe(id) ?? taxesOfTotals(subtotal, tax, rates),
-    ]),
+    found.map(({ id, subtotal, tax, lines, ...buyer }) => {
+      const taxes = lines ?? taxesOfStripe(id, buyer) ?? taxesOfTotals(subtotal, tax, rates);
+      const exempt = buyer.tax_exempt ? 'E' : null;
+      return [id, taxes.map((one) => (one.rate === 0 ? { ...one, category: one.category ?? exempt } : one))];
+    }),
   );
 }
 

@@ -48,7 +48,10 @@ export async function* documentsZip(db: Database, month: string, moment: Moment)
       add(new ZipDeflate(`${made.name}.xml`, { level: 6 }), Buffer.from(made.xml));
       yield* take();
     }
-    const note = without.length > 0 ? without.join('\n') : 'Every invoice, credit note and cancellation of this month has a document.';
+    const note =
+      without.length > 0
+        ? without.join('\n')
+        : 'Every invoice, credit note and cancellation of this month has a document.';
     add(new ZipDeflate('without-document.txt'), Buffer.from(`${note}\n`));
     zip.end();
     yield* take();

@@ -187,20 +187,24 @@ const OWN: [name: string, customer: Record<string, unknown>, currency: string, l
   ['S in a currency without decimals', BERLIN, 'jpy', [line(19, { unit_price: 999 })]],
 ];
 
+const writer = { actor: commandActor('test'), now: MOMENT.now, timeZone: MOMENT.timeZone };
+
+/** Issues an invoice and makes its document. */
+async function issueOwn(company: string, customer: Record<string, unknown>, currency: string, lines: Line[]) {
+  const { db } = base;
+  const { customer_number } = await createCustomer(db, { company, ...customer });
+  const values = { customer_number, currency, lines };
+  const { id } = await saveRecord(db, invoiceKind, { values }, writer);
+  await takeStep(db, invoiceSteps, 'send', { id, version: 0 }, writer);
+  return { id, files: await getDocument(db, id, MOMENT) };
+}
+
 async function ownDocuments(): Promise<Checked[]> {
   const { db } = base;
-  const writer = { actor: commandActor('test'), now: MOMENT.now, timeZone: MOMENT.timeZone };
   const documents: Checked[] = [];
   for (const [name, customer, currency, lines] of OWN) {
-    const { customer_number } = await createCustomer(db, { company: 'Prüf & Söhne <KG>', ...customer });
-    const { id } = await saveRecord(
-      db,
-      invoiceKind,
-      { values: { customer_number, currency, lines } },
-      writer,
-    );
-    await takeStep(db, invoiceSteps, 'send', { id, version: 0 }, writer);
-    documents.push({ name, origin: 'own', xml: (await getDocument(db, id, MOMENT)).xml });
+    const { id, files } = await issueOwn('Prüf & Söhne <KG>', customer, currency, lines);
+    documents.push({ name, origin: 'own', xml: files.xml });
     const wanted = { reason: 'Zu viel berechnet', lines: [{ position: 1, quantity: 1 }] };
     await issueCreditNote(db, { id, version: 1 }, wanted, writer);
     await takeStep(db, invoiceSteps, 'cancel', { id, version: 2 }, writer);
@@ -266,7 +270,7 @@ async function stripeDocuments(): Promise<Checked[]> {
 }
 
 /** Returns how many documents have each value, as text. A document can have several values. */
-function shares(documents: Checked[], valuesOf: (document: Checked) => (string | undefined)[]): string {
+function shares<One>(documents: One[], valuesOf: (document: One) => (string | undefined)[]): string {
   const counts = new Map<string, number>();
   for (const value of documents.flatMap((one) => [...new Set(valuesOf(one))])) {
     counts.set(value ?? '', (counts.get(value ?? '') ?? 0) + 1);
@@ -312,17 +316,39 @@ describe('XRechnungen', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
-    const advice = new Map(broken.map((one) => [one.name, one.broken.filter((rule) => ADVICE.has(rule))]));
     process.stdout.write(`
 ${checked.length} documents were checked against the rules. How many have each
   tax category: ${shares(checked, codesOf(/<ram:CategoryCode>(\w+)/g))}
   type: ${shares(checked, codesOf(/<rsm:ExchangedDocument>.*?<ram:TypeCode>(\w+)/gs))}
   currency: ${shares(checked, codesOf(/<ram:InvoiceCurrencyCode>(\w+)/g))}
   origin: ${shares(checked, ({ origin }) => [origin])}
-  warning: ${shares(checked, ({ name }) => advice.get(name) ?? [])}
+  warning: ${shares(broken, (one) => one.broken.filter((rule) => ADVICE.has(rule)))}
 `);
     const failed = broken.map(({ name, broken }) => [name, broken.filter((rule) => !ADVICE.has(rule))]);
     expect(failed).toEqual(checked.map(({ name }) => [name, []]));
+  });
+
+  test('the PDF of an invoice with 60 lines is a tagged PDF/A-3 whose text is complete and in order', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'w5t-rules-'));
+    const file = join(folder, 'invoice.pdf');
+    const lines = Array.from({ length: 60 }, (_, i) => line(19, { text: `Domain ${i + 1}` }));
+    const { files } = await issueOwn('Sechzig AG', BERLIN, 'eur', lines);
+    await writeFile(file, files.pdf);
+    const ask = (tool: string, ...options: string[]) => {
+      const { stdout, stderr, status } = spawnSync(tool, [...options], { encoding: 'utf8' });
+      expect([tool, status, stderr]).toEqual([tool, 0, '']);
+      return stdout;
+    };
+    expect(ask('qpdf', '--check', file)).toContain('No syntax or stream encoding errors found');
+    // The columns after the encoding say whether a font is embedded, a subset, and readable as text.
+    const fonts = ask('pdffonts', file).trim().split('\n').slice(2);
+    expect(fonts.map((font) => / yes yes yes /.test(font))).toEqual(fonts.map(() => true));
+    expect(fonts.length).toBeGreaterThan(0);
+    expect(ask('pdfinfo', file)).toMatch(/Tagged: +yes/);
+    expect(ask('pdfinfo', '-meta', file)).toMatch(/pdfaid:part>3<.*pdfaid:conformance>A</s);
+    const printed = ask('pdftotext', '-layout', file, '-').matchAll(/Domain (\d+)/g);
+    expect([...printed].map(([, number]) => Number(number))).toEqual(lines.map((_, i) => i + 1));
+    await rm(folder, { recursive: true });
   });
 
   test('an XRechnung with ten faults breaks the rule about each', () => {
