@@ -114,7 +114,8 @@ function sharesSessions(file: string): boolean {
 /** Returns why the official rules for e-invoices cannot be checked here. Null if they can. */
 function noRules(): string | null {
   if (!existsSync('../shared/e-invoice')) return '../shared/e-invoice does not exist';
-  const lacking = ['xmllint', 'pdftotext'].find((tool) => spawnSync(tool, ['--version']).error);
+  const tools = ['xmllint', 'qpdf', 'pdffonts', 'pdfinfo', 'pdftotext'];
+  const lacking = tools.find((tool) => spawnSync(tool, ['--version']).error);
   return lacking ? `${lacking} is not installed` : null;
 }
 

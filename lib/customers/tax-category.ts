@@ -80,6 +80,35 @@ export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['sel
   return buyer.vat_id ? 'AE' : 'Z';
 }
 
+/** Categories by Stripe's reason for a tax of zero. */
+const BY_REASON: Record<string, TaxCategory> = {
+  reverse_charge: 'AE',
+  zero_rated: 'Z',
+  customer_exempt: 'E',
+  product_exempt: 'E',
+  product_exempt_holiday: 'E',
+  portion_product_exempt: 'E',
+  not_subject_to_tax: 'O',
+};
+
+/**
+ * Returns the category of Stripe's reason for a tax of zero. Null for any other reason, such as `not_collecting`: the
+ * line then has the usual category.
+ */
+export function categoryOfReason(
+  reason: string | null,
+  buyer: Pick<TaxedBuyer, 'country' | 'vat_id'>,
+  seller: Pick<Seller, 'country'>,
+): TaxCategory | null {
+  const category = BY_REASON[reason ?? ''] ?? null;
+  if (category !== 'Z') return category;
+  // Stripe calls exports and supplies within the EU zero-rated, too.
+  const { country, vat_id } = buyer;
+  if (country === null || country === seller.country || !isInEu(seller.country ?? '')) return 'Z';
+  if (!isInEu(country)) return 'G';
+  return vat_id ? 'K' : 'Z';
+}
+
 interface Precondition {
   /** Source of the condition: a rule of EN 16931 or a section of the law. */
   rule: string;

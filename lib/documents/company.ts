@@ -63,7 +63,10 @@ const fields = z
       'must be an e-mail address',
     ),
     bank_name: line('bank_name'),
-    iban: line('iban', compact).refine((text) => text === null || isIban(text), 'must be an IBAN'),
+    iban: line('iban', compact).superRefine((text, context) => {
+      const message = text === null ? undefined : ibanProblem(text);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    }),
     bic: line('bic', compact).refine(
       (text) => text === null || /^[A-Z]{6}[A-Z\d]{2}([A-Z\d]{3})?$/.test(text),
       'must be a BIC of 8 or 11 characters',
@@ -76,13 +79,16 @@ const fields = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['vat_id'], message });
   });
 
-/** Returns whether a text without spaces is an IBAN, by its length and its check digits (ISO 13616). */
-function isIban(text: string): boolean {
-  if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(text)) return false;
+/** Returns why a text without spaces is not an IBAN, by its form and its check digits (ISO 13616). */
+function ibanProblem(text: string): string | undefined {
+  if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(text)) {
+    return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
+  }
   const digits = (text.slice(4) + text.slice(0, 4)).replace(/[A-Z]/g, (letter) =>
     String(letter.charCodeAt(0) - 55),
   );
-  return BigInt(digits) % 97n === 1n;
+  if (BigInt(digits) % 97n === 1n) return undefined;
+  return `has a wrong or missing character, because its check digits ${text.slice(2, 4)} do not fit the others: compare it with the IBAN that your bank gives, such as DE89 3704 0044 0532 0130 00`;
 }
 
 /** Returns our company. All fields are empty before the first save. */

@@ -195,7 +195,9 @@ function drawTitle(pen: Pen, printed: PrintedInvoice): void {
   const title = `${namesOf(printed).title} ${printed.number}`;
   pen.y = pen.write(pen.root, 'H1', title, { x: SHEET.left, width, font: 'bold', size: 14 }) + 8;
   const text = correction(printed);
-  if (text) writeParagraph(pen, text);
+  if (!text) return;
+  writeParagraph(pen, text);
+  pen.y += 6;
 }
 
 const COLUMNS = {

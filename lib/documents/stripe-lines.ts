@@ -1,6 +1,5 @@
 import type { KeptTax } from '@/db/schema';
-import { isInEu } from '../countries';
-import { categorize, type TaxCategory, type TaxedBuyer } from '../customers/tax-category';
+import { categorize, categoryOfReason, type TaxCategory, type TaxedBuyer } from '../customers/tax-category';
 import { toCalendarDate } from '../dates';
 import type { StripeLineRow } from '../invoices/lines';
 import { currencyDecimals, fromThousandths, toThousandths } from '../money';
@@ -53,20 +52,6 @@ export function toStripeLines(stored: StripeLineRow[], context: Context): Stripe
   };
 }
 
-/**
- * Categories by Stripe's reason for a tax of zero. For any other reason, such as `not_collecting`, the line has the
- * usual category of the customer.
- */
-const BY_REASON: Record<string, TaxCategory> = {
-  reverse_charge: 'AE',
-  zero_rated: 'Z',
-  customer_exempt: 'E',
-  product_exempt: 'E',
-  product_exempt_holiday: 'E',
-  portion_product_exempt: 'E',
-  not_subject_to_tax: 'O',
-};
-
 interface ReadTax {
   /** In percent. */
   tax_rate: string;
@@ -91,21 +76,14 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
   }
   const isTooSmall = ({ rate, reason }: KeptTax) =>
     Number(rate ?? 0) > 0 &&
-    BY_REASON[reason ?? ''] === undefined &&
+    categoryOfReason(reason, buyer, seller) === null &&
     (Math.abs(Number(net)) * Number(rate)) / 100 < 0.5 * 10 ** -currencyDecimals(currency);
   const small = taxes.find(isTooSmall);
   if (small) return { tax_rate: String(Number(small.rate)), tax_category: 'S' };
-  const found = new Set(taxes.flatMap(({ reason }) => BY_REASON[reason ?? ''] ?? []));
+  const found = new Set(taxes.flatMap(({ reason }) => categoryOfReason(reason, buyer, seller) ?? []));
   if (found.size > 1) return { ...none, problem: `${name} has several reasons for no tax (BT-151)` };
-  const [category = null] = found;
-  return { ...none, tax_category: category === 'Z' ? zeroRated(buyer, seller) : category };
-}
-
-/** Stripe calls exports and supplies within the EU zero-rated, too. */
-function zeroRated({ country, vat_id }: TaxedBuyer, seller: Company): TaxCategory {
-  if (country === null || country === seller.country || !isInEu(seller.country ?? '')) return 'Z';
-  if (!isInEu(country)) return 'G';
-  return vat_id ? 'K' : 'Z';
+  const [tax_category = null] = found;
+  return { ...none, tax_category };
 }
 
 /** Decimals of a printed price or quantity. */

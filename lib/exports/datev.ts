@@ -1,6 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { type TaxCategory, usualCategory } from '../customers/tax-category';
+import {
+  categoryOfReason,
+  type TaxCategory,
+  type TaxedBuyer,
+  usualCategory,
+} from '../customers/tax-category';
 import { addDays } from '../dates';
 import { type Company, getCompany } from '../documents/company';
 import { AppError } from '../errors';
@@ -72,38 +77,52 @@ type Outcome = Posting | { missing: string } | { leftOut: string };
 async function* readPostings(db: Database, month: string, settings: AccountingSettings) {
   const company = await getCompany(db);
   for await (const entries of readEntries(db, month)) {
-    const taxes = await readTaxes(db, entries, ratesOf(settings));
+    const taxes = await readTaxes(db, entries, ratesOf(settings), company);
     yield entries
       .filter(({ gross }) => Number(gross) !== 0)
       .map((entry) => toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company));
   }
 }
 
-/** Reads the rates of the entries' invoices. An invoice whose lines tell none has the rate that its totals fit. */
+/**
+ * Reads the rates of the entries' invoices, and the categories that their documents have. An invoice whose lines tell
+ * none has the rate that its totals fit.
+ */
 async function readTaxes(
   db: Database,
   entries: Entry[],
   rates: number[],
+  seller: Pick<Company, 'country'>,
 ): Promise<Map<number, InvoiceTax[]>> {
   const ids = [...new Set(entries.flatMap(({ invoice_id }) => invoice_id ?? []))];
-  const found = await rows<{ id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null }>(
+  const found = await rows<
+    { id: number; subtotal: string; tax: string; lines: InvoiceTax[] | null } & TaxedBuyer
+  >(
     db,
     sql`select i.id, i.subtotal::text, i.tax::text, (
         select jsonb_agg(distinct jsonb_build_object('rate', l.tax_rate::float, 'category', l.tax_category))
-          from invoice_lines l where l.invoice_id = i.id) as lines
-      from invoices i where i.id in (${each(ids)})`,
+          from invoice_lines l where l.invoice_id = i.id) as lines,
+        coalesce(d.buyer->>'country', c.country) as country, coalesce(d.buyer->>'vat_id', c.vat_id) as vat_id,
+        coalesce((d.buyer->>'tax_exempt')::boolean, c.tax_exempt) as tax_exempt
+      from invoices i join customers c on c.id = i.customer_id left join invoice_documents d on d.invoice_id = i.id
+      where i.id in (${each(ids)})`,
   );
   const fromStripe = await readStripeRates(
     db,
     found.flatMap(({ id, lines }) => (lines ? [] : id)),
   );
-  const ratesOfStripe = (id: number) =>
-    fromStripe.get(id)?.map(({ tax_rate }) => ({ rate: Number(tax_rate), category: null }));
+  const taxesOfStripe = (id: number, buyer: TaxedBuyer) =>
+    fromStripe.get(id)?.flatMap(({ tax_rate, reasons }): InvoiceTax[] => {
+      const named = [...reasons].flatMap((reason) => categoryOfReason(reason, buyer, seller) ?? []);
+      const categories = named.length > 0 ? new Set(named) : [null];
+      return [...categories].map((category) => ({ rate: Number(tax_rate), category }));
+    });
   return new Map(
-    found.map(({ id, subtotal, tax, lines }) => [
-      id,
-      lines ?? ratesOfStripe(id) ?? taxesOfTotals(subtotal, tax, rates),
-    ]),
+    found.map(({ id, subtotal, tax, lines, ...buyer }) => {
+      const taxes = lines ?? taxesOfStripe(id, buyer) ?? taxesOfTotals(subtotal, tax, rates);
+      const exempt = buyer.tax_exempt ? 'E' : null;
+      return [id, taxes.map((one) => (one.rate === 0 ? { ...one, category: one.category ?? exempt } : one))];
+    }),
   );
 }
 
@@ -144,6 +163,7 @@ export interface Posting {
   vatId: string;
 }
 
+/** How a posting's text begins. DATEV's programs and their users are German. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
@@ -152,6 +172,17 @@ const TEXTS: Record<Entry['record'], string> = {
   paid_elsewhere: 'Zahlung ohne Beleg',
   payment: 'Zahlung',
   refund: 'Erstattung',
+};
+
+/** How the reason names an entry that is not in the file. */
+const NAMES: Record<Entry['record'], string> = {
+  invoice: 'Invoice',
+  credit: 'Credit note',
+  write_off: 'Write-off',
+  balance: 'Balance at Stripe',
+  paid_elsewhere: 'Payment recorded elsewhere',
+  payment: 'Payment',
+  refund: 'Refund',
 };
 
 /** Returns the posting of an accounting entry, or the name of a missing account, or why the entry cannot be posted. */
@@ -165,7 +196,10 @@ export function toPosting(
   // The credit of a transfer has no invoice.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
-  const name = `${TEXTS[record]} ${number ?? `#${invoice_id}`}`;
+  // A cancellation of our own is an entry with a number, and others reverse the invoice's entry.
+  const isCancelled = reverses !== null || (record === 'invoice' && credit_note_number !== null);
+  const kind = isCancelled && record === 'invoice' ? 'Cancellation' : NAMES[record];
+  const name = `${kind} ${number ?? `#${invoice_id}`}`;
   if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };
   const account = debtorOf(entry, settings);
   if (typeof account !== 'string') return account;
@@ -185,7 +219,7 @@ export function toPosting(
     date: entry.booked_on,
     // Readers of the format agree on these characters only.
     document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
-    text: `${reverses === null ? '' : 'Storno '}${TEXTS[record]} ${entry.customer_name}`
+    text: `${isCancelled ? 'Storno ' : ''}${TEXTS[record]} ${entry.customer_name}`
       .replace(/\s+/g, ' ')
       .slice(0, 60),
     vatId: contra.isInEu ? (entry.customer_vat_id ?? '').replace(/\W/g, '').slice(0, 15) : '',
@@ -224,7 +258,7 @@ function contraOf(
   if (rate === undefined) return { leftOut: 'its totals fit no tax rate that has a revenue account.' };
   if (entry.tax_rate === null && rates.length > 1) return { leftOut: 'its invoice has several tax rates.' };
   if (record === 'write_off') {
-    return { purpose: `write_off ${rate}`, label: `Write-off account for ${rate} %` };
+    return { purpose: `write_off ${rate}`, label: `a line “${rate}” in Write-off accounts` };
   }
   const buyer = { country: entry.customer_country, vat_id: entry.customer_vat_id, tax_exempt: false };
   const usual = usualCategory(rate, buyer, { country: country ?? '', small_business });
@@ -233,7 +267,7 @@ function contraOf(
   if (others.length > 0) return { leftOut: `its lines with ${rate} % have several tax categories.` };
   return {
     purpose: `revenue ${category} ${rate}`,
-    label: `Revenue account for ${category} ${rate} %`,
+    label: `a line “${category} ${rate}” in Revenue accounts`,
     isInEu: category === 'AE' || category === 'K',
   };
 }

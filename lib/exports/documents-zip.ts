@@ -8,8 +8,8 @@ const MAX_BYTES = 4_000_000_000;
 const MAX_FILES = 65_000;
 
 /**
- * Writes the documents of a month's invoices as a zip archive, one document at a time. A text file lists the invoices
- * without a document, and why.
+ * Writes the documents of a month's invoices and credit notes as a zip archive, one document at a time. A text file lists
+ * those without a document, and why.
  *
  * @param month such as `2026-10`
  * @throws Error if the archive would exceed 4 GB or 65,000 files. The command exports such a month.
@@ -48,7 +48,10 @@ export async function* documentsZip(db: Database, month: string, moment: Moment)
       add(new ZipDeflate(`${made.name}.xml`, { level: 6 }), Buffer.from(made.xml));
       yield* take();
     }
-    const note = without.length > 0 ? without.join('\n') : 'Every invoice has a document.';
+    const note =
+      without.length > 0
+        ? without.join('\n')
+        : 'Every invoice, credit note and cancellation of this month has a document.';
     add(new ZipDeflate('without-document.txt'), Buffer.from(`${note}\n`));
     zip.end();
     yield* take();

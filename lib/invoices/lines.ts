@@ -164,6 +164,8 @@ export interface StripeRate {
   tax_rate: string;
   net: number;
   tax: number;
+  /** Stripe's reasons for taxes of zero. */
+  reasons: Set<string>;
 }
 
 /**
@@ -186,9 +188,11 @@ export async function readStripeRates(
         tax_rate,
         net: 0,
         tax: 0,
+        reasons: new Set<string>(),
       };
       sum.net += toThousandths(net);
       sum.tax += toThousandths(tax);
+      for (const { reason } of charged ? [] : taxes) if (reason !== null) sum.reasons.add(reason);
       sums.set(invoice_id, [...rates.filter((one) => one !== sum), sum]);
     }
   }

@@ -98,14 +98,16 @@ export interface InvoiceLinks {
 
 /**
  * Fetches the addresses of an invoice at Stripe. They are not stored, because they expire and because they open the
- * invoice without a login. Never throws errors from Stripe or the network, and returns no address then.
+ * invoice without a login. Never throws errors from Stripe or the network.
+ *
+ * @returns null if Stripe does not answer
  */
-export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<InvoiceLinks> {
+export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<InvoiceLinks | null> {
   try {
     return toInvoiceLinks(await stripe.invoices.retrieve(id));
   } catch (error) {
     unavailable(error);
-    return { pdf: null, page: null };
+    return null;
   }
 }
 

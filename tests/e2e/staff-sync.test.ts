@@ -210,3 +210,10 @@ test('the page of a payment reports that Stripe did not respond to a check', asy
   const alert = page.getByRole('alert').filter({ hasText: 'Stripe’s answer was incomplete.' });
   expect(await alert.textContent({ timeout: 100_000 })).toContain('Stripe did not answer in time.');
 }, 120_000);
+
+test('the page of an invoice reports that Stripe did not respond to a link to its PDF', async () => {
+  await site.stripe.close();
+  const page = await site.open(`/admin/invoices/${site.facts.paidBack.inPart.invoiceId}`);
+  await page.getByRole('link', { name: 'PDF', exact: true }).click();
+  await page.getByText('Stripe did not answer in time. Try the link again').waitFor({ timeout: 100_000 });
+}, 120_000);

@@ -599,3 +599,11 @@ test.each([
   await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field }] });
   expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
 });
+
+test.each([
+  ['with a typing error', 'DE89 3704 0044 0532 0130 01', 'its check digits 89 do not fit the others'],
+  ['of an account without a country', '0532013000', 'must be a country’s two letters, two digits'],
+])('an IBAN %s is refused with the reason and an example', async (_, iban, reason) => {
+  const message = expect.stringMatching(`${reason}.* such as DE89 3704 0044 0532 0130 00$`);
+  await expect(setCompany({ iban })).rejects.toMatchObject({ fields: [{ field: 'iban', message }] });
+});

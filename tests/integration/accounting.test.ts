@@ -2,7 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { eq, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { accountingEntries, customers, invoices } from '@/db/schema';
+import { accountingEntries, company, customers, invoices } from '@/db/schema';
+import { DEMO_COMPANY } from '@/db/seed/company';
 import { accountingCsv, type CsvForm } from '@/lib/exports/accounting-csv';
 import {
   getAccountingSettings,
@@ -19,7 +20,7 @@ import { staffRecordWriter } from '@/lib/records/record-kind';
 import { saveRecord } from '@/lib/records/save-records';
 import { unquotedLines } from '../support/csv';
 import { readRows } from '../support/database';
-import { createCustomer } from '../support/factories';
+import { createCustomer, createStripeInvoice } from '../support/factories';
 import * as act from '../support/stripe-actions';
 import { DAY, useSync } from '../support/sync';
 
@@ -324,4 +325,39 @@ test('the file for DATEV names missing accounts, and then has a posting for each
   expect(lines).toHaveLength(4);
   expect(lines[2]).toMatch(/^119,00;"S";"EUR";;;;1210;4400;"";2902;"OWN-EUR";;;"Rechnung Müller";/);
   expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });
+});
+
+test('the file for DATEV posts an untaxed Stripe invoice by the tax category of its document', async () => {
+  const settings = { ...(await getAccountingSettings(sync.db)), accounts: PRESETS.skr04 };
+  const typed = { ...toTyped(settings), consultant_number: '1001', client_number: '7' };
+  await saveAccountingSettings(sync.db, typed, { actor: sync.writer().actor });
+  await sync.db.insert(company).values(DEMO_COMPANY);
+  const amounts = { subtotal: '100', tax: '0', total: '100' };
+  const cases: [account: string, customer: Record<string, unknown>, reason: string | null][] = [
+    ['4100', { country: 'DE', tax_exempt: true }, null],
+    ['4100', { country: 'DE' }, 'product_exempt'],
+    ['4290', { country: 'DE' }, 'zero_rated'],
+    ['4120', { country: 'US' }, 'zero_rated'],
+    ['4125', { country: 'AT', vat_id: 'ATU00000001' }, 'zero_rated'],
+    ['4336', { country: 'AT', vat_id: 'ATU00000001' }, null],
+  ];
+  for (const [i, [, customer, reason]] of cases.entries()) {
+    const { id: customer_id, country, vat_id } = await createCustomer(sync.db, customer);
+    const tax = { amount: '0', rate: '0', reason };
+    const invoice = await createStripeInvoice(
+      sync.db,
+      { customer_id, ...amounts, number: `ZERO-${i}` },
+      { tax },
+    );
+    await sync.db.insert(accountingEntries).values({
+      ...{ record: 'invoice', customer_number: 'K-1', customer_name: 'Zero', currency: 'eur' },
+      ...{ booked_on: '2020-03-02', original_date: '2020-03-02', net: '100', tax: '0', gross: '100' },
+      ...{ invoice_id: invoice.id, invoice_number: invoice.number },
+      ...{ customer_country: country, customer_vat_id: vat_id },
+    });
+  }
+  const [, , ...lines] = (await buffer(datevFile(sync.db, '2020-03', NOVEMBER)))
+    .toString('latin1')
+    .split('\r\n');
+  expect(lines.slice(0, -1).map((line) => line.split(';')[7])).toEqual(cases.map(([account]) => account));
 });

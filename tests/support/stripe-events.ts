@@ -4,7 +4,8 @@ import Stripe from 'stripe';
 
 export const WEBHOOK_SECRET = 'whsec_test_secret';
 
-const FIXTURES = join(process.cwd(), '../shared/fixtures/events');
+const RECORDED = join(process.cwd(), '../shared/fixtures');
+const FIXTURES = join(RECORDED, 'events');
 
 export interface Fixture {
   type: string;
@@ -21,6 +22,22 @@ export function recordedEvents(): Fixture[] {
       file: `${type}/${file}`,
       read: () => JSON.parse(readFileSync(join(FIXTURES, type, file), 'utf8')),
     })),
+  );
+}
+
+/** Reads the invoices of recorded events and of recorded answers of Stripe's API. Leaves out previews, which have no id. */
+export function recordedInvoices(): { file: string; invoice: Json }[] {
+  const folder = 'objects/invoice';
+  const objects = readdirSync(join(RECORDED, folder)).map((name) => ({
+    file: `${folder}/${name}`,
+    invoice: JSON.parse(readFileSync(join(RECORDED, folder, name), 'utf8')) as Json,
+  }));
+  const events = recordedEvents().map(({ file, read }) => {
+    const { data } = read() as { data: { object: Json } };
+    return { file: `events/${file}`, invoice: data.object };
+  });
+  return [...objects, ...events].filter(
+    ({ invoice }) => invoice.object === 'invoice' && typeof invoice.id === 'string',
   );
 }
 

@@ -61,8 +61,13 @@ describe('the posting of an accounting entry for DATEV', () => {
   });
 
   test.each<[string, Partial<Entry>, InvoiceTax[], object]>([
-    ['in another currency', { currency: 'chf' }, S19, { leftOut: 'Rechnung R2026-17: its currency is CHF.' }],
-    ['with a rate without an account', { tax_rate: '20' }, [], { missing: 'Revenue account for S 20 %' }],
+    ['in another currency', { currency: 'chf' }, S19, { leftOut: 'Invoice R2026-17: its currency is CHF.' }],
+    [
+      'with a rate without an account',
+      { tax_rate: '20' },
+      [],
+      { missing: 'a line “S 20” in Revenue accounts' },
+    ],
     ['without a tax rate', { tax_rate: null }, [], { leftOut: expect.stringContaining('fit no tax rate') }],
     [
       'that credits an invoice with two rates',
@@ -100,6 +105,12 @@ describe('the posting of an accounting entry for DATEV', () => {
     expect(posted(entry, [{ rate: 0, category: 'AE' }], accounts)).toMatchObject({
       ...{ contra: '8000', key: '94', vatId: 'ATU00000001', document: 'R-2026-17-' },
       text: `Storno Rechnung ${'x'.repeat(44)}`,
+    });
+  });
+
+  test('the posting of our own cancellation names its number, and says that it cancels', () => {
+    expect(posted({ gross: '-119', credit_note_number: 'GS-2026-0001' })).toMatchObject({
+      ...{ side: 'H', document: 'GS-2026-0001', text: 'Storno Rechnung Müller GmbH' },
     });
   });
 });

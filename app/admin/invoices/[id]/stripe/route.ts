@@ -5,17 +5,18 @@ import { answerWith, methodNotAllowed } from '@/lib/http/messages';
 import { getInvoice } from '@/lib/invoices/queries';
 import { fetchInvoiceLinks } from '@/lib/stripe/fetch';
 
-/** Redirects to Stripe's PDF of an invoice, or with `?of=page` to its page, or back if Stripe gives none. */
+/** Redirects to Stripe's PDF of an invoice, or with `?of=page` to its page, or back with a notice if Stripe gives none. */
 async function open(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();
   const isPage = new URL(request.url).searchParams.get('of') === 'page';
   return answerWith(async ({ db, stripe }) => {
     const { stripe_invoice_id } = await getInvoice(db, id);
-    const links = stripe && stripe_invoice_id ? await fetchInvoiceLinks(stripe, stripe_invoice_id) : null;
+    const none = { pdf: null, page: null };
+    const links = stripe && stripe_invoice_id ? await fetchInvoiceLinks(stripe, stripe_invoice_id) : none;
     const address = isPage ? links?.page : links?.pdf;
     const headers = {
-      Location: address ?? `/admin/invoices/${id}?notice=no_link`,
+      Location: address ?? `/admin/invoices/${id}?notice=${links ? 'no_link' : 'no_answer'}`,
       'Cache-Control': 'no-store',
     };
     return new Response(null, { status: 303, headers });
