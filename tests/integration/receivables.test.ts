@@ -269,7 +269,6 @@ const EXAMPLES = [
 ] as const;
 
 describe('the age of an unpaid invoice', () => {
-
   test.each(EXAMPLES)('an invoice %d days after its due date is in the group %s', (days, group) => {
     expect(ageGroupOf(days)).toBe(group);
   });
