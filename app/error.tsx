@@ -1,3 +1,28 @@
 'use client';
 
-export { Failure as default } from './_components/failure';
+import { Button } from '@mantine/core';
+import { MessagePage } from './_components/message-page';
+
+export interface FailureProps {
+  error: Error & { digest?: string };
+  reset(): void;
+  component?: 'main' | 'div';
+}
+
+/** SQLSTATE `disk_full`. The digest of an error equals this code if the database's disk was full. */
+const DISK_FULL = '53100';
+
+/** Shows an error page. The error's message stays on the server. The shown digest helps to find the log entry. */
+export default function Failure({ error, reset, component = 'main' }: FailureProps) {
+  return (
+    <MessagePage component={component} title="Something went wrong" text={textOf(error.digest)}>
+      <Button onClick={reset}>Try again</Button>
+    </MessagePage>
+  );
+}
+
+function textOf(digest: string | undefined): string {
+  if (digest === DISK_FULL)
+    return 'The disk of the database is full, so nothing was saved. Try again once an administrator has freed some space.';
+  return `The page could not be shown.${digest ? ` Reference: ${digest}` : ''}`;
+}

@@ -1,6 +1,6 @@
 'use client';
 
-import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core';
+import { Anchor, type AnchorProps, Button, type ButtonProps, Group, Text } from '@mantine/core';
 import Link, { type LinkProps } from 'next/link';
 import type { AriaAttributes, ReactNode } from 'react';
 
@@ -19,4 +19,19 @@ export function SideButton(props: Target) {
 
 export function TextLink(props: Target & AnchorProps) {
   return <Anchor component={Link} size="sm" fw={500} {...props} />;
+}
+
+/** Shows the product's logo and name. */
+export function Brand() {
+  return (
+    <Group gap={10} wrap="nowrap">
+      <svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">
+        <rect width="32" height="32" rx="8" fill="#5750dc" />
+        <path d="M8 10h16M8 16h16M8 22h9" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
+      </svg>
+      <Text fw={600} size="sm" component="span">
+        W5T Administration
+      </Text>
+    </Group>
+  );
 }

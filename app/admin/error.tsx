@@ -1,6 +1,6 @@
 'use client';
 
-import { Failure, type FailureProps } from '../_components/failure';
+import Failure, { type FailureProps } from '../error';
 
 export default function AdminFailure(props: FailureProps) {
   return <Failure {...props} component="div" />;

@@ -7,8 +7,7 @@ import { formatCount, formatDate, formatMoney, formatShortMoney } from '../_comp
 import { toHref } from '../_components/search-params';
 import { BarChart } from './_components/display/charts';
 import { BigFigure, Dimmed } from './_components/display/values';
-import { ListSkeleton } from './_components/lists/list-skeleton';
-import { Choice } from './_components/lists/paged-list';
+import { Choice, ListSkeleton } from './_components/lists/paged-list';
 import { Nothing, Page, Section, staffPage } from './_components/page/staff-page';
 import classes from './money.module.css';
 import {

@@ -1,7 +1,7 @@
 import { Center, Paper, Stack, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { safeNextPath } from '@/lib/auth/sign-in-paths';
-import { Brand } from '../_components/brand';
+import { Brand } from '../_components/links';
 import type { SearchParams } from '../_components/search-params';
 
 /** Shows a sign-in or consent page: a card below the product's logo, without the navigation of the staff pages. */

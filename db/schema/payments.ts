@@ -1,8 +1,21 @@
 import { sql } from 'drizzle-orm';
-import { check, date, index, integer, jsonb, pgEnum, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import {
+  boolean,
+  check,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core';
 import { currency, id, instant, money, timestamps, version } from './columns';
 import { customerId } from './customers';
 import { invoices } from './invoices';
+import { actor } from './journal';
 
 export const paymentStatus = pgEnum('payment_status', ['pending', 'completed', 'failed', 'refunded']);
 export const refundStatus = pgEnum('refund_status', ['pending', 'succeeded', 'failed', 'cancelled']);
@@ -240,3 +253,80 @@ export const importedRefunds = pgTable('imported_refunds', {
   amount: money().notNull(),
   refund_date: date().notNull(),
 });
+
+/** `ignored`: no payment of a customer. `returned`: the money went back, or the entry took it back. */
+export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
+
+/** Uploaded statements of our own bank account. */
+export const bankStatements = pgTable(
+  'bank_statements',
+  {
+    id: id(),
+    account: text().notNull(),
+    currency: currency(),
+    first_day: date().notNull(),
+    last_day: date().notNull(),
+    /** Balances of the file. Null if it has none. */
+    opening: money(),
+    closing: money(),
+    /** Sum and number of the file's entries, including those that an earlier file contained. */
+    booked: money().notNull(),
+    entry_count: integer().notNull(),
+    file_name: text().notNull(),
+    file_sha256: text().notNull(),
+    ...actor,
+    created_at: instant().notNull().defaultNow(),
+  },
+  (t) => [
+    unique('bank_statements_file').on(t.account, t.file_sha256),
+    index('bank_statements_last_day').on(t.last_day, t.id),
+    index('bank_statements_account').on(t.account, t.last_day, t.id),
+  ],
+);
+
+/** Movements of our bank account. An entry is booked as long as the transfer exists that it was recorded as. */
+export const bankEntries = pgTable(
+  'bank_entries',
+  {
+    id: id(),
+    statement_id: integer()
+      .notNull()
+      .references(() => bankStatements.id),
+    account: text().notNull(),
+    currency: currency(),
+    day: date().notNull(),
+    /** Negative if money left the account. */
+    amount: money().notNull(),
+    /** Name and IBAN of the other party, and what it wrote. Empty if the bank does not report them. */
+    name: text().notNull().default(''),
+    iban: text().notNull().default(''),
+    purpose: text().notNull().default(''),
+    bank_reference: text().notNull().default(''),
+    is_return: boolean().notNull().default(false),
+    /** Digest of day, amount and position among entries that are alike. Entries of overlapping files share it. */
+    fingerprint: text().notNull(),
+    state: bankEntryState().notNull().default('open'),
+    transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),
+    ...timestamps,
+  },
+  (t) => [
+    unique('bank_entries_fingerprint').on(t.account, t.fingerprint),
+    index('bank_entries_statement').on(t.statement_id),
+    index('bank_entries_day').on(t.account, t.day, t.id),
+    index('bank_entries_iban').on(t.iban, t.id).where(sql`${t.iban} <> ''`),
+    uniqueIndex('bank_entries_transfer').on(t.transfer_id).where(sql`${t.transfer_id} is not null`),
+  ],
+);
+
+/** The customer to whom the money of an IBAN belongs, as staff decided. */
+export const bankRules = pgTable(
+  'bank_rules',
+  {
+    id: id(),
+    iban: text().notNull().unique(),
+    customer_id: customerId(),
+    ...actor,
+    ...timestamps,
+  },
+  (t) => [index('bank_rules_customer').on(t.customer_id, t.id)],
+);

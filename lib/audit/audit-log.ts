@@ -27,6 +27,9 @@ export interface AuditEntry {
   action: string;
   entity:
     | 'accounting_settings'
+    | 'bank_entry'
+    | 'bank_rule'
+    | 'bank_statement'
     | 'company'
     | 'credit_note'
     | 'customer'

@@ -3,6 +3,8 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { type Database, lockKey, rows } from '@/db/database';
 import {
   accountingEntries,
+  bankEntries,
+  bankRules,
   creditNotes,
   customerNotes,
   customerServices,
@@ -12,6 +14,7 @@ import {
   stripeCustomers,
   subscriptions,
   toolCalls,
+  transfers,
 } from '@/db/schema';
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
@@ -154,6 +157,12 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
 }
 
 async function clear(tx: Database, id: number, now: Date): Promise<void> {
+  await tx.delete(bankRules).where(eq(bankRules.customer_id, id));
+  const moved = tx.select({ id: transfers.id }).from(transfers).where(eq(transfers.customer_id, id));
+  await tx
+    .update(bankEntries)
+    .set({ name: '', iban: '', purpose: '' })
+    .where(inArray(bankEntries.transfer_id, moved));
   await tx.delete(customerNotes).where(eq(customerNotes.customer_id, id));
   await tx
     .update(customerServices)

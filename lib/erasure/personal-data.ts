@@ -29,6 +29,13 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // Messages contain counts, settings and, in a test alert, the address of the admin who sent it.
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
+  bank_entries: {
+    ...none('account currency bank_reference fingerprint'),
+    // Entries that are not booked name no customer, so that nothing finds them.
+    ...cleared('name iban purpose'),
+  },
+  bank_rules: { ...none('actor_id actor_name'), iban: 'cleared' },
+  bank_statements: none('account currency file_name file_sha256 actor_id actor_name'),
   company: none(
     'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic payment_terms footer logo',
   ),

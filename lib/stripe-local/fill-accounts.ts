@@ -11,7 +11,7 @@ import {
 import { isSure } from '../customers/sure-link';
 import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
-import { createCheckoutSession, putCustomer } from './actions/checkout';
+import { createCheckoutSession, putCustomer } from './actions';
 import { addIntervals } from './actions/subscriptions';
 import type { Subscription, SubscriptionItem } from './model';
 import { epochNow, newId, type World } from './world';

@@ -10,7 +10,7 @@ const LAYERS: string[][] = [
   ['lib/mcp', 'lib/openapi'],
   ['lib/http', 'lib/overview'],
   ['lib/uploads'],
-  ['lib/commands'],
+  ['lib/bank', 'lib/commands'],
   ['lib/alerts', 'lib/erasure', 'lib/exports', 'lib/imports'],
   ['lib/documents', 'lib/health', 'lib/metrics', 'lib/search', 'lib/timeline'],
   ['lib/staff'],

@@ -102,3 +102,16 @@ test('the form of a refund links to the credit note of its invoice', async () =>
   await page.getByRole('link', { name: 'issue a credit note' }).click();
   await page.waitForURL(/\/admin\/invoices\/\d+(\/credit)?$/);
 });
+
+test('staff book the exact matches of a bank statement with one click, undo a booking and ignore what is left', async () => {
+  const page = await site.open(`/admin/bank/${site.facts.form.statement}`, { own: true });
+  await page.getByText('The text names FORM-1.').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await press(page, 'Book all exact matches');
+  await told(page, 'The exact matches are booked.');
+  await press(page, 'Ignore 1 outgoing');
+  await page.getByText('All 2 entries of this period are explained.').waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await press(page, 'Undo');
+  await told(page, 'The booking is undone, and the invoices are owed again.');
+});

@@ -1,5 +1,5 @@
+import type { CustomerInput } from '@/lib/stripe-local/actions';
 import * as act from '@/lib/stripe-local/actions';
-import type { CustomerInput } from '@/lib/stripe-local/actions/checkout';
 import {
   cancelIntent,
   changeIntent,

@@ -5,8 +5,7 @@ import { Money, StatusBadge } from '../_components/display/values';
 import { choiceOf, customerField, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList, type RecordRows } from '../_components/lists/record-list';
 import { CustomerCell } from '../_components/records/customer-link';
-import { InvoiceLink } from '../_components/records/invoice-list';
-import { pdfColumn } from '../_components/records/pdf-column';
+import { InvoiceLink, pdfColumn } from '../_components/records/invoice-list';
 
 export const CREDIT_NOTES = declareList({
   title: 'Credit notes',

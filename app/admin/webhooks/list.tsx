@@ -1,4 +1,5 @@
 import { pastPresets } from '@/lib/dates';
+import type { EventRow } from '@/lib/sync/inbox/events';
 import {
   EVENT_OUTCOMES,
   EVENT_TYPES,
@@ -9,8 +10,9 @@ import {
   OTHER_TYPES,
 } from '@/lib/sync/inbox/events';
 import { formatField } from '../../_components/format';
+import { Instant, StatusBadge } from '../_components/display/values';
 import { declareList } from '../_components/lists/list-declaration';
-import { EventList } from '../_components/records/event-list';
+import { RecordList } from '../_components/lists/record-list';
 
 const ROWS = 50;
 const NAMES: Record<string, string> = {
@@ -46,3 +48,35 @@ export const EVENTS = declareList({
   ],
   Rows: EventList,
 });
+
+/** Shows Stripe events with their outcomes, each linked to its page. */
+export function EventList({ rows, timeZone }: { rows: EventRow[]; timeZone: string }) {
+  return (
+    <RecordList
+      label="Events"
+      rows={rows}
+      hrefOf={({ id }) => `/admin/webhooks/${encodeURIComponent(id)}`}
+      nameOf={({ type }) => type}
+      columns={[
+        {
+          label: 'Created',
+          width: '22%',
+          cell: ({ stripe_created }) => <Instant at={stripe_created} timeZone={timeZone} seconds />,
+        },
+        { label: 'Type', cell: ({ type }) => <strong>{type}</strong>, title: ({ type }) => type },
+        { label: 'Object', width: '32%', cell: ({ object_id }) => object_id, title: true },
+        { label: 'Outcome', width: '14%', cell: ({ outcome }) => <StatusBadge status={outcome} /> },
+      ]}
+      entryOf={({ type, stripe_created, object_id, outcome }) => ({
+        title: type,
+        detail: (
+          <>
+            <Instant at={stripe_created} timeZone={timeZone} seconds />
+            {object_id && ` · ${object_id}`}
+          </>
+        ),
+        state: <StatusBadge status={outcome} />,
+      })}
+    />
+  );
+}

@@ -7,8 +7,7 @@ import { readEnv } from '@/lib/env';
 import { TOOLS } from '@/lib/mcp/tools';
 import { openApiDocument } from '@/lib/openapi/document';
 import { listErrorTypes } from '@/lib/openapi/responses';
-import { Brand } from '../../_components/brand';
-import { TextLink } from '../../_components/links';
+import { Brand, TextLink } from '../../_components/links';
 import { ApiReference } from './api-reference';
 import classes from './page.module.css';
 

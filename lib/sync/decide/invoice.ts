@@ -2,10 +2,10 @@ import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
 import type { StoredInvoice, StoredLine } from '../../store/snapshot';
+import type { ListedKind } from '../../stripe/fetch';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';
-import { markGone } from './gone';
 import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from './order';
 import { type Applied, findOrAdd } from './subscription/subscription';
 
@@ -315,4 +315,18 @@ function newInvoice(
     lines_hash: null,
     lines_complete: false,
   };
+}
+
+/** Marks the row of an object that Stripe deleted, and logs the deletion once. Also cancels a draft invoice. */
+export function markGone<Kind extends ListedKind>(draft: Draft, kind: Kind, stripe_id: string): void {
+  const row = draft.row(kind, stripe_id);
+  if (row?.provider_gone_at !== null) return;
+  const subject = { entity: kind, entity_id: row.id, stripe_id };
+  const gone = { field: 'provider_gone_at', before: null, after: draft.now.toISOString() };
+  draft.changes.push({ ...subject, ...gone, outcome: 'reported' });
+  const isDraft = kind === 'invoice' && row.status === 'draft';
+  const state = isDraft ? { status: 'cancelled', amount_due: '0' } : {};
+  draft.changes.push(...toChanges(subject, row, state));
+  const recheck = 'recheck_at' in row && { recheck_at: null };
+  draft.table(kind).put({ ...row, ...state, ...recheck, provider_gone_at: draft.now });
 }

@@ -1,6 +1,7 @@
 import { asc, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import {
+  bankRules,
   creditNotes,
   customerNotes,
   customerServices,
@@ -217,5 +218,6 @@ export const REFERRING = [
   { table: salesDocuments, noun: 'sales document' },
   { table: payments, noun: 'payment' },
   { table: transfers, noun: 'transfer' },
+  { table: bankRules, noun: 'bank rule' },
   { table: toolCalls, noun: 'tool call' },
 ] as const;

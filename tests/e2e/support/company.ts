@@ -2,6 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
+  bankEntries,
+  bankStatements,
   reconciliationChanges,
   reconciliationFailures,
   reconciliationRuns,
@@ -243,10 +245,12 @@ async function fillForms(db: Database) {
   });
   await createInvoice(db, { customer_id: spread, number: 'SEPA-1', due_date: '2026-02-01' });
   await createInvoice(db, { customer_id: spread, number: 'SEPA-2', total: '50', subtotal: '50', tax: '0' });
+  const statement = await insertStatement(db);
   return {
     customer,
     alone,
     server,
+    statement,
     service,
     invoice,
     unpaid,
@@ -256,6 +260,30 @@ async function fillForms(db: Database) {
     transfer,
     spread,
   };
+}
+
+/** A bank statement with a credit that names the invoice FORM-1, and an outgoing payment. */
+async function insertStatement(db: Database): Promise<number> {
+  const shared = { account: 'DE02120300000000202051', currency: 'eur' };
+  const file = { file_name: 'october.xml', file_sha256: 'a', entry_count: 2 };
+  const by = { actor_type: 'staff', actor_id: '1', actor_name: 'staff@example.com' } as const;
+  const period = {
+    first_day: '2026-02-01',
+    last_day: '2026-02-28',
+    opening: '100',
+    booked: '109',
+    closing: '209',
+  };
+  const [made] = await db
+    .insert(bankStatements)
+    .values({ ...shared, ...file, ...by, ...period })
+    .returning({ id: bankStatements.id });
+  const entry = { ...shared, statement_id: made?.id ?? 0, day: '2026-02-10' };
+  await db.insert(bankEntries).values([
+    { ...entry, fingerprint: '1', amount: '119', name: 'Ada', purpose: 'Invoice FORM-1' },
+    { ...entry, fingerprint: '2', amount: '-10', name: 'Shop', purpose: 'Paper' },
+  ]);
+  return entry.statement_id;
 }
 
 /** K-GONE can be erased once its service has ended. K-OLD and K-NEW are duplicates of one customer. */

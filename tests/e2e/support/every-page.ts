@@ -33,6 +33,7 @@ const OF_RECORDS: Record<string, string> = {
   '/admin/staff/1/invitation': '/admin/staff/{adminId}/invitation',
   '/admin/payments/1/edit': '/admin/payments/{form.pending}/edit',
   '/admin/customers/1/transfer': '/admin/customers/{form.spread}/transfer',
+  '/admin/bank/1': '/admin/bank/{form.statement}',
   '/admin/payments/transfers/1': '/admin/payments/transfers/{form.transfer}',
   '/admin/payments/transfers/1/edit': '/admin/payments/transfers/{form.transfer}/edit',
   '/admin/payments/transfers/1/pay-back': '/admin/payments/transfers/{form.transfer}/pay-back',

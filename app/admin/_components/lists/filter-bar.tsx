@@ -7,7 +7,7 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useRef, useTransition } from 'react';
 import { formatDate, formatMessage } from '@/app/_components/format';
 import { withParams } from '@/app/_components/with-params';
-import { useOpenDetails } from '../page/use-open-details';
+import { useOpenDetails } from '../page/page-actions';
 import classes from './filter-bar.module.css';
 import { type FilterField, isFiltered, namesOf } from './list-declaration';
 

@@ -12,8 +12,7 @@ import { PageActions } from '../page/page-actions';
 import { PageHeader } from '../page/staff-page';
 import { FilterBar } from './filter-bar';
 import { type FilterField, isFiltered, type ListDeclaration, parseFilters } from './list-declaration';
-import { ListSkeleton } from './list-skeleton';
-import { PagedList } from './paged-list';
+import { ListSkeleton, PagedList } from './paged-list';
 
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;

@@ -2,9 +2,8 @@
 
 import { Button } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
-import { Children, type MouseEvent, type ReactNode, useRef } from 'react';
+import { Children, type MouseEvent, type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import classes from './page-actions.module.css';
-import { useOpenDetails } from './use-open-details';
 
 interface Props {
   /** Button for the most common action. */
@@ -54,4 +53,27 @@ function close({ currentTarget, target }: MouseEvent): void {
   const menu = currentTarget.closest('details');
   menu?.querySelector('summary')?.focus();
   menu?.removeAttribute('open');
+}
+
+/** Closes the open `details` elements inside `frame` when a person presses Escape, or clicks outside of them. */
+export function useOpenDetails(frame: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const close = (except: EventTarget | null) => {
+      for (const one of frame.current?.querySelectorAll('details[open]') ?? []) {
+        if (!(except instanceof Node && one.contains(except))) one.removeAttribute('open');
+      }
+    };
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      frame.current?.querySelector<HTMLElement>('details[open] > summary')?.focus();
+      close(null);
+    };
+    const point = (event: PointerEvent) => close(event.target);
+    document.addEventListener('keydown', press);
+    document.addEventListener('pointerdown', point);
+    return () => {
+      document.removeEventListener('keydown', press);
+      document.removeEventListener('pointerdown', point);
+    };
+  }, [frame]);
 }

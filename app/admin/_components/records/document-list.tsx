@@ -3,7 +3,7 @@ import type { SalesDocumentRow } from '@/lib/sales-documents/queries';
 import { Money, StatusBadge } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
-import { pdfColumn } from './pdf-column';
+import { pdfColumn } from './invoice-list';
 
 /** Shows a list of offers and order confirmations. If `isOwn` is true, leaves out the customer. */
 export function DocumentList({ rows, isOwn = false, sorting }: RecordRows<SalesDocumentRow>) {

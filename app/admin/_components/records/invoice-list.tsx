@@ -1,10 +1,10 @@
+import { Anchor } from '@mantine/core';
 import { formatCustomer, formatDate, formatDay, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import type { InvoiceRow } from '@/lib/invoices/schema';
 import { Money, PaidAmount, StatusBadge, TwoLines } from '../display/values';
 import { type Column, RecordList, type RecordRows } from '../lists/record-list';
 import { CustomerCell } from './customer-link';
-import { pdfColumn } from './pdf-column';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
@@ -101,4 +101,25 @@ export function invoiceName({ number, id }: Pick<InvoiceRow, 'number' | 'id'>): 
 /** Shows a link to an invoice, by number, or by id if it has no number yet. */
 export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceName>[0] }) {
   return <TextLink href={`/admin/invoices/${invoice.id}`}>{invoiceName(invoice)}</TextLink>;
+}
+
+/**
+ * Makes the column of a list that links the PDF of each record.
+ *
+ * @param of returns the number of a record and the address of its PDF, or null if it has none
+ */
+export function pdfColumn<Row>(of: (row: Row) => { number: string; path: string } | null): Column<Row> {
+  return {
+    label: 'PDF',
+    width: '6%',
+    cell(row) {
+      const file = of(row);
+      if (!file) return null;
+      return (
+        <Anchor href={file.path} size="sm" aria-label={`PDF of ${file.number}`}>
+          PDF
+        </Anchor>
+      );
+    },
+  };
 }

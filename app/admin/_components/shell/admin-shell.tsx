@@ -6,7 +6,7 @@ import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { Brand } from '@/app/_components/brand';
+import { Brand } from '@/app/_components/links';
 import { noteQuery } from '../page/back-link';
 import { isCurrent, navigationFor } from '../page/navigation';
 import { isNavigation, isSearch, watchForms } from '../page/unsaved-forms';

@@ -26,7 +26,7 @@ import { listStripeCustomersOf } from '@/lib/sync/staff/stripe-customers';
 import { History } from '../../_components/audit/audit-trail';
 import { RecordTitle } from '../../_components/display/values';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { ListSkeleton } from '../../_components/lists/paged-list';
 import {
   Columns,
   orNotFound,

@@ -21,7 +21,7 @@ import { CheckNotice, LastCheckSection } from '../../_components/audit/check/che
 import { Instant, RecordTitle } from '../../_components/display/values';
 import { LineSection, StripeLineSection } from '../../_components/forms/lines/line-section';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { ListSkeleton } from '../../_components/lists/paged-list';
 import { Columns, EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';
 import { invoiceName } from '../../_components/records/invoice-list';

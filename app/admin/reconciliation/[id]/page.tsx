@@ -11,8 +11,8 @@ import {
   type RunFailure,
   type RunRow,
 } from '@/lib/sync/reconcile/run';
+import { failureText } from '../../../_components/format';
 import { ChangeList } from '../../_components/audit/change-list';
-import { failureText } from '../../_components/display/failure-text';
 import { StripeId } from '../../_components/display/stripe-id';
 import { Dimmed, Instant, RecordTitle } from '../../_components/display/values';
 import classes from '../../_components/lists/list.module.css';

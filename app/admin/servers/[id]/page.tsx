@@ -9,8 +9,7 @@ import { History } from '../../_components/audit/audit-trail';
 import { RecordTitle } from '../../_components/display/values';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { ListSkeleton } from '../../_components/lists/list-skeleton';
-import { Pager } from '../../_components/lists/paged-list';
+import { ListSkeleton, Pager } from '../../_components/lists/paged-list';
 import { Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { ServiceList } from '../../_components/records/service-list';
 

@@ -10,7 +10,7 @@ import { History } from '../../_components/audit/audit-trail';
 import { Instant, nextBilling, RecordTitle, StatusBadge } from '../../_components/display/values';
 import { ALONE, RecordActions } from '../../_components/forms/record/record-actions';
 import { RecordNotice } from '../../_components/forms/record/record-notice';
-import { ListSkeleton } from '../../_components/lists/list-skeleton';
+import { ListSkeleton } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { Columns, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';

@@ -35,8 +35,8 @@ import {
   titleOfRow,
 } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';
-import { EventList } from '../../_components/records/event-list';
 import { InvoiceList } from '../../_components/records/invoice-list';
+import { EventList } from '../../webhooks/list';
 import { adopt, check, decline, saveLink } from '../actions';
 import { LINKED_BY } from '../subscription-list';
 

@@ -11,9 +11,9 @@ import {
   type StoredEvent,
 } from '@/lib/sync/inbox/events';
 import { nameChanges } from '@/lib/sync/reconcile/changes';
+import { failureText } from '../../../_components/format';
 import { AuditTrail, withoutFields } from '../../_components/audit/audit-trail';
 import { ChangeList } from '../../_components/audit/change-list';
-import { failureText } from '../../_components/display/failure-text';
 import { StripeId } from '../../_components/display/stripe-id';
 import { Dimmed, Instant, RecordTitle } from '../../_components/display/values';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
@@ -28,9 +28,9 @@ import {
   titleOf,
 } from '../../_components/page/staff-page';
 import { CustomerLink } from '../../_components/records/customer-link';
-import { EventList } from '../../_components/records/event-list';
 import { InvoiceLink } from '../../_components/records/invoice-list';
 import { replay } from '../actions';
+import { EventList } from '../list';
 import classes from './payload.module.css';
 
 export const generateMetadata = titleOf('Event', async (id, { runtime }) => {

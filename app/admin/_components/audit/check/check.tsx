@@ -3,7 +3,7 @@ import { formatCount } from '@/app/_components/format';
 import type { AuditRow } from '@/lib/audit/audit-log';
 import { getRuntime } from '@/lib/runtime';
 import { type LastCheck, toChecked } from '@/lib/sync/staff/check-with-stripe';
-import { failureText } from '../../display/failure-text';
+import { failureText } from '../../../../_components/format';
 import { Instant } from '../../display/values';
 import { SubmitButton } from '../../forms/submit-button';
 import { Notice } from '../../page/notice';

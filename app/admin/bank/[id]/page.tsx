@@ -1,0 +1,344 @@
+import { Alert, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
+import { formatCount, formatCustomer, formatDate, formatMoney, joinTexts } from '@/app/_components/format';
+import { TextLink } from '@/app/_components/links';
+import { toPageRequest } from '@/app/_components/search-params';
+import {
+  countEntries,
+  type EntryRow,
+  type ExplainedEntry,
+  findReturned,
+  getStatement,
+  listExplained,
+  listOpenEntries,
+  type ProposedEntry,
+  proposeFor,
+  type StatementRow,
+} from '@/lib/bank/queries';
+import { Dimmed, Instant, Money } from '../../_components/display/values';
+import { ActionForm } from '../../_components/forms/form';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
+import { SubmitButton } from '../../_components/forms/submit-button';
+import { PagedList } from '../../_components/lists/paged-list';
+import { RecordList } from '../../_components/lists/record-list';
+import { EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
+import { accept, acceptExact, acceptNamed, explain, ignoreOut, takeBack, undo } from '../actions';
+
+const periodOf = ({ first_day, last_day }: StatementRow) =>
+  `${formatDate(first_day)} – ${formatDate(last_day)}`;
+
+export const generateMetadata = titleOfRow(
+  'Bank statement',
+  getStatement,
+  (row) => `Bank statement ${periodOf(row)}`,
+);
+
+/** Maximum number of unexplained entries on the page. The others follow when these are explained. */
+const MAX_SHOWN = 50;
+
+/** Shows a statement: its balances, the entries that are not explained with proposals, and the others. */
+export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
+  const counts = await countEntries(db, statement);
+  const entries = await listOpenEntries(db, statement, MAX_SHOWN);
+  const proposed = await proposeFor(db, entries);
+  const returned = new Map<number, EntryRow>();
+  for (const entry of entries) {
+    const original = entry.is_return && entry.amount < 0 ? await findReturned(db, entry) : null;
+    if (original) returned.set(entry.id, original);
+  }
+  const page = await listExplained(db, statement, toPageRequest(search));
+  const path = `/admin/bank/${statement.id}`;
+  return (
+    <Page
+      back={{ href: '/admin/bank', label: 'Bank statements' }}
+      title={periodOf(statement)}
+      description={
+        <>
+          {`${statement.account}, ${statement.file_name}, uploaded by ${statement.actor_name}, `}
+          <Instant at={statement.created_at} timeZone={timeZone} />
+        </>
+      }
+      notice={<OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />}
+    >
+      <Balance statement={statement} />
+      <Section
+        title="Not explained"
+        action={<Buttons statement={statement} proposed={proposed} {...counts} />}
+      >
+        {entries.length === 0 ? (
+          <EmptyText>{`None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}</EmptyText>
+        ) : (
+          <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+            {proposed.map((one) => (
+              <OpenEntry
+                key={one.entry.id}
+                statement={statement.id}
+                returned={returned.get(one.entry.id)}
+                {...one}
+              />
+            ))}
+            {counts.open > entries.length && (
+              <EmptyText>{`${formatCount(counts.open - entries.length, 'more entry', 'more entries')} follow when these are explained.`}</EmptyText>
+            )}
+          </Stack>
+        )}
+      </Section>
+      <Section title="Explained">
+        <PagedList
+          page={page}
+          noun="explained entry"
+          nouns="explained entries"
+          yet="Entries appear here when they are booked or ignored."
+          path={path}
+          params={search}
+        >
+          {(rows) => <Explained rows={rows} statement={statement.id} />}
+        </PagedList>
+      </Section>
+    </Page>
+  );
+});
+
+const DONE = {
+  uploaded: 'The statement is uploaded.',
+  ruled: 'The statement is uploaded. Rules booked the entries that equal exactly what was open.',
+  known: 'This file was uploaded before. Nothing has changed.',
+  booked: 'The entry is booked.',
+  booked_exact: 'The exact matches are booked.',
+  undone: 'The booking is undone, and the invoices are owed again.',
+  returned: 'The return is booked, and the invoices are owed again.',
+  ignored: 'Ignored. It is listed under Explained.',
+  open: 'The entry is open again.',
+};
+const REFUSED = {
+  conflict:
+    'Nothing was saved: the entry, or what its invoices owe, changed meanwhile. This is the latest state.',
+  validation_failed: 'Nothing was booked: an invoice no longer takes this payment. This is the latest state.',
+  precondition_failed: 'Nothing was undone: the transfer changed meanwhile. Try again.',
+  not_found: 'It no longer exists.',
+};
+
+function Balance({ statement }: { statement: StatementRow }) {
+  const { opening, closing, booked, currency, before, first_day } = statement;
+  const amount = (value: number) => <Money amount={value} currency={currency} />;
+  const gap = gapText(statement);
+  return (
+    <Stack gap="md">
+      {opening !== null && closing !== null ? (
+        <Text>
+          Opening {amount(opening)} + booked {amount(booked)} = closing {amount(closing)}
+        </Text>
+      ) : (
+        <Text>Booked {amount(booked)}. The file has no balances, so they cannot be compared.</Text>
+      )}
+      {gap && before && (
+        <Alert color="orange" variant="light" title="Gap before this statement">
+          {`${gap} `}
+          <TextLink href={`/admin/bank/${before.id}`} underline="always">
+            {`Statement until ${formatDate(before.last_day)}`}
+          </TextLink>
+          {`, before ${formatDate(first_day)}.`}
+        </Alert>
+      )}
+    </Stack>
+  );
+}
+
+/** Returns why the statement does not follow the one before it. Null if it does, or if periods overlap. */
+function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
+  if (!before || before.last_day >= first_day) return null;
+  const closing = before.closing;
+  if (opening === null || closing === null) {
+    const days = (Date.parse(first_day) - Date.parse(before.last_day)) / 86_400_000;
+    return days > 1 ? 'Days between the statements are missing.' : null;
+  }
+  if (opening === closing) return null;
+  return `${formatMoney(opening - closing, currency)} between the statements is missing: the one before closes at ${formatMoney(closing, currency)}, and this one opens at ${formatMoney(opening, currency)}.`;
+}
+
+interface ButtonsProps {
+  statement: StatementRow;
+  proposed: ProposedEntry[];
+  outgoing: number;
+}
+
+function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
+  const exact = proposed.filter(({ proposals }) => proposals[0]?.is_exact).length;
+  return (
+    <Group gap="xs">
+      {outgoing > 0 && (
+        <form action={ignoreOut.bind(null, id)}>
+          <SubmitButton variant="default">{`Ignore ${outgoing} outgoing`}</SubmitButton>
+        </form>
+      )}
+      {exact > 0 && (
+        <form action={acceptExact.bind(null, id)}>
+          <SubmitButton>Book all exact matches</SubmitButton>
+        </form>
+      )}
+    </Group>
+  );
+}
+
+interface OpenEntryProps extends ProposedEntry {
+  /** Id of the statement whose page shows the entry. */
+  statement: number;
+  /** The booked entry that this one returns. */
+  returned: EntryRow | undefined;
+}
+
+function OpenEntry({ statement, entry, proposals, returned }: OpenEntryProps) {
+  const { id, day, name, iban, purpose, amount, currency } = entry;
+  return (
+    <Paper
+      component="li"
+      p="md"
+      radius={0}
+      style={{ borderTop: '1px solid var(--mantine-color-default-border)' }}
+    >
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
+          <Stack gap={2} miw={0}>
+            <Text fw={600} className="break-anywhere">
+              {name || 'Name not in the file'}
+            </Text>
+            <Dimmed className="break-anywhere">{joinTexts(formatDate(day), iban, purpose)}</Dimmed>
+          </Stack>
+          <Text fw={600} style={{ whiteSpace: 'nowrap' }}>
+            <Money amount={amount} currency={currency} />
+          </Text>
+        </Group>
+        {returned && (
+          <Group gap="xs">
+            <Text size="sm">{`Returns the entry of ${formatDate(returned.day)}, ${returned.purpose}.`}</Text>
+            <form action={takeBack.bind(null, statement, id)}>
+              <SubmitButton size="xs">Book return</SubmitButton>
+            </form>
+          </Group>
+        )}
+        {proposals.map((proposal, at) => (
+          <ProposalForm key={proposal.customer_id} {...{ statement, entry, proposal }} isFirst={at === 0} />
+        ))}
+        {amount > 0 && (
+          <details>
+            <summary>Book for another customer or invoice</summary>
+            <ActionForm
+              label={`Book entry ${id}`}
+              action={acceptNamed.bind(null, statement, id)}
+              fields={[
+                {
+                  name: 'named',
+                  label: 'Number of the customer or the invoice',
+                  required: true,
+                  maxLength: 100,
+                },
+                ...(iban
+                  ? [{ name: 'remember', label: 'Remember this account', kind: 'flag' as const }]
+                  : []),
+              ]}
+              submit="Book"
+              stack={{ pt: 'sm', maw: 420 }}
+            />
+          </details>
+        )}
+        <form action={explain.bind(null, statement, id, 'ignored')}>
+          <SubmitButton variant="subtle" size="xs">
+            Ignore
+          </SubmitButton>
+        </form>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface ProposalProps {
+  statement: number;
+  entry: EntryRow;
+  proposal: ProposedEntry['proposals'][number];
+  isFirst: boolean;
+}
+
+function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
+  const { customer, customer_id, shares, rest, reasons } = proposal;
+  const { id, currency, iban } = entry;
+  const numbers = new Map(customer.invoices.map((one) => [one.id, one.number]));
+  const paid = shares.map(
+    ({ invoice_id, amount }) =>
+      `${numbers.get(invoice_id) ?? `#${invoice_id}`} ${formatMoney(amount / 1000, currency)}`,
+  );
+  const who = formatCustomer({ name: customer.names[0] ?? '', customer_number: customer.customer_number });
+  return (
+    <form action={accept.bind(null, statement, id, customer_id, shares)} aria-label={`Book for ${who}`}>
+      <Group gap="md" justify="space-between" align="flex-start">
+        <Stack gap={2} miw={0} flex={1}>
+          <Text size="sm" fw={500}>
+            <TextLink href={`/admin/customers/${customer_id}`}>{who}</TextLink>
+          </Text>
+          <Text size="sm">
+            {joinTexts(...paid, rest > 0 && `${formatMoney(rest / 1000, currency)} becomes credit`)}
+          </Text>
+          <Dimmed>{reasons.join(' ')}</Dimmed>
+        </Stack>
+        <Group gap="md">
+          {iban !== '' && <Checkbox name="remember" label="Remember this account" size="xs" />}
+          <SubmitButton variant={isFirst ? 'filled' : 'default'} size="xs">
+            Book
+          </SubmitButton>
+        </Group>
+      </Group>
+    </form>
+  );
+}
+
+function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: number }) {
+  const change = ({ id, transfer_id }: ExplainedEntry) => (
+    <form
+      action={
+        transfer_id === null ? explain.bind(null, statement, id, 'open') : undo.bind(null, statement, id)
+      }
+    >
+      <SubmitButton variant="default" size="xs">
+        {transfer_id === null ? 'Reopen' : 'Undo'}
+      </SubmitButton>
+    </form>
+  );
+  const outcome = ({ transfer_id, customer, state, recorded, amount, currency }: ExplainedEntry) =>
+    transfer_id === null ? (
+      state === 'returned' ? (
+        'Returned'
+      ) : (
+        'Ignored'
+      )
+    ) : (
+      <>
+        <TextLink href={`/admin/payments/transfers/${transfer_id}`}>
+          {customer && formatCustomer(customer)}
+        </TextLink>
+        {recorded !== null && recorded !== amount && ` as ${formatMoney(recorded, currency)}`}
+      </>
+    );
+  return (
+    <RecordList
+      label="Explained entries"
+      rows={rows}
+      columns={[
+        { label: 'Date', width: '12%', cell: ({ day }) => formatDate(day) },
+        { label: 'From or to', width: '20%', cell: ({ name }) => name || null, title: true },
+        { label: 'Text', cell: ({ purpose }) => purpose || null, title: true },
+        { label: 'Booked for', width: '22%', cell: outcome },
+        {
+          label: 'Amount',
+          width: '13%',
+          align: 'right',
+          cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+        },
+        { label: 'Change', width: '10%', align: 'right', cell: change },
+      ]}
+      entryOf={(row) => ({
+        title: row.name || formatDate(row.day),
+        detail: outcome(row),
+        figure: <Money amount={row.amount} currency={row.currency} />,
+        state: change(row),
+      })}
+    />
+  );
+}

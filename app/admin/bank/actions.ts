@@ -1,0 +1,115 @@
+'use server';
+
+import { z } from 'zod';
+import {
+  bookEntry,
+  bookExactMatches,
+  bookNamedEntry,
+  bookReturn,
+  deleteRule,
+  ignoreOutgoing,
+  setEntryState,
+  undoEntry,
+  uploadStatement,
+} from '@/lib/bank/write';
+import { rowId } from '@/lib/fields';
+import { staffWriter } from '@/lib/payments/typed-payment';
+import { staffAction, staffFormAction } from '../_components/page/staff-action';
+
+const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?notice=${notice}`;
+
+/** Adds a statement from a file, and redirects to its page. A refused file shows line and reason in the form. */
+export const upload = staffFormAction({
+  role: 'staff',
+  input: [],
+  form: ['file'],
+  run: async ({ runtime, staff }, _typed, form) => {
+    const file = form.get('file');
+    const [name, bytes] =
+      file instanceof File ? [file.name, Buffer.from(await file.arrayBuffer())] : ['', Buffer.alloc(0)];
+    return uploadStatement(runtime.db, { name, bytes }, staffWriter(runtime, staff));
+  },
+  done: ({ id, isKnown, booked }) => pageOf(id, isKnown ? 'known' : booked > 0 ? 'ruled' : 'uploaded'),
+  refused: ({ problems }) => ({ typed: {}, problems }),
+});
+
+const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
+
+/** Books an entry as it was proposed. The form's flag remembers the account of the other party. */
+export const accept = staffFormAction({
+  role: 'staff',
+  input: [rowId, rowId, rowId, shares],
+  form: { remember: 'flag' },
+  run: ({ runtime, staff }, _statement, id, customerId, chosen, { remember }) =>
+    bookEntry(runtime.db, id, { customerId, shares: chosen, remember }, staffWriter(runtime, staff)),
+  done: (_booked, statement) => pageOf(statement, 'booked'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Books an entry for the customer or invoice whose number was typed. */
+export const acceptNamed = staffFormAction({
+  role: 'staff',
+  input: [rowId, rowId],
+  form: { named: 'text', remember: 'flag' },
+  run: ({ runtime, staff }, _statement, id, { named, remember }) =>
+    bookNamedEntry(runtime.db, id, { named: named.trim(), remember }, staffWriter(runtime, staff)),
+  done: (_booked, statement) => pageOf(statement, 'booked'),
+  refused: ({ code, problems }, statement, _id, typed) =>
+    code === 'validation_failed' ? { typed, problems } : pageOf(statement, code),
+});
+
+/** Books all exact matches of a statement. */
+export const acceptExact = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime, staff }, statement) =>
+    bookExactMatches(runtime.db, statement, staffWriter(runtime, staff)),
+  done: (_booked, statement) => pageOf(statement, 'booked_exact'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Undoes the booking of an entry. */
+export const undo = staffAction({
+  role: 'staff',
+  input: [rowId, rowId],
+  run: ({ runtime, staff }, _statement, id) => undoEntry(runtime.db, id, staffWriter(runtime, staff)),
+  done: (_undone, statement) => pageOf(statement, 'undone'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Books a returned payment, so that its invoices are owed again. */
+export const takeBack = staffAction({
+  role: 'staff',
+  input: [rowId, rowId],
+  run: ({ runtime, staff }, _statement, id) => bookReturn(runtime.db, id, staffWriter(runtime, staff)),
+  done: (_returned, statement) => pageOf(statement, 'returned'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Marks an entry as no payment of a customer, or opens it again. */
+export const explain = staffAction({
+  role: 'staff',
+  input: [rowId, rowId, z.enum(['open', 'ignored'])],
+  run: ({ runtime, staff }, _statement, id, state) =>
+    setEntryState(runtime.db, id, state, staffWriter(runtime, staff)),
+  done: (_explained, statement, _id, state) => pageOf(statement, state),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Ignores all outgoing entries of a statement that return nothing. */
+export const ignoreOut = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime, staff }, statement) => ignoreOutgoing(runtime.db, statement, staffWriter(runtime, staff)),
+  done: (_ignored, statement) => pageOf(statement, 'ignored'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Deletes the rule that assigns an account to a customer. */
+export const forget = staffAction({
+  role: 'staff',
+  input: [rowId],
+  run: ({ runtime, staff }, id) => deleteRule(runtime.db, id, staffWriter(runtime, staff)),
+  done: () => '/admin/bank?notice=forgotten',
+  refused: () => '/admin/bank',
+});

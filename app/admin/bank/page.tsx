@@ -1,0 +1,100 @@
+import { Paper } from '@mantine/core';
+import { formatCustomer } from '@/app/_components/format';
+import { listRules, type RuleRow } from '@/lib/bank/queries';
+import { MAX_STATEMENT_BYTES } from '@/lib/bank/statement';
+import { getCompany } from '@/lib/documents/company';
+import { ConfirmButton } from '../_components/forms/confirm-button';
+import { ActionForm } from '../_components/forms/form';
+import { OutcomeNotice } from '../_components/forms/record/record-notice';
+import { ListPage } from '../_components/lists/list-page';
+import { RecordList } from '../_components/lists/record-list';
+import { EmptyText, Section, staffPage } from '../_components/page/staff-page';
+import { CustomerCell } from '../_components/records/customer-link';
+import { forget, upload } from './actions';
+import { BANK_STATEMENTS } from './list';
+
+export const metadata = { title: BANK_STATEMENTS.title };
+
+export default staffPage(async ({ db, search, notice }) => {
+  const { iban } = await getCompany(db);
+  const rules = await listRules(db);
+  return (
+    <>
+      <ListPage
+        list={BANK_STATEMENTS}
+        search={search}
+        notice={<OutcomeNotice notice={notice} done={{ forgotten: 'The account is forgotten.' }} />}
+      >
+        <UploadForm iban={iban} />
+      </ListPage>
+      {rules.length > 0 && <Rules rules={rules} />}
+    </>
+  );
+});
+
+function UploadForm({ iban }: { iban: string | null }) {
+  if (!iban) {
+    return (
+      <EmptyText>
+        The company has no IBAN yet. An admin enters it under Company, and then statements of this account can
+        be uploaded.
+      </EmptyText>
+    );
+  }
+  return (
+    <Paper withBorder radius="lg" p="lg" mb="lg">
+      <ActionForm
+        label="Upload a statement"
+        action={upload}
+        fields={[
+          {
+            name: 'file',
+            label: 'File of your bank',
+            type: 'file',
+            accept: '.xml,.sta,.mt940,.940,.txt,.csv',
+            maxBytes: MAX_STATEMENT_BYTES,
+            required: true,
+            description: `CAMT.053, MT940 or CSV of the account ${iban}, up to ${MAX_STATEMENT_BYTES / 1000} KB.`,
+          },
+        ]}
+        submit="Upload"
+      />
+    </Paper>
+  );
+}
+
+function Rules({ rules }: { rules: RuleRow[] }) {
+  const forgetButton = (rule: RuleRow) => (
+    <ConfirmButton
+      action={forget.bind(null, rule.id)}
+      question="Forget this account?"
+      confirm="Forget account"
+      consequences={[
+        `${rule.iban}, ${formatCustomer(rule.customer)}`,
+        'Money from this account is no longer booked by itself. What was booked stays.',
+      ]}
+      size="xs"
+    >
+      Forget
+    </ConfirmButton>
+  );
+  return (
+    <Section title="Remembered accounts">
+      <RecordList
+        label="Remembered accounts"
+        rows={rules}
+        columns={[
+          { label: 'Account', cell: ({ iban }) => iban, title: true },
+          { label: 'Customer', width: '32%', cell: ({ customer }) => <CustomerCell customer={customer} /> },
+          { label: 'By', width: '22%', cell: ({ actor_name }) => actor_name, title: true },
+          { label: 'Change', width: '14%', align: 'right', cell: forgetButton },
+        ]}
+        entryOf={(rule) => ({
+          title: rule.iban,
+          detail: formatCustomer(rule.customer),
+          figure: forgetButton(rule),
+        })}
+      />
+    </Section>
+  );
+}

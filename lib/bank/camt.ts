@@ -1,0 +1,203 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import {
+  joinStatements,
+  refuse,
+  type StatedEntry,
+  type Statement,
+  toAmount,
+  toCurrency,
+  toDay,
+  toIban,
+  toLine,
+} from './statement';
+
+/** An element: its child elements by name, its attributes with `@`, and its text as `#`. */
+type Element = { [name: string]: Element[] | string };
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  textNodeName: '#',
+  alwaysCreateTextNode: true,
+  removeNSPrefix: true,
+  parseTagValue: false,
+  parseAttributeValue: false,
+  // The five entities of XML are decoded. A document type, which could declare others, is refused before.
+  processEntities: true,
+  isArray: (_name, _path, _leaf, isAttribute) => !isAttribute,
+});
+
+/** Returns whether a file looks like XML. */
+export const isXml = (text: string): boolean => text.trimStart().startsWith('<');
+
+/**
+ * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
+ * transactions becomes one entry for each if all of them have an amount.
+ *
+ * @throws AppError validation_failed with line and reason
+ */
+export function readCamt(text: string): Statement {
+  const declared = /<!(DOCTYPE|ENTITY)/i.exec(text);
+  if (declared)
+    throw refuse('declares a document type or an entity, which is not read', lineAt(text, declared.index));
+  const valid = XMLValidator.validate(text);
+  if (valid !== true) throw refuse(`is damaged: ${valid.err.msg}`.slice(0, 200), valid.err.line);
+  const root = parser.parse(text) as Element;
+  const statements = all(root, 'Document', 'BkToCstmrStmt', 'Stmt');
+  const [space] = /camt\.\d{3}\.\d{3}\.\d{2}/.exec(text.slice(0, 3000)) ?? [];
+  if (statements.length === 0 || (space !== undefined && !/^camt\.053\.001\.(02|08)$/.test(space))) {
+    throw refuse(`is ${space ?? 'XML'}: export CAMT.053 in version 02 or 08`);
+  }
+  const starts = {
+    statement: linesOf(text, /<(?:\w+:)?Stmt[\s>]/g),
+    entry: linesOf(text, /<(?:\w+:)?Ntry[\s>]/g),
+  };
+  const next = { entry: 0 };
+  return joinStatements(
+    statements.map((one, at) =>
+      toStatement(one, starts.statement[at] ?? 1, () => starts.entry[next.entry++] ?? 1),
+    ),
+  );
+}
+
+function lineAt(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}
+
+function linesOf(text: string, pattern: RegExp): number[] {
+  const lines: number[] = [];
+  let [line, from] = [1, 0];
+  for (const { index } of text.matchAll(pattern)) {
+    line += text.slice(from, index).split('\n').length - 1;
+    from = index;
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** Returns all elements at a path. */
+function all(of: Element | undefined, ...path: string[]): Element[] {
+  return path.reduce<Element[]>(
+    (found, name) =>
+      found.flatMap((one) => {
+        const children = one[name];
+        return Array.isArray(children) ? children : [];
+      }),
+    of ? [of] : [],
+  );
+}
+
+/** Returns the text of the first element at a path. Empty if the element does not exist. */
+function textAt(of: Element | undefined, ...path: string[]): string {
+  const [found] = all(of, ...path);
+  return found ? textOf(found) : '';
+}
+
+function textOf(element: Element): string {
+  const text = element['#'];
+  return (Array.isArray(text) ? text.map(String).join('') : String(text ?? '')).trim();
+}
+
+function toStatement(stated: Element, line: number, nextLine: () => number): Statement & { line: number } {
+  const account = textAt(stated, 'Acct', 'Id', 'IBAN');
+  const iban = toIban(account);
+  if (!iban) throw refuse('begins a statement without an IBAN', line);
+  const balances = all(stated, 'Bal').map((one) => toBalance(one, line));
+  const opening =
+    balances.find(({ code }) => code === 'OPBD') ?? balances.find(({ code }) => code === 'PRCD');
+  const closing = balances.findLast(({ code }) => code === 'CLBD');
+  if (!opening || !closing) throw refuse('begins a statement without an opening and a closing balance', line);
+  const { currency } = opening;
+  if (closing.currency !== currency) throw refuse('begins a statement with balances in two currencies', line);
+  const entries = all(stated, 'Ntry').flatMap((entry) => toEntries(entry, currency, nextLine()));
+  const dated = [textAt(stated, 'FrToDt', 'FrDtTm'), textAt(stated, 'FrToDt', 'ToDtTm')].map((text) =>
+    text === '' ? null : toDay(text, 'iso', line),
+  );
+  const days = [...entries.map(({ day }) => day), closing.day].sort();
+  return {
+    ...{ line, iban, currency, opening: opening.amount, closing: closing.amount, entries },
+    from: dated[0] ?? days[0] ?? closing.day,
+    to: dated[1] ?? days.at(-1) ?? closing.day,
+  };
+}
+
+function toBalance(balance: Element, line: number) {
+  const { amount, currency } = toSigned(balance, line);
+  const day = textAt(balance, 'Dt', 'Dt') || textAt(balance, 'Dt', 'DtTm');
+  return { code: textAt(balance, 'Tp', 'CdOrPrtry', 'Cd'), amount, currency, day: toDay(day, 'iso', line) };
+}
+
+/** Reads `Amt` and `CdtDbtInd` of an element. */
+function toSigned(of: Element, line: number, sign = textAt(of, 'CdtDbtInd')) {
+  const [amount] = all(of, 'Amt');
+  const currency = toCurrency(String(amount?.['@Ccy'] ?? ''), line);
+  if (!amount || !['CRDT', 'DBIT'].includes(sign))
+    throw refuse('has an amount without credit or debit', line);
+  const thousandths = toAmount(textOf(amount), currency, '.', line);
+  return { amount: sign === 'DBIT' ? -thousandths : thousandths, currency };
+}
+
+function toEntries(entry: Element, currency: string, line: number): StatedEntry[] {
+  const status = textAt(entry, 'Sts', 'Cd') || textAt(entry, 'Sts');
+  if (status !== 'BOOK') return [];
+  const whole = toSigned(entry, line);
+  if (whole.currency !== currency) throw refuse('has an entry in another currency than the balances', line);
+  const booked = textAt(entry, 'BookgDt', 'Dt') || textAt(entry, 'BookgDt', 'DtTm');
+  const shared = {
+    line,
+    day: toDay(booked || textAt(entry, 'ValDt', 'Dt'), 'iso', line),
+    reference: toLine(textAt(entry, 'AcctSvcrRef') || textAt(entry, 'NtryRef')) || null,
+    is_return: textAt(entry, 'RvslInd') === 'true',
+  };
+  const details = all(entry, 'NtryDtls', 'TxDtls');
+  const amounts = details.map((one) => amountOf(one, entry, currency, line));
+  if (details.length > 1 && amounts.every((amount) => amount !== null)) {
+    if (amounts.reduce((sum, amount) => sum + amount, 0) !== whole.amount) {
+      throw refuse('has transactions that do not add up to their entry', line);
+    }
+    return details.map((one, at) => ({
+      ...shared,
+      amount: amounts[at] ?? 0,
+      ...partyOf([one], whole.amount, shared),
+    }));
+  }
+  const party = partyOf(details, whole.amount, shared);
+  const purpose = party.purpose || toLine(textAt(entry, 'AddtlNtryInf'));
+  return [{ ...shared, amount: whole.amount, ...party, purpose }];
+}
+
+/** Returns the amount of a transaction, or null if the file does not give it. Version 02 has it among the details. */
+function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
+  const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
+  const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);
+  if (!within) return null;
+  const { amount, currency: its } = toSigned(within, line, sign);
+  return its === currency ? amount : null;
+}
+
+/** Returns the other party and the purpose. It is the debtor if money arrives, and the creditor if money leaves. */
+function partyOf(
+  details: Element[],
+  amount: number,
+  shared: { is_return: boolean; reference: string | null },
+) {
+  const [one] = details;
+  const is_return = shared.is_return || all(one, 'RtrInf').length > 0;
+  // The parties of a returned payment are those of the original one.
+  const party = amount > 0 !== is_return ? 'Dbtr' : 'Cdtr';
+  const name = textAt(one, 'RltdPties', party, 'Nm') || textAt(one, 'RltdPties', party, 'Pty', 'Nm');
+  const texts = details.flatMap((detail) => [
+    ...all(detail, 'RmtInf', 'Ustrd').map(textOf),
+    ...all(detail, 'RmtInf', 'Strd', 'CdtrRefInf', 'Ref').map(textOf),
+    ...all(detail, 'RmtInf', 'Strd', 'RfrdDocInf', 'Nb').map(textOf),
+    textAt(detail, 'Refs', 'EndToEndId').replace(/^NOTPROVIDED$/i, ''),
+    textAt(detail, 'RtrInf', 'Rsn', 'Cd'),
+  ]);
+  return {
+    name: toLine(name) || null,
+    iban: toIban(textAt(one, 'RltdPties', `${party}Acct`, 'Id', 'IBAN')),
+    purpose: toLine(...texts),
+    reference: shared.reference ?? (toLine(textAt(one, 'Refs', 'AcctSvcrRef')) || null),
+    is_return,
+  };
+}

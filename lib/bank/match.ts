@@ -1,0 +1,275 @@
+/** An unpaid invoice of a candidate, with its open amount in thousandths. Invoices that Stripe collects are left out. */
+export interface OpenInvoice {
+  id: number;
+  number: string | null;
+  amount: number;
+}
+
+/** A customer who may have sent the money, with the unpaid invoices in the entry's currency, the oldest due date first. */
+export interface Candidate {
+  customer_id: number;
+  customer_number: string;
+  /** The person's name and the company. */
+  names: string[];
+  /** IBANs that a rule assigns to the customer. */
+  ruled: string[];
+  /** IBANs from which booked money of the customer came. */
+  known: string[];
+  invoices: OpenInvoice[];
+}
+
+/** The parts of a bank entry that a proposal depends on. The amount is in thousandths and positive. */
+export interface Credit {
+  amount: number;
+  name: string | null;
+  iban: string | null;
+  purpose: string;
+}
+
+export interface Proposal {
+  customer_id: number;
+  shares: { invoice_id: number; amount: number }[];
+  /** What no invoice takes, in thousandths. It becomes credit of the customer. */
+  rest: number;
+  /** Sentences that say why, the strongest first. */
+  reasons: string[];
+  score: number;
+  /** Whether invoices take exactly the amount, and a number or a known account names the customer. */
+  is_exact: boolean;
+  /** Whether a rule may book it: also, the amount is all that is open, or what the text names. */
+  is_sure: boolean;
+}
+
+const MAX_PROPOSALS = 3;
+/** Score of the weakest evidence that alone leads to a proposal. */
+const MIN_SCORE = 20;
+/** Share of a customer's name that an entry must contain, so that the name counts. */
+const MIN_NAME = 0.6;
+/** A proposal must lead by this much over that of any other customer to be booked without a look. */
+const LEAD = 25;
+
+/**
+ * Proposes which invoices a credit pays, the best proposal first, at most one for each customer.
+ *
+ * @param candidates customers with unpaid invoices, or whose number, account or name occurs in the entry
+ */
+export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
+  const texts = windowsOf(`${credit.purpose} ${credit.name ?? ''}`);
+  const evidence = candidates.map((candidate) => ({
+    candidate,
+    found: findEvidence(credit, candidate, texts),
+  }));
+  const isNamed = evidence.some(({ found }) => found.named.length > 0);
+  const proposals = evidence
+    .flatMap(({ candidate, found }) => toProposal(credit, candidate, found, isNamed) ?? [])
+    .sort((a, b) => b.score - a.score || a.customer_id - b.customer_id);
+  const [first, second] = proposals;
+  const sender = evidence.find(({ candidate }) => candidate.customer_id === first?.customer_id)?.found;
+  const isStranger = sender !== undefined && sender.account === null && sender.name < MIN_NAME;
+  const isLike = evidence.some(
+    ({ candidate, found }) =>
+      found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
+  );
+  // A mistyped number can be the correct one of another customer. Then the name and the amount still say whose it is.
+  const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < LEAD);
+  if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
+  return proposals
+    .slice(0, MAX_PROPOSALS)
+    .map((one, at) => (at === 0 ? one : { ...one, is_exact: false, is_sure: false }));
+}
+
+/** Maximum number of words that a number may be split into. */
+const MAX_WORDS = 4;
+
+/** Returns runs of up to four words, joined, in capitals and without separators. Banks break numbers at line ends. */
+export function windowsOf(text: string): string[] {
+  const words = text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const windows = words.flatMap((_, from) =>
+    Array.from({ length: MAX_WORDS }, (__, more) => words.slice(from, from + more + 1).join('')),
+  );
+  return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
+}
+
+const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Returns whether a run of words contains a number that neither side continues with a digit. */
+function holds(window: string, number: string): boolean {
+  const at = window.indexOf(number);
+  if (at < 0) return false;
+  return !/\d/.test(window[at - 1] ?? '') && !/\d/.test(window[at + number.length] ?? '');
+}
+
+/** Returns whether two texts differ by one missing, additional or other character, or by two swapped ones. */
+function isOneEditAway(a: string, b: string): boolean {
+  if (a === b || Math.abs(a.length - b.length) > 1) return false;
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0];
+}
+
+interface Evidence {
+  named: OpenInvoice[];
+  /** Invoices whose number the text almost contains. */
+  mistyped: OpenInvoice[];
+  customer: 'named' | 'mistyped' | null;
+  account: 'ruled' | 'known' | null;
+  /** Share of the words of the name that the entry contains, 0 to 1. */
+  name: number;
+}
+
+/** Minimum length of a number of which one character may be wrong. Shorter ones would match by chance. */
+const MIN_MISTYPED = 6;
+
+function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: string[]): Evidence {
+  const matchOf = (number: string | null): Evidence['customer'] => {
+    const wanted = plain(number ?? '');
+    if (wanted.length < 4) return null;
+    if (texts.some((text) => holds(text, wanted))) return 'named';
+    return wanted.length >= MIN_MISTYPED && texts.some((text) => isOneEditAway(text, wanted))
+      ? 'mistyped'
+      : null;
+  };
+  const matched = candidate.invoices.map((invoice) => ({ invoice, match: matchOf(invoice.number) }));
+  const withMatch = (match: string) => matched.flatMap((one) => (one.match === match ? one.invoice : []));
+  const account =
+    iban === null
+      ? null
+      : candidate.ruled.includes(iban)
+        ? 'ruled'
+        : candidate.known.includes(iban)
+          ? 'known'
+          : null;
+  return {
+    named: withMatch('named'),
+    mistyped: withMatch('mistyped'),
+    customer: matchOf(candidate.customer_number),
+    account,
+    name: Math.max(0, ...candidate.names.map((one) => nameShare(one, name ?? ''))),
+  };
+}
+
+const FORMS = new Set('gmbh ag ug kg ohg gbr ev eg se inc ltd llc und and co the herr frau dr'.split(' '));
+const FOLDED: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
+
+function wordsOf(text: string): string[] {
+  const folded = text.toLowerCase().replace(/[äöüß]/g, (letter) => FOLDED[letter] ?? letter);
+  const words =
+    folded
+      .normalize('NFD')
+      .replace(/\p{M}/gu, '')
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.filter((word) => word.length > 1 && !FORMS.has(word));
+}
+
+function nameShare(ours: string, theirs: string): number {
+  const [wanted, given] = [wordsOf(ours), new Set(wordsOf(theirs))];
+  if (wanted.length === 0) return 0;
+  return wanted.filter((word) => given.has(word)).length / wanted.length;
+}
+
+interface Cover {
+  invoices: OpenInvoice[];
+  basis: 'named' | 'mistyped' | 'one' | 'all' | 'some';
+}
+
+const BASIS: Record<Cover['basis'], { score: number; text: string }> = {
+  named: { score: 30, text: 'The amount is exactly what these invoices owe.' },
+  mistyped: { score: 30, text: 'The amount is exactly what this invoice owes.' },
+  one: { score: 25, text: 'The amount is exactly what this invoice owes.' },
+  all: { score: 25, text: 'The amount is exactly what the customer owes.' },
+  some: { score: 15, text: 'These invoices together owe exactly this amount.' },
+};
+
+function toProposal(
+  credit: Credit,
+  candidate: Candidate,
+  found: Evidence,
+  isNamed: boolean,
+): Proposal | null {
+  const { customer_id, customer_number } = candidate;
+  // Numbers follow each other, so that a correct number is one character away from that of another invoice.
+  const mistyped = isNamed ? [] : found.mistyped;
+  const hasEvidence =
+    found.named.length + mistyped.length > 0 || found.customer !== null || found.account !== null;
+  const cover = coverOf(
+    credit.amount,
+    candidate.invoices,
+    { ...found, mistyped },
+    hasEvidence || found.name >= MIN_NAME,
+  );
+  const reasons: [score: number, text: string][] = [];
+  if (found.named.length > 0) reasons.push([60, `The text names ${namesOf(found.named)}.`]);
+  const near = cover?.basis === 'mistyped' ? cover.invoices : [];
+  if (near.length > 0) reasons.push([35, `The text almost names ${namesOf(near)}.`]);
+  if (found.customer === 'named') reasons.push([40, `The text names ${customer_number}.`]);
+  if (found.customer === 'mistyped' && !isNamed)
+    reasons.push([25, `The text almost names ${customer_number}.`]);
+  if (found.account === 'ruled') reasons.push([45, 'A rule assigns this account to the customer.']);
+  if (found.account === 'known') reasons.push([40, 'Earlier money of the customer came from this account.']);
+  if (found.name >= MIN_NAME) reasons.push([Math.round(25 * found.name), 'The name is similar.']);
+  if (cover) reasons.push([BASIS[cover.basis].score, BASIS[cover.basis].text]);
+  const score = reasons.reduce((sum, [points]) => sum + points, 0);
+  if (score < MIN_SCORE) return null;
+  const { shares, rest } = spread(credit.amount, cover?.invoices ?? [...found.named, ...candidate.invoices]);
+  const isExact =
+    cover !== null && (found.named.length > 0 || found.customer === 'named' || found.account !== null);
+  return {
+    ...{ customer_id, shares, rest, score },
+    reasons: reasons.sort(([a], [b]) => b - a).map(([, text]) => text),
+    is_exact: isExact && cover.basis !== 'some' && (found.named.length === 0 || cover.basis === 'named'),
+    is_sure: isExact && (cover.basis === 'named' || (cover.basis === 'all' && found.named.length === 0)),
+  };
+}
+
+const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => number ?? `#${id}`).join(', ');
+
+const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
+
+/** Returns the invoices that owe exactly the amount. Null if the amount covers no whole invoices. */
+function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
+  const { named, mistyped } = found;
+  if (named.length > 0 && total(named) === amount) return { invoices: named, basis: 'named' };
+  const almost = mistyped.filter((one) => one.amount === amount);
+  const [near, another] = almost;
+  if (near && !another) return { invoices: [near], basis: 'mistyped' };
+  if (open.length > 0 && total(open) === amount) return { invoices: open, basis: 'all' };
+  const one = open.find((invoice) => invoice.amount === amount);
+  if (one) return { invoices: [one], basis: 'one' };
+  const some = hasEvidence ? sumUp(amount, open.slice(0, MAX_SUMMED)) : null;
+  return some && { invoices: some, basis: 'some' };
+}
+
+/** Maximum number of invoices that are combined, because the number of combinations doubles with each. */
+const MAX_SUMMED = 16;
+
+/** Returns the smallest combination of invoices with this sum, of the oldest ones if there are several. */
+function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
+  let best: OpenInvoice[] | null = null;
+  const visit = (at: number, left: number, taken: OpenInvoice[]) => {
+    if (left === 0) best = taken;
+    if (left <= 0 || taken.length + 1 >= (best?.length ?? Number.POSITIVE_INFINITY)) return;
+    for (let next = at; next < open.length; next += 1) {
+      const invoice = open[next];
+      if (invoice && invoice.amount <= left) visit(next + 1, left - invoice.amount, [...taken, invoice]);
+    }
+  };
+  visit(0, amount, []);
+  return best;
+}
+
+/** Spreads an amount over invoices in their order. */
+export function spread(amount: number, invoices: OpenInvoice[]) {
+  let rest = amount;
+  const shares: Proposal['shares'] = [];
+  for (const { id, amount: open } of new Set(invoices)) {
+    const share = Math.min(open, rest);
+    if (share <= 0) continue;
+    shares.push({ invoice_id: id, amount: share });
+    rest -= share;
+  }
+  return { shares, rest };
+}

@@ -1,0 +1,209 @@
+import {
+  joinStatements,
+  refuse,
+  type StatedEntry,
+  type Statement,
+  toAmount,
+  toCurrency,
+  toDay,
+  toIban,
+  toLine,
+} from './statement';
+
+/** A field of a message, such as `:61:`, with its lines. */
+interface Field {
+  tag: string;
+  line: number;
+  text: string;
+}
+
+/** Returns whether a file looks like MT940 (SWIFT's customer statement message). */
+export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(0, 2000));
+
+/**
+ * Reads a file of MT940 messages. Sub fields of `:86:` are read as German banks write them (`?20` to `?33`).
+ *
+ * @throws AppError validation_failed with line and reason
+ */
+export function readMt940(text: string): Statement {
+  const parts: (Statement & { line: number })[] = [];
+  let current: Partial<Open> = {};
+  for (const field of fieldsOf(text)) {
+    if (field.tag === '20') {
+      if (current.line !== undefined)
+        throw refuse('begins a message before the last one has a closing balance', field.line);
+      current = { line: field.line, entries: [] };
+      continue;
+    }
+    if (current.entries === undefined)
+      throw refuse(`has the field :${field.tag}: outside of a message`, field.line);
+    if (/^62[FM]$/.test(field.tag)) {
+      parts.push(close(current as Open, field));
+      current = {};
+    } else {
+      current = withField(current as Open, field);
+    }
+  }
+  if (current.line !== undefined && current.entries)
+    throw refuse('begins a message without a closing balance', current.line);
+  return joinStatements(parts);
+}
+
+interface Open {
+  line: number;
+  account: string;
+  currency: string;
+  from: string;
+  opening: number;
+  entries: StatedEntry[];
+}
+
+function* fieldsOf(text: string): Generator<Field> {
+  let field: Field | undefined;
+  for (const [at, raw] of text.split(/\r?\n/).entries()) {
+    const row = raw.trimEnd();
+    const [, tag, rest = ''] = /^:(\d\d[A-Z]?):(.*)$/.exec(row) ?? [];
+    if (tag !== undefined) {
+      if (field) yield field;
+      field = { tag, line: at + 1, text: rest };
+    } else if (/^(-|-\}|\{[1-5]:.*)?$/.test(row)) {
+      // SWIFT's envelope and the end of a message separate fields.
+      if (field) yield field;
+      field = undefined;
+    } else if (field) {
+      field.text += `\n${row}`;
+    } else {
+      throw refuse('does not belong to any field', at + 1);
+    }
+  }
+  if (field) yield field;
+}
+
+// The available balances after the booked one (64, 65), sequence numbers (21, 28C) and totals (90D, 90C) are not needed.
+const UNUSED = /^(13D?|21|28C?|34F|64|65|90[CD])$/;
+
+function withField(open: Open, field: Field): Open {
+  const { tag, line, text } = field;
+  if (tag === '25') return { ...open, account: text.trim() };
+  if (/^60[FM]$/.test(tag)) {
+    const { day, currency, amount } = toBalance(field);
+    return { ...open, from: day, currency, opening: amount };
+  }
+  if (tag === '61') {
+    if (open.currency === undefined) throw refuse('has an entry before the opening balance', line);
+    return { ...open, entries: [...open.entries, toEntry(field, open.currency)] };
+  }
+  if (tag === '86') {
+    const last = open.entries.at(-1);
+    return last ? { ...open, entries: [...open.entries.slice(0, -1), withDetails(last, text)] } : open;
+  }
+  if (!UNUSED.test(tag)) throw refuse(`has the field :${tag}:, which MT940 does not have`, line);
+  return open;
+}
+
+/** Reads a balance such as `C261031EUR1234,56`. */
+function toBalance({ text, line }: Field) {
+  const [, mark, day = '', code, amount = ''] =
+    /^([CD])(\d{6})([A-Z]{3})([\d.]+,?\d*)$/.exec(text.trim()) ?? [];
+  if (mark === undefined) throw refuse('has a balance that cannot be read', line);
+  const currency = toCurrency(code, line);
+  const thousandths = toAmount(amount.replace(/,$/, ''), currency, ',', line);
+  return { day: toDay(day, 'short', line), currency, amount: mark === 'D' ? -thousandths : thousandths };
+}
+
+function close(open: Open, field: Field): Statement & { line: number } {
+  const { day, currency, amount } = toBalance(field);
+  if (open.opening === undefined)
+    throw refuse('has a closing balance without an opening balance', field.line);
+  if (currency !== open.currency) throw refuse('has a closing balance in another currency', field.line);
+  const days = open.entries.map((entry) => entry.day).concat(day);
+  return {
+    line: open.line,
+    iban: toAccount(open.account ?? '', open.line),
+    currency,
+    from: days.sort()[0] ?? day,
+    to: day,
+    opening: open.opening,
+    closing: amount,
+    entries: open.entries,
+  };
+}
+
+/** Returns the IBAN of an account. German banks also write the bank code, a slash and the account number. */
+function toAccount(text: string, line: number): string {
+  const iban = toIban(text.replace(/\/?[A-Z]{3}$/, '')) ?? toIban(text);
+  if (iban) return iban;
+  const [, bank, account] = /^(\d{8})\/(\d{1,10})(?:[A-Z]{3})?$/.exec(text) ?? [];
+  if (bank === undefined || account === undefined)
+    throw refuse('begins a message whose account cannot be read', line);
+  const number = bank + account.padStart(10, '0');
+  // ISO 13616: the letters DE count as 13 and 14, and the check digits complete the number to 1 modulo 97.
+  const check = 98n - (BigInt(`${number}131400`) % 97n);
+  return `DE${String(check).padStart(2, '0')}${number}`;
+}
+
+// Value date, booking date, mark (R for a reversal), the currency's third letter, amount, type, references.
+const ENTRY =
+  /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
+
+function toEntry({ text, line }: Field, currency: string): StatedEntry {
+  const [, valued = '', booked, mark = '', , amount = '', , own = '', banks] = ENTRY.exec(text) ?? [];
+  if (mark === '') throw refuse('has an entry that cannot be read', line);
+  const thousandths = toAmount(amount.replace(/,$/, ''), currency, ',', line);
+  // RC takes a credit back, so money leaves. RD takes a debit back.
+  const leaves = mark === 'D' || mark === 'RC';
+  return {
+    line,
+    day: bookingDay(toDay(valued, 'short', line), booked, line),
+    amount: leaves ? -thousandths : thousandths,
+    name: null,
+    iban: null,
+    purpose: own.trim() === 'NONREF' ? '' : toLine(own),
+    reference: toLine(banks) || null,
+    is_return: mark.startsWith('R'),
+  };
+}
+
+/** Returns the booking date, which has no year, as the day closest to the value date. */
+function bookingDay(valued: string, booked: string | undefined, line: number): string {
+  if (booked === undefined) return valued;
+  const year = Number(valued.slice(0, 4));
+  const distance = (day: string) => Math.abs(Date.parse(day) - Date.parse(valued));
+  const days = [year - 1, year, year + 1]
+    .map((one) => `${one}-${booked.slice(0, 2)}-${booked.slice(2)}`)
+    .filter((day) => !Number.isNaN(Date.parse(day)));
+  const [closest] = days.sort((a, b) => distance(a) - distance(b));
+  if (closest === undefined) throw refuse('has a booking date that is not a day', line);
+  return toDay(closest, 'iso', line);
+}
+
+/** Transaction codes of German banks for returned direct debits and transfers. */
+const RETURNS = new Set(['108', '109', '159', '181', '182', '183', '184']);
+const KEYWORD = /(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|IBAN|BIC)\+/;
+
+function withDetails(entry: StatedEntry, text: string): StatedEntry {
+  const [, code = '', mark, body = ''] = /^(\d{3})([?>@~])([\s\S]*)$/.exec(text) ?? [];
+  if (mark === undefined) return { ...entry, purpose: toLine(entry.purpose, text.replaceAll('\n', ' ')) };
+  const subs = new Map(
+    body
+      .replaceAll('\n', '')
+      .split(mark)
+      .map((part): [string, string] => [part.slice(0, 2), part.slice(2)]),
+  );
+  const join = (from: number, to: number) =>
+    [...subs].flatMap(([key, part]) => (Number(key) >= from && Number(key) <= to ? part : [])).join('');
+  const parts = `${join(20, 29)}${join(60, 63)}`.split(KEYWORD);
+  const keyed = (key: string) => parts[parts.indexOf(key, 1) + 1];
+  const isKeyed = parts.length > 1;
+  const own = parts.includes('EREF') ? keyed('EREF')?.replace(/^NOTPROVIDED$/i, '') : '';
+  const purpose = isKeyed
+    ? toLine(parts[0], parts.includes('SVWZ') ? keyed('SVWZ') : '', own)
+    : toLine(parts[0]);
+  return {
+    ...entry,
+    name: toLine(join(32, 33)) || null,
+    iban: toIban(subs.get('31')) ?? (parts.includes('IBAN') ? toIban(keyed('IBAN')) : null),
+    purpose: toLine(entry.purpose, purpose),
+    is_return: entry.is_return || RETURNS.has(code),
+  };
+}

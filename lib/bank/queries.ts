@@ -1,0 +1,410 @@
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { type Database, inTexts, pickColumns } from '@/db/database';
+import { bankEntries, bankRules, bankStatements, customers, invoices, transfers } from '@/db/schema';
+import { dayFilters, defineList } from '../counted-list/define-list';
+import { findCustomers } from '../customers/find-customers';
+import { hasOwnNumber } from '../customers/match-customer';
+import { customerName, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { customerQuery } from '../customers/schema';
+import { AppError } from '../errors';
+import { toJsonAmounts, toThousandths } from '../money';
+import { MAX_ID, type Page, type PageRequest } from '../page';
+import { literal, readPage } from '../page-query';
+import { type Candidate, type Credit, type Proposal, propose, windowsOf } from './match';
+
+const s = bankStatements;
+const e = bankEntries;
+
+const STATEMENT_COLUMNS = pickColumns(
+  s,
+  ...(['id', 'account', 'currency', 'first_day', 'last_day', 'opening', 'closing', 'booked'] as const),
+  ...(['entry_count', 'file_name', 'actor_name', 'created_at'] as const),
+);
+
+/** Entries of the account in the statement's period, from whichever file they came first. */
+const inPeriod = (of: { account: SQL | string; first_day: SQL | string; last_day: SQL | string }) =>
+  and(eq(e.account, of.account), gte(e.day, of.first_day), lte(e.day, of.last_day));
+
+/** An entry that is not explained yet. */
+const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id));
+
+/** The list of bank statements on staff pages. */
+export const statementList = defineList({
+  table: s,
+  filters: { ...dayFilters(s.last_day) },
+  orders: { date: sql`${s.last_day}` },
+  sort: '-date',
+  rows: readStatements,
+  columns: [
+    'id',
+    'account',
+    'currency',
+    'first_day',
+    'last_day',
+    'opening',
+    'booked',
+    'closing',
+    'open_entries',
+    'file_name',
+  ],
+});
+
+export type ListedStatement = Awaited<ReturnType<typeof readStatements>>[number];
+
+async function readStatements(db: Database, ids: number[]) {
+  const found = await db
+    .select({
+      ...STATEMENT_COLUMNS,
+      open_entries: sql<number>`(select count(*)::int from ${e} where ${e.account} = ${s.account}
+        and ${e.day} between ${s.first_day} and ${s.last_day} and ${isOpen})`,
+    })
+    .from(s)
+    .where(inArray(s.id, ids));
+  return found.map(toStatement);
+}
+
+/** Converts the amounts of a statement. A balance that the file does not have stays null. */
+function toStatement<Row extends { opening: string | null; closing: string | null; booked: string }>(
+  row: Row,
+) {
+  const toNumber = (text: string | null) => (text === null ? null : Number(text));
+  return {
+    ...row,
+    opening: toNumber(row.opening),
+    closing: toNumber(row.closing),
+    booked: Number(row.booked),
+  };
+}
+
+/**
+ * Returns a statement with the one before it, if any.
+ *
+ * @throws AppError not_found
+ */
+export async function getStatement(db: Database, id: number) {
+  const [found] = await db
+    .select(STATEMENT_COLUMNS)
+    .from(s)
+    .where(eq(s.id, Math.min(id, MAX_ID)));
+  if (!found) throw new AppError('not_found', `There is no bank statement ${id}.`);
+  const [before] = await db
+    .select(STATEMENT_COLUMNS)
+    .from(s)
+    .where(
+      and(
+        eq(s.account, found.account),
+        or(lt(s.last_day, found.last_day), and(eq(s.last_day, found.last_day), lt(s.id, found.id))),
+      ),
+    )
+    .orderBy(desc(s.last_day), desc(s.id))
+    .limit(literal(1));
+  return { ...toStatement(found), before: before ? toStatement(before) : null };
+}
+
+export type StatementRow = Awaited<ReturnType<typeof getStatement>>;
+
+const ENTRY_COLUMNS = pickColumns(
+  e,
+  ...(['id', 'account', 'currency', 'day', 'amount', 'name', 'iban', 'purpose', 'bank_reference'] as const),
+  ...(['is_return', 'state', 'transfer_id'] as const),
+);
+
+const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row, 'amount');
+
+/** An entry, with its amount in major units. */
+export type EntryRow = Awaited<ReturnType<typeof getEntry>>;
+
+/** @throws AppError not_found */
+export async function getEntry(db: Database, id: number) {
+  const [found] = await db
+    .select(ENTRY_COLUMNS)
+    .from(e)
+    .where(eq(e.id, Math.min(id, MAX_ID)));
+  if (!found) throw new AppError('not_found', `There is no bank entry ${id}.`);
+  return toEntry(found);
+}
+
+type Period = Pick<StatementRow, 'account' | 'first_day' | 'last_day'>;
+
+/** Lists unexplained entries of a period, money that arrived first. */
+export async function listOpenEntries(db: Database, period: Period, limit: number): Promise<EntryRow[]> {
+  const found = await db
+    .select(ENTRY_COLUMNS)
+    .from(e)
+    .where(and(inPeriod(period), isOpen))
+    .orderBy(desc(sql`${e.amount} > 0`), asc(e.day), asc(e.id))
+    .limit(literal(limit));
+  return found.map(toEntry);
+}
+
+/** Counts the entries of a period: those that are not explained, among them outgoing ones, and all. */
+export async function countEntries(db: Database, period: Period) {
+  const [found] = await db
+    .select({
+      all: count(),
+      open: sql<number>`(count(*) filter (where ${isOpen}))::int`,
+      outgoing: sql<number>`(count(*) filter (where ${isOpen} and ${e.amount} < 0 and not ${e.is_return}))::int`,
+    })
+    .from(e)
+    .where(inPeriod(period));
+  return found ?? { all: 0, open: 0, outgoing: 0 };
+}
+
+/** One page of the explained entries of a period, the latest first, with the customers of booked ones. */
+export async function listExplained(
+  db: Database,
+  period: Period,
+  request: PageRequest,
+): Promise<Page<ExplainedEntry>> {
+  const where = and(inPeriod(period), or(sql`${e.state} <> 'open'`, isNotNull(e.transfer_id)));
+  const total = async () => (await db.select({ all: count() }).from(e).where(where))[0]?.all ?? 0;
+  return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
+}
+
+export type ExplainedEntry = Awaited<ReturnType<typeof readExplained>>[number];
+
+async function readExplained(db: Database, where: SQL | undefined, limit: number, offset: number) {
+  const found = await db
+    .select({ ...ENTRY_COLUMNS, customer: snippetColumns, recorded: transfers.amount })
+    .from(e)
+    .leftJoin(transfers, eq(transfers.id, e.transfer_id))
+    .leftJoin(customers, eq(customers.id, transfers.customer_id))
+    .where(where)
+    .orderBy(desc(e.day), desc(e.id))
+    .limit(limit)
+    .offset(offset);
+  return found.map(({ customer, recorded, ...row }) => ({
+    ...toEntry(row),
+    customer: customer && toCustomerSnippet(customer),
+    /** Amount of the transfer, which staff may have corrected. Null if the entry is not booked. */
+    recorded: recorded === null ? null : Number(recorded),
+  }));
+}
+
+/** An account that a rule assigns to a customer. */
+export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
+
+const MAX_RULES = 200;
+
+/** Lists the newest rules, at most 200. */
+export async function listRules(db: Database) {
+  const found = await db
+    .select({ ...pickColumns(bankRules, 'id', 'iban', 'actor_name'), customer: snippetColumns })
+    .from(bankRules)
+    .innerJoin(customers, eq(customers.id, bankRules.customer_id))
+    .orderBy(desc(bankRules.id))
+    .limit(literal(MAX_RULES));
+  return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
+}
+
+/** Days within which a bank can return money. */
+const RETURN_DAYS = 400;
+const MAX_ORIGINALS = 20;
+
+/** Finds the booked entry that a return takes back: the latest one of the same party, over the same amount. */
+export async function findReturned(db: Database, entry: EntryRow): Promise<EntryRow | null> {
+  const found = await db
+    .select(ENTRY_COLUMNS)
+    .from(e)
+    .where(
+      and(
+        ...[eq(e.account, entry.account), eq(e.amount, String(-entry.amount)), isNotNull(e.transfer_id)],
+        ...[lte(e.day, entry.day), gt(e.day, sql`${entry.day}::date - ${literal(RETURN_DAYS)}`)],
+      ),
+    )
+    .orderBy(desc(e.day), desc(e.id))
+    .limit(literal(MAX_ORIGINALS));
+  const texts = windowsOf(entry.purpose);
+  const isSame = (one: (typeof found)[number]) =>
+    (one.iban !== '' && one.iban === entry.iban) ||
+    windowsOf(one.purpose).some((text) => text.length >= 6 && texts.includes(text));
+  const [original] = found.filter(isSame);
+  return original ? toEntry(original) : null;
+}
+
+/** Returns the part of an entry that proposals depend on. */
+export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => ({
+  amount: Math.round(amount * 1000),
+  name: name || null,
+  iban: iban || null,
+  purpose,
+});
+
+export interface ProposedEntry {
+  entry: EntryRow;
+  proposals: (Proposal & { customer: Candidate })[];
+}
+
+/** Proposes customers and invoices for credits of one account. */
+export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
+  const candidates = await findCandidates(db, entries);
+  const byId = new Map(candidates.map((one) => [one.customer_id, one]));
+  return entries.map((entry) => ({
+    entry,
+    proposals: propose(toCredit(entry), candidates).flatMap((one) => {
+      const customer = byId.get(one.customer_id);
+      return customer ? { ...one, customer } : [];
+    }),
+  }));
+}
+
+const MAX_CANDIDATES = 2000;
+/** Maximum number of names to search, because each is a query. */
+const MAX_NAMES = 25;
+const MAX_NUMBERS = 40_000;
+
+/** Finds the customers who may have sent the money of these entries, with their unpaid invoices. */
+export async function findCandidates(db: Database, entries: EntryRow[]): Promise<Candidate[]> {
+  const credits = entries.filter(({ amount }) => amount > 0);
+  const [first] = credits;
+  if (!first) return [];
+  const ibans = [...new Set(credits.map(({ iban }) => iban).filter(Boolean))];
+  const ruled = await listRuled(db, ibans);
+  const known = await listKnown(db, ibans);
+  const isUnpaid = sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`;
+  const readOwners = (where: SQL) =>
+    db
+      .select({ id: invoices.customer_id })
+      .from(invoices)
+      .where(and(isUnpaid, eq(invoices.currency, first.currency), where))
+      .orderBy(asc(invoices.due_date), asc(invoices.id))
+      .limit(literal(MAX_CANDIDATES));
+  const texts = [...new Set(credits.flatMap(({ purpose, name }) => numbersIn(`${purpose} ${name}`)))];
+  const numbers = [...new Set(texts.flatMap((text) => [text, ...neighboursOf(text)]))].slice(0, MAX_NUMBERS);
+  const named = await readOwners(inTexts(invoices.number, numbers));
+  const byAmount = await readOwners(
+    inTexts(
+      invoices.amount_due,
+      credits.map(({ amount }) => String(amount)),
+      (text) => sql`${text}::numeric`,
+    ),
+  );
+  const byNumber = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(isNull(customers.erased_at), hasOwnNumber(numbers)))
+    .limit(literal(MAX_CANDIDATES));
+  const byName: { id: number }[] = [];
+  for (const name of [...new Set(credits.map((one) => one.name))].slice(0, MAX_NAMES)) {
+    const query = customerQuery.safeParse(name);
+    if (query.success) byName.push(...(await findCustomers(db, query.data)).matches);
+  }
+  const ids = [...ruled, ...known, ...named, ...byAmount, ...byNumber, ...byName].map(({ id }) => id);
+  return toCandidates(db, [...new Set(ids)].slice(0, MAX_CANDIDATES), {
+    currency: first.currency,
+    ruled,
+    known,
+    isUnpaid,
+  });
+}
+
+/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
+function numbersIn(text: string): string[] {
+  const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
+  return words.flatMap((word, from) =>
+    [0, 1, 2, 3].flatMap((more) => {
+      const run = words.slice(from, from + more + 1);
+      const last = run.at(-1);
+      const joined = run.map(([one]) => one);
+      if (!last || run.length <= more || joined.join('').length > 40 || !/\d{2}/.test(joined.join('')))
+        return [];
+      const raw = text.toUpperCase().slice(word.index, last.index + last[0].length);
+      return [raw, joined.join(''), joined.join('-'), joined.join('/')];
+    }),
+  );
+}
+
+/** Returns the texts that differ from a number by one digit that is wrong, missing, additional or swapped. */
+function neighboursOf(number: string): string[] {
+  if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
+  const digits = [...'0123456789'];
+  return [...number].flatMap((character, at) => {
+    const [before, after] = [number.slice(0, at), number.slice(at + 1)];
+    const swapped = before + (after[0] ?? '') + character + after.slice(1);
+    const inserted = digits.map((digit) => before + digit + character + after);
+    return [
+      ...inserted,
+      ...(/\d/.test(character) ? digits.map((digit) => before + digit + after) : []),
+      before + after,
+      swapped,
+    ];
+  });
+}
+
+interface Ruled {
+  id: number;
+  iban: string;
+}
+
+function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
+  return db
+    .select({ id: bankRules.customer_id, iban: bankRules.iban })
+    .from(bankRules)
+    .where(inTexts(bankRules.iban, ibans));
+}
+
+function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
+  return db
+    .selectDistinct({ id: transfers.customer_id, iban: e.iban })
+    .from(e)
+    .innerJoin(transfers, eq(transfers.id, e.transfer_id))
+    .where(and(inTexts(e.iban, ibans), sql`${e.iban} <> ''`, gt(e.amount, '0')))
+    .limit(literal(MAX_CANDIDATES));
+}
+
+/** Maximum number of unpaid invoices to read for each customer. */
+const MAX_INVOICES = 50;
+
+async function toCandidates(
+  db: Database,
+  ids: number[],
+  { currency, ruled, known, isUnpaid }: { currency: string; ruled: Ruled[]; known: Ruled[]; isUnpaid: SQL },
+): Promise<Candidate[]> {
+  const people = await db
+    .select(snippetColumns)
+    .from(customers)
+    .where(and(inArray(customers.id, ids), isNull(customers.erased_at)));
+  const unpaid = await db
+    .select({
+      ...pickColumns(invoices, 'id', 'number', 'customer_id', 'amount_due'),
+      rank: sql<number>`(row_number() over (partition by ${invoices.customer_id} order by ${invoices.due_date}, ${invoices.id}))::int`,
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.customer_id, ids), isUnpaid, eq(invoices.currency, currency)))
+    .orderBy(asc(invoices.due_date), asc(invoices.id));
+  const invoicesOf = new Map<number, Candidate['invoices']>();
+  for (const { id, number, customer_id, amount_due, rank } of unpaid) {
+    if (rank > MAX_INVOICES) continue;
+    const its = invoicesOf.get(customer_id) ?? [];
+    its.push({ id, number, amount: toThousandths(amount_due) });
+    invoicesOf.set(customer_id, its);
+  }
+  const ibansOf = (all: Ruled[], customer: number) =>
+    all.flatMap(({ id, iban }) => (id === customer ? iban : []));
+  return people.map((person) => ({
+    customer_id: person.id,
+    customer_number: person.customer_number,
+    names: [customerName(person), [person.first_name, person.last_name].filter(Boolean).join(' ')].filter(
+      Boolean,
+    ),
+    ruled: ibansOf(ruled, person.id),
+    known: ibansOf(known, person.id),
+    invoices: invoicesOf.get(person.id) ?? [],
+  }));
+}

@@ -1,0 +1,159 @@
+import { AppError } from '../errors';
+import { currencyDecimals, fromThousandths, isCurrency, toAmountText, toThousandths } from '../money';
+import { ambiguityProblem, type DecimalSeparator, readAmount } from '../read-amount';
+
+/** A booked movement of a bank account, as a file reports it. */
+export interface StatedEntry {
+  /** Line of the file where the entry begins, counted from 1. */
+  line: number;
+  /** Booking date. */
+  day: string;
+  /** Thousandths of the currency. Negative if money leaves the account. */
+  amount: number;
+  /** Name of the other party. Null if the bank does not report it. */
+  name: string | null;
+  /** IBAN of the other party, without spaces and in capitals. */
+  iban: string | null;
+  /** What the other party wrote, and references such as the end-to-end id. */
+  purpose: string;
+  /** The bank's own reference of the entry. */
+  reference: string | null;
+  /** Whether the entry returns or reverses an earlier one. */
+  is_return: boolean;
+}
+
+/** A statement of one account, in the order of the file. Balances are thousandths; null if the file has none. */
+export interface Statement {
+  /** IBAN of the account. Null if the file names no account. */
+  iban: string | null;
+  /** Currency in lower case. */
+  currency: string;
+  from: string;
+  to: string;
+  opening: number | null;
+  closing: number | null;
+  entries: StatedEntry[];
+}
+
+/** Maximum size of a file in bytes. A server action reads at most one megabyte, including the rest of the form. */
+export const MAX_STATEMENT_BYTES = 900_000;
+const MAX_ENTRIES = 5000;
+/** The largest amount in thousandths for which calculations stay exact. */
+const MAX_THOUSANDTHS = 999_999_999_999_000;
+
+/** Returns the error for a file that is refused. @param line the line that is wrong, counted from 1 */
+export function refuse(reason: string, line?: number): AppError {
+  const message = line === undefined ? reason : `line ${line} ${reason}`;
+  return new AppError('validation_failed', 'The file is not a statement that can be booked.', [
+    { field: 'file', message },
+  ]);
+}
+
+/**
+ * Reads an amount of a file.
+ *
+ * @param separator the decimal separator of the format
+ * @returns thousandths
+ * @throws AppError validation_failed with the line if it is no amount, ambiguous, or finer than its currency
+ */
+export function toAmount(text: string, currency: string, separator: DecimalSeparator, line: number): number {
+  const read = readAmount(text, separator);
+  if (!read) throw refuse(`has the amount ${text.slice(0, 40)}, which is not a number`, line);
+  if ('readings' in read) throw refuse(`has an amount that ${ambiguityProblem(text)}`, line);
+  if (read.currencies && !read.currencies.includes(currency)) {
+    throw refuse(`has an amount in another currency than ${currency.toUpperCase()}`, line);
+  }
+  const decimals = read.decimal.split('.')[1]?.replace(/0+$/, '') ?? '';
+  const amount = toThousandths(read.decimal);
+  if (decimals.length > currencyDecimals(currency) || Math.abs(amount) > MAX_THOUSANDTHS) {
+    throw refuse(`has the amount ${text.slice(0, 40)}, which ${currency.toUpperCase()} does not have`, line);
+  }
+  return amount;
+}
+
+/** Returns a currency in lower case. @throws AppError validation_failed with the line if it is unknown */
+export function toCurrency(text: string | undefined, line: number): string {
+  const code = (text ?? '').trim().toLowerCase();
+  if (!isCurrency(code))
+    throw refuse(`has the currency ${text?.slice(0, 10) || 'without a name'}, which is unknown`, line);
+  return code;
+}
+
+const FORMS = {
+  iso: /^(?<y>\d{4})-(?<m>\d\d)-(?<d>\d\d)/,
+  german: /^(?<d>\d\d?)\.(?<m>\d\d?)\.(?<y>\d{4}|\d\d)$/,
+  british: /^(?<d>\d\d)-(?<m>\d\d)-(?<y>\d{4})$/,
+  short: /^(?<y>\d\d)(?<m>\d\d)(?<d>\d\d)$/,
+};
+export type DayForm = keyof typeof FORMS;
+
+/** Reads a date as a calendar date. @throws AppError validation_failed with the line if it is no date */
+export function toDay(text: string, form: DayForm, line: number): string {
+  const { y = '', m = '', d = '' } = FORMS[form].exec(text.trim())?.groups ?? {};
+  const day = [y.length === 2 ? `20${y}` : y, m.padStart(2, '0'), d.padStart(2, '0')].join('-');
+  const parsed = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(parsed.getTime()) || parsed.toISOString().slice(0, 10) !== day) {
+    throw refuse(`has the date ${text.slice(0, 20) || 'without a text'}, which is not a day`, line);
+  }
+  return day;
+}
+
+const IBAN = /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/;
+
+/** Returns an IBAN without spaces and in capitals. Null if the text is not one. */
+export function toIban(text: string | null | undefined): string | null {
+  const compact = (text ?? '').replace(/\s/g, '').toUpperCase();
+  return IBAN.test(compact) ? compact : null;
+}
+
+/** Joins texts of an entry to one line without control characters, of a length that a row can keep. */
+export function toLine(...texts: (string | null | undefined)[]): string {
+  const joined = [...new Set(texts.map((text) => text?.trim()).filter(Boolean))].join(' ');
+  return joined
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, 1000)
+    .toWellFormed();
+}
+
+/** Joins statements that follow each other in one file. @throws AppError validation_failed if they do not */
+export function joinStatements(parts: (Statement & { line: number })[]): Statement {
+  const [first, ...others] = parts;
+  if (!first) throw refuse('contains no statement');
+  let joined: Statement = checked(first);
+  for (const { line, ...next } of others) {
+    checked(next);
+    if (next.iban !== joined.iban || next.currency !== joined.currency) {
+      throw refuse('begins the statement of another account: upload one file for each account', line);
+    }
+    if (next.opening !== joined.closing) {
+      throw refuse('begins a statement whose opening balance is not the closing balance before it', line);
+    }
+    joined = {
+      ...joined,
+      from: [joined.from, next.from].sort()[0] ?? joined.from,
+      to: [joined.to, next.to].sort()[1] ?? joined.to,
+      closing: next.closing,
+      entries: [...joined.entries, ...next.entries],
+    };
+  }
+  return checked(joined);
+}
+
+/** Returns the sum of the entries in thousandths. */
+export const sumOf = (entries: { amount: number }[]): number =>
+  entries.reduce((sum, { amount }) => sum + amount, 0);
+
+/** Returns a statement whose opening balance and entries give its closing balance. @throws AppError validation_failed */
+function checked(statement: Statement): Statement {
+  const { opening, closing, entries, currency } = statement;
+  if (entries.length > MAX_ENTRIES)
+    throw refuse(`has more than ${MAX_ENTRIES} entries: export a shorter period`);
+  if (opening === null || closing === null) return statement;
+  const sum = sumOf(entries);
+  if (opening + sum === closing) return statement;
+  const [before, booked, after] = [opening, sum, closing].map((one) =>
+    toAmountText(fromThousandths(one), currency),
+  );
+  throw refuse(`does not balance: ${before} and the entries of ${booked} do not give ${after}`);
+}

@@ -1,0 +1,476 @@
+import { createHash } from 'node:crypto';
+import { and, eq, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { type Database, lockKey } from '@/db/database';
+import { bankEntries, bankRules, bankStatements } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit, toActorColumns } from '../audit/audit-log';
+import { findCustomerId } from '../customers/match-customer';
+import { getCompany } from '../documents/company';
+import { AppError, invalidField } from '../errors';
+import { decodeWindows1252 } from '../imports/text-file';
+import { currencyDecimals, fromThousandths, toThousandths } from '../money';
+import { findPayableInvoice } from '../payments/list';
+import { findTransferId, getTransfer, listOpenInvoices } from '../payments/queries';
+import type { PaymentWriter } from '../payments/schema';
+import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
+import { unmistakable } from '../read-amount';
+import { isXml, readCamt } from './camt';
+import { readBankCsv } from './csv';
+import { spread } from './match';
+import { isMt940, readMt940 } from './mt940';
+import { type EntryRow, findReturned, getEntry, getStatement, listOpenEntries, proposeFor } from './queries';
+import { MAX_STATEMENT_BYTES, refuse, type StatedEntry, type Statement, sumOf, toIban } from './statement';
+
+const e = bankEntries;
+
+/** Reads a file of any known format. @throws AppError validation_failed at `file`, with line and reason */
+export async function readStatement(bytes: Buffer): Promise<Statement> {
+  if (bytes.byteLength === 0) throw refuse('is empty');
+  if (bytes.byteLength > MAX_STATEMENT_BYTES) {
+    throw refuse(`must have at most ${MAX_STATEMENT_BYTES / 1000} KB: export a shorter period`);
+  }
+  const text = decode(bytes);
+  if (text.includes('\0')) throw refuse('is damaged: it contains NUL characters');
+  if (isXml(text)) return readCamt(text);
+  return isMt940(text) ? readMt940(text) : readBankCsv(text);
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // German banks still write Windows-1252.
+    return decodeWindows1252(bytes);
+  }
+}
+
+/** Outcome of an upload: the statement, whether it added nothing, and how many entries rules booked. */
+interface Uploaded {
+  id: number;
+  isKnown: boolean;
+  booked: number;
+}
+
+/**
+ * Adds a bank statement. Entries that an earlier file contained are not added again, so that the same file and an
+ * overlapping period change nothing. Rules book the new credits that equal exactly what is open.
+ *
+ * @throws AppError validation_failed at `file`, with line and reason
+ */
+export async function uploadStatement(
+  db: Database,
+  file: { name: string; bytes: Buffer },
+  writer: PaymentWriter,
+): Promise<Uploaded> {
+  const read = await readStatement(file.bytes);
+  const account = await requireOwn(db, read.iban);
+  const file_sha256 = createHash('sha256').update(file.bytes).digest('hex');
+  const added = await transact(db, async (tx) => {
+    await lockKey(tx, `bank account ${account}`);
+    const isSame = and(eq(bankStatements.account, account), eq(bankStatements.file_sha256, file_sha256));
+    const [same] = await tx.select({ id: bankStatements.id }).from(bankStatements).where(isSame);
+    if (same) return { id: same.id, isKnown: true, entries: [] };
+    return {
+      ...(await insert(tx, { ...read, account, file_sha256, file_name: file.name }, writer)),
+      isKnown: false,
+    };
+  });
+  const booked = await bookByRules(db, added.entries, writer);
+  return { id: added.id, isKnown: added.isKnown, booked };
+}
+
+/** Returns the IBAN of our account. @throws AppError validation_failed if the statement is of another account */
+async function requireOwn(db: Database, iban: string | null): Promise<string> {
+  const own = toIban((await getCompany(db)).iban);
+  if (!own) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
+  if (iban !== null && iban !== own)
+    throw refuse(`is of the account ${iban}, which is not that of the company`);
+  return own;
+}
+
+type NewStatement = Statement & { account: string; file_sha256: string; file_name: string };
+
+async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWriter) {
+  const { account, currency, from, to, opening, closing, entries } = stated;
+  const toText = (thousandths: number | null) => (thousandths === null ? null : fromThousandths(thousandths));
+  const row = {
+    ...{
+      account,
+      currency,
+      first_day: from,
+      last_day: to,
+      opening: toText(opening),
+      closing: toText(closing),
+    },
+    ...{ booked: fromThousandths(sumOf(entries)), entry_count: entries.length },
+    ...{
+      file_name: stated.file_name.slice(0, 200).toWellFormed() || 'statement',
+      file_sha256: stated.file_sha256,
+    },
+    ...toActorColumns(actor),
+  };
+  const [made] = await tx.insert(bankStatements).values(row).returning({ id: bankStatements.id });
+  const id = made?.id ?? 0;
+  const after = {
+    account,
+    first_day: from,
+    last_day: to,
+    file_sha256: stated.file_sha256,
+    entries: entries.length,
+  };
+  await recordAudit(tx, {
+    actor,
+    action: 'bank_statement.create',
+    entity: 'bank_statement',
+    entity_id: id,
+    before: null,
+    after,
+  });
+  const added = await withoutKnown(tx, stated);
+  const found: EntryRow[] = [];
+  for (let at = 0; at < added.length; at += 500) {
+    const values = added.slice(at, at + 500).map((one) => ({ ...one, statement_id: id, account, currency }));
+    const rows = await tx.insert(e).values(values).returning();
+    found.push(...rows.map((one) => ({ ...one, amount: Number(one.amount) })));
+  }
+  return { id, entries: found };
+}
+
+/**
+ * Returns the rows of the entries that no earlier file contained. Files cover whole days, so the number of entries with
+ * the same day and amount decides. Of these, the ones with a text that is already known are left out first.
+ */
+async function withoutKnown(tx: Database, { account, from, to, entries }: NewStatement) {
+  const days = entries
+    .map(({ day }) => day)
+    .concat(from, to)
+    .sort();
+  const known = await tx
+    .select({ day: e.day, amount: e.amount, purpose: e.purpose, iban: e.iban })
+    .from(e)
+    .where(and(eq(e.account, account), gte(e.day, days[0] ?? from), lte(e.day, days.at(-1) ?? to)));
+  const keyOf = (day: string, amount: number) => `${day} ${amount}`;
+  const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
+  const groups = grouped(entries, (one) => keyOf(one.day, one.amount));
+  return [...groups].flatMap(([key, stated]) => {
+    const before = stored.get(key) ?? [];
+    const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
+      `${iban ?? ''} ${purpose}`;
+    const texts = before.map(textOf);
+    const unknown = stated.filter((one) => {
+      const at = texts.indexOf(textOf(one));
+      if (at >= 0) texts.splice(at, 1);
+      return at < 0;
+    });
+    const wanted = Math.max(0, stated.length - before.length);
+    return unknown.slice(0, wanted).map((one, at) => toRow(one, `${key} ${before.length + at + 1}`));
+  });
+}
+
+function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  return groups;
+}
+
+function toRow({ day, amount, name, iban, purpose, reference, is_return }: StatedEntry, key: string) {
+  return {
+    ...{ day, amount: fromThousandths(amount), name: name ?? '', iban: iban ?? '', purpose, is_return },
+    bank_reference: reference ?? '',
+    fingerprint: createHash('sha256').update(key).digest('hex'),
+  };
+}
+
+/** Books the entries for which a rule names the customer, if the amount equals exactly what is open. */
+async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
+  const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
+    Boolean,
+  );
+  if (ibans.length === 0) return 0;
+  const rules = await db
+    .select({ iban: bankRules.iban })
+    .from(bankRules)
+    .where(inArray(bankRules.iban, ibans));
+  const ruled = new Set(rules.map(({ iban }) => iban));
+  const isRuled = ({ iban }: EntryRow) => ruled.has(iban);
+  return bookProposed(
+    db,
+    entries.filter(isRuled),
+    writer,
+    ({ is_sure, customer }, { iban }) => is_sure && customer.ruled.includes(iban),
+  );
+}
+
+type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
+
+/** Number of entries whose proposals are read together, so that what was booked before counts. */
+const AT_ONCE = 100;
+
+/** Books the first proposal of each entry that passes the test. An invoice is paid by one entry at most. */
+async function bookProposed(
+  db: Database,
+  entries: EntryRow[],
+  writer: PaymentWriter,
+  passes: (first: Proposed, entry: EntryRow) => boolean,
+): Promise<number> {
+  let booked = 0;
+  for (let at = 0; at < entries.length; at += AT_ONCE) {
+    const paid = new Set<number>();
+    for (const { entry, proposals } of await proposeFor(db, entries.slice(at, at + AT_ONCE))) {
+      const [first] = proposals;
+      if (!first || !passes(first, entry) || first.shares.some(({ invoice_id }) => paid.has(invoice_id)))
+        continue;
+      await book(db, entry, first.customer_id, first.shares, writer);
+      for (const { invoice_id } of first.shares) paid.add(invoice_id);
+      booked += 1;
+    }
+  }
+  return booked;
+}
+
+/** Maximum number of entries that one click books, so that the answer does not take minutes. */
+export const MAX_BOOKED_AT_ONCE = 300;
+
+/** Books all exact matches of a statement, at most 300. @returns how many @throws AppError not_found */
+export async function bookExactMatches(
+  db: Database,
+  statementId: number,
+  writer: PaymentWriter,
+): Promise<number> {
+  const statement = await getStatement(db, statementId);
+  const open = await listOpenEntries(db, statement, MAX_BOOKED_AT_ONCE);
+  return bookProposed(db, open, writer, ({ is_exact }) => is_exact);
+}
+
+/** A share of an entry, as the page proposed it: an invoice and thousandths. */
+interface EntryShare {
+  invoice_id: number;
+  amount: number;
+}
+
+/**
+ * Books an entry as a transfer of a customer. What no share takes is the customer's credit.
+ *
+ * @param remember whether a rule assigns the other party's account to the customer from now on
+ * @throws AppError not_found; conflict if the entry is explained, or an invoice owes less than its share
+ */
+export async function bookEntry(
+  db: Database,
+  id: number,
+  { customerId, shares, remember }: { customerId: number; shares: EntryShare[]; remember: boolean },
+  writer: PaymentWriter,
+): Promise<void> {
+  const entry = await requireOpen(db, id);
+  const open = new Map(
+    (await listOpenInvoices(db, customerId)).map((one) => [one.id, toThousandths(String(one.amount_due))]),
+  );
+  if (shares.some(({ invoice_id, amount }) => amount > (open.get(invoice_id) ?? 0))) {
+    throw new AppError('conflict', 'An invoice owes less than the page showed. Nothing was booked.');
+  }
+  await book(db, entry, customerId, shares, writer);
+  if (remember) await saveRule(db, entry.iban, customerId, writer);
+}
+
+/**
+ * Books an entry for the invoice or customer that staff name. The invoice is paid first, then the customer's other
+ * unpaid invoices, the oldest due date first.
+ *
+ * @param text number of an invoice or of a customer, or `#` and the id of an invoice
+ * @throws AppError validation_failed at `named`; conflict if the entry is explained
+ */
+export async function bookNamedEntry(
+  db: Database,
+  id: number,
+  { named: text, remember }: { named: string; remember: boolean },
+  writer: PaymentWriter,
+): Promise<void> {
+  const entry = await requireOpen(db, id);
+  const customer = text.startsWith('#') || text === '' ? null : await findCustomerId(db, text);
+  const found = customer === null ? await findNamedInvoice(db, text) : null;
+  const customerId = customer ?? found?.customer.id ?? 0;
+  const all = await listOpenInvoices(db, customerId);
+  const open = all
+    .filter(({ currency, stripe_invoice_id }) => currency === entry.currency && stripe_invoice_id === null)
+    .map(({ id: invoiceId, number, amount_due }) => ({
+      id: invoiceId,
+      number,
+      amount: toThousandths(String(amount_due)),
+    }));
+  const isNamed = (one: { id: number }) => one.id === found?.invoice.id;
+  const ordered = [...open.filter(isNamed), ...open.filter((one) => !isNamed(one))];
+  const { shares } = spread(Math.round(entry.amount * 1000), ordered);
+  await book(db, entry, customerId, shares.slice(0, MAX_SHARES), writer);
+  if (remember) await saveRule(db, entry.iban, customerId, writer);
+}
+
+/** Maximum number of shares of one transfer when it is recorded. */
+const MAX_SHARES = 50;
+
+async function findNamedInvoice(db: Database, text: string) {
+  try {
+    return await findPayableInvoice(db, text);
+  } catch (error) {
+    const [field] = error instanceof AppError ? error.fields : [];
+    throw field
+      ? invalidField('named', `there is no such customer, and as an invoice it ${field.message}`)
+      : error;
+  }
+}
+
+/** @throws AppError not_found; conflict if the entry is explained, or if money left the account */
+async function requireOpen(db: Database, id: number): Promise<EntryRow> {
+  const entry = await getEntry(db, id);
+  if (entry.state !== 'open' || entry.transfer_id !== null) {
+    throw new AppError('conflict', 'The entry was explained meanwhile.');
+  }
+  return entry;
+}
+
+/** Records the transfer of an entry. Its reference contains the entry's id, so that two clicks cannot book it twice. */
+async function book(
+  db: Database,
+  entry: EntryRow,
+  customerId: number,
+  shares: EntryShare[],
+  writer: PaymentWriter,
+) {
+  if (!(entry.amount > 0)) throw new AppError('conflict', 'Only money that arrived can be booked.');
+  const toText = (amount: number) => unmistakable(amount.toFixed(currencyDecimals(entry.currency)));
+  const reference = `BANK-${entry.day.replaceAll('-', '')}-${entry.id}`;
+  const typed = {
+    ...{
+      amount: toText(entry.amount),
+      payment_date: entry.day,
+      payment_reference: reference,
+      method: 'Bank transfer',
+    },
+    ...Object.fromEntries(
+      shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
+    ),
+  };
+  // A transfer without its entry remains if the process ends between the two writes. The next click links it.
+  const left = await findTransferId(db, reference);
+  const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
+  await db
+    .update(e)
+    .set({ transfer_id })
+    .where(and(eq(e.id, entry.id), isNull(e.transfer_id)));
+}
+
+/** Undoes the booking of an entry. Deletes its transfer, so that the entry is open again. @throws AppError not_found; conflict */
+export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
+  const { transfer_id } = await getEntry(db, id);
+  if (transfer_id === null) return;
+  const { version } = await getTransfer(db, transfer_id);
+  await deleteTransfer(db, { id: transfer_id, version }, writer);
+}
+
+/** Books a return: deletes the transfer of the entry that it takes back, and marks both. @throws AppError not_found; conflict */
+export async function bookReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
+  const entry = await requireOpen(db, id);
+  const original = entry.is_return && entry.amount < 0 ? await findReturned(db, entry) : null;
+  if (!original) throw new AppError('conflict', 'No booked entry of this amount and party was found.');
+  await undoEntry(db, original.id, writer);
+  await explain(db, [entry.id, original.id], 'returned', writer);
+}
+
+/** Marks an entry as no payment of a customer, or opens it again. @throws AppError not_found; conflict */
+export async function setEntryState(
+  db: Database,
+  id: number,
+  state: 'open' | 'ignored',
+  writer: PaymentWriter,
+): Promise<void> {
+  const entry = state === 'ignored' ? await requireOpen(db, id) : await getEntry(db, id);
+  await explain(db, [entry.id], state, writer);
+}
+
+/** Ignores all outgoing entries of a statement that return nothing. @returns how many @throws AppError not_found */
+export async function ignoreOutgoing(
+  db: Database,
+  statementId: number,
+  writer: PaymentWriter,
+): Promise<number> {
+  const { account, first_day, last_day } = await getStatement(db, statementId);
+  const found = await db
+    .select({ id: e.id })
+    .from(e)
+    .where(
+      and(
+        ...[eq(e.account, account), gte(e.day, first_day), lte(e.day, last_day), eq(e.state, 'open')],
+        sql`${e.amount} < 0 and not ${e.is_return}`,
+      ),
+    );
+  const ids = found.map(({ id }) => id);
+  await explain(db, ids, 'ignored', writer);
+  return ids.length;
+}
+
+type EntryState = EntryRow['state'];
+
+async function explain(
+  db: Database,
+  ids: number[],
+  state: EntryState,
+  { actor }: PaymentWriter,
+): Promise<void> {
+  await transact(db, async (tx) => {
+    const where = and(inArray(e.id, ids), isNull(e.transfer_id));
+    const before = await tx
+      .select({ id: e.id, state: e.state })
+      .from(e)
+      .where(where)
+      .orderBy(e.id)
+      .for('update');
+    const changed = before.filter((row) => row.state !== state);
+    if (changed.length === 0) return;
+    await tx
+      .update(e)
+      .set({ state })
+      .where(
+        inArray(
+          e.id,
+          changed.map(({ id }) => id),
+        ),
+      );
+    for (const row of changed) {
+      const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: row.id } as const;
+      await recordAudit(tx, { ...entry, before: { state: row.state }, after: { state } });
+    }
+  });
+}
+
+/** Assigns an account to a customer, instead of the customer that an earlier rule named. */
+async function saveRule(
+  db: Database,
+  iban: string,
+  customer_id: number,
+  { actor }: PaymentWriter,
+): Promise<void> {
+  if (iban === '') return;
+  await transact(db, async (tx) => {
+    const set = { customer_id, ...toActorColumns(actor) };
+    const [row] = await tx
+      .insert(bankRules)
+      .values({ iban, ...set })
+      .onConflictDoUpdate({ target: bankRules.iban, set })
+      .returning({ id: bankRules.id });
+    const entry = {
+      actor,
+      action: 'bank_rule.create',
+      entity: 'bank_rule',
+      entity_id: row?.id ?? 0,
+    } as const;
+    await recordAudit(tx, { ...entry, before: null, after: { customer_id } });
+  });
+}
+
+/** Deletes a rule. What it booked stays. */
+export async function deleteRule(db: Database, id: number, { actor }: PaymentWriter): Promise<void> {
+  await transact(db, async (tx) => {
+    const [row] = await tx.delete(bankRules).where(eq(bankRules.id, id)).returning();
+    if (!row) return;
+    const entry = { actor, action: 'bank_rule.delete', entity: 'bank_rule', entity_id: id } as const;
+    await recordAudit(tx, { ...entry, before: { customer_id: row.customer_id }, after: null });
+  });
+}

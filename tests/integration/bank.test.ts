@@ -1,0 +1,310 @@
+import { eq } from 'drizzle-orm';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bankEntries, company, customers, invoices, payments, transfers } from '@/db/schema';
+import { commandActor } from '@/lib/audit/audit-log';
+import {
+  countEntries,
+  getStatement,
+  listExplained,
+  listOpenEntries,
+  listRules,
+  proposeFor,
+} from '@/lib/bank/queries';
+import {
+  bookEntry,
+  bookExactMatches,
+  bookNamedEntry,
+  bookReturn,
+  deleteRule,
+  ignoreOutgoing,
+  setEntryState,
+  undoEntry,
+  uploadStatement,
+} from '@/lib/bank/write';
+import { eraseCustomer } from '@/lib/erasure/erase-customer';
+import { AppError } from '@/lib/errors';
+import { toThousandths } from '@/lib/money';
+import { getTransfer } from '@/lib/payments/queries';
+import type { PaymentWriter } from '@/lib/payments/schema';
+import { deleteTransfer, payBackCredit, recordTypedRefund } from '@/lib/payments/typed-payment';
+import { deletePayment } from '@/lib/payments/write-payment';
+import { useDatabase } from '../support/database';
+import { createCustomer, createInvoice } from '../support/factories';
+
+const base = useDatabase();
+const OWN = 'DE02120300000000202051';
+const NOW = new Date('2026-11-20T12:00:00Z');
+const writer: PaymentWriter = { actor: commandActor('test'), source: 'staff', now: NOW, timeZone: 'UTC' };
+
+beforeAll(async () => {
+  const set = { name: 'Our company', iban: OWN, small_business: false };
+  await base.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
+});
+
+/** An entry of a file: day, amount, name, account and text. */
+type Line = [day: string, amount: string, name: string, iban: string, text: string];
+
+const HEADER =
+  '"Booking Date","Value Date","Partner Name","Partner Iban","Type","Payment Reference","Amount (EUR)"';
+const upload = (lines: Line[], name = 'n26.csv') => {
+  const rows = lines.map(([day, amount, from, iban, text]) => [day, day, from, iban, 'T', text, amount]);
+  const csv = [HEADER, ...rows.map((cells) => cells.map((cell) => `"${cell}"`).join(','))].join('\n');
+  return uploadStatement(base.db, { name, bytes: Buffer.from(csv) }, writer);
+};
+
+let drawn = 0;
+/** Returns a day that no other test uses, because entries are counted by account and day. */
+function newDay(): string {
+  drawn += 1;
+  return new Date(Date.UTC(2024, 0, drawn)).toISOString().slice(0, 10);
+}
+
+const invoice = async (customer_id: number, total: string) => {
+  const made = await createInvoice(base.db, { customer_id, total, subtotal: total, tax: '0' });
+  const [row] = await base.db.select().from(invoices).where(eq(invoices.id, made.id));
+  return { id: made.id, number: row?.number ?? '' };
+};
+const dueOf = async (id: number) => {
+  const [row] = await base.db.select().from(invoices).where(eq(invoices.id, id));
+  return Number(row?.amount_due);
+};
+const openOf = async (statement: number) =>
+  proposeFor(base.db, await listOpenEntries(base.db, await getStatement(base.db, statement), 100));
+const newIban = () => `DE${String(10 ** 19 + drawn * 7 + Math.trunc(drawn / 3)).padStart(20, '0')}`;
+
+describe('bank statements', () => {
+  test('the same file and an overlapping period add nothing twice, and equal payments of a day stay apart', async () => {
+    const [first, second] = [newDay(), newDay()];
+    const twice: Line = [first, '10.00', 'Ada', '', 'same'];
+    const { id } = await upload([twice, twice]);
+    expect(await upload([twice, twice])).toMatchObject({ id, isKnown: true });
+    const overlap = await upload([
+      [second, '5.00', 'Ada', '', 'new'],
+      [first, '10.00', 'A', '', 'other text'],
+      twice,
+    ]);
+    expect(await countEntries(base.db, await getStatement(base.db, overlap.id))).toMatchObject({ all: 3 });
+    const third = await upload([twice, twice, [first, '10.00', 'Eve', '', 'third']]);
+    const entries = await listOpenEntries(base.db, await getStatement(base.db, third.id), 10);
+    expect(entries.map(({ purpose }) => purpose)).toEqual(['same', 'same', 'third']);
+  });
+
+  test('a statement of an account that is not that of the company is refused by its name', async () => {
+    const mt940 = ':20:X\n:25:DE25500105170137075030\n:60F:C260930EUR1,00\n:62F:C261002EUR1,00\n-';
+    const refused = uploadStatement(base.db, { name: 'a.sta', bytes: Buffer.from(mt940) }, writer);
+    await expect(refused).rejects.toMatchObject({
+      fields: [{ field: 'file', message: expect.stringContaining('DE25500105170137075030') }],
+    });
+  });
+
+  test('all exact matches are booked at once, one credit for each invoice, and undoing one opens its entry', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const [one, two] = [await invoice(customerId, '100'), await invoice(customerId, '40')];
+    const day = newDay();
+    const { id } = await upload([
+      [day, '100.00', 'X', '', one.number],
+      [day, '40.00', 'X', '', two.number],
+      [day, '40.00', 'X', '', `${two.number} again`],
+      [day, '-9.00', 'Shop', '', 'paper'],
+    ]);
+    expect(await bookExactMatches(base.db, id, writer)).toBe(2);
+    expect([await dueOf(one.id), await dueOf(two.id)]).toEqual([0, 0]);
+    expect(await ignoreOutgoing(base.db, id, writer)).toBe(1);
+    const statement = await getStatement(base.db, id);
+    expect(await countEntries(base.db, statement)).toEqual({ all: 4, open: 1, outgoing: 0 });
+    const { data } = await listExplained(base.db, statement, { page: 1, per_page: 10 });
+    const booked = data.find(({ amount }) => amount === 100);
+    expect(booked).toMatchObject({ recorded: 100, customer: { id: customerId } });
+    await undoEntry(base.db, booked?.id ?? 0, writer);
+    expect(await dueOf(one.id)).toBe(100);
+    expect(await countEntries(base.db, statement)).toMatchObject({ open: 2 });
+  });
+
+  test('a booked entry is not booked again, and a proposal that is out of date books nothing', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '30');
+    const { id } = await upload([[newDay(), '30.00', 'X', '', due.number]]);
+    const [open] = await openOf(id);
+    const [proposal] = open?.proposals ?? [];
+    const chosen = { customerId, shares: proposal?.shares ?? [], remember: false };
+    const tooMuch = { ...chosen, shares: [{ invoice_id: due.id, amount: 30_010 }] };
+    await expect(bookEntry(base.db, open?.entry.id ?? 0, tooMuch, writer)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    await bookEntry(base.db, open?.entry.id ?? 0, chosen, writer);
+    await expect(bookEntry(base.db, open?.entry.id ?? 0, chosen, writer)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  test('a remembered account books what equals exactly what is open, and nothing else', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    await invoice(customerId, '20');
+    const iban = newIban();
+    const { id } = await upload([[newDay(), '20.00', 'Somebody', iban, 'thanks']]);
+    const [open] = await openOf(id);
+    const [customer] = await base.db.select().from(customers).where(eq(customers.id, customerId));
+    await bookNamedEntry(
+      base.db,
+      open?.entry.id ?? 0,
+      { named: customer?.customer_number ?? '', remember: true },
+      writer,
+    );
+    await invoice(customerId, '33');
+    expect(await upload([[newDay(), '32.99', 'Somebody', iban, 'less']])).toMatchObject({ booked: 0 });
+    expect(await upload([[newDay(), '33.00', 'Somebody', iban, 'all']])).toMatchObject({ booked: 1 });
+    const rule = (await listRules(base.db)).find((one) => one.iban === iban);
+    await deleteRule(base.db, rule?.id ?? 0, writer);
+    await invoice(customerId, '44');
+    expect(await upload([[newDay(), '44.00', 'Somebody', iban, 'all']])).toMatchObject({ booked: 0 });
+  });
+
+  test('a name that no customer or invoice has is refused at its field', async () => {
+    const { id } = await upload([[newDay(), '1.00', 'X', '', 'x']]);
+    const [open] = await openOf(id);
+    const named = bookNamedEntry(
+      base.db,
+      open?.entry.id ?? 0,
+      { named: 'K99999999', remember: false },
+      writer,
+    );
+    await expect(named).rejects.toMatchObject({ fields: [{ field: 'named' }] });
+  });
+
+  test('a returned payment deletes its transfer, so that the invoice is owed again', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '70');
+    const [first, second] = [newDay(), newDay()];
+    const { id } = await upload([[first, '70.00', 'X', '', due.number]]);
+    await bookExactMatches(base.db, id, writer);
+    const mt940 = `:20:X\n:25:${OWN}\n:60F:C${first.slice(2).replaceAll('-', '')}EUR100,00
+:61:${second.slice(2).replaceAll('-', '')}RC70,00NRTINONREF\n:86:${due.number}
+:62F:C${second.slice(2).replaceAll('-', '')}EUR30,00\n-`;
+    const back = await uploadStatement(base.db, { name: 'b.sta', bytes: Buffer.from(mt940) }, writer);
+    const [open] = await openOf(back.id);
+    await bookReturn(base.db, open?.entry.id ?? 0, writer);
+    expect(await dueOf(due.id)).toBe(70);
+    const period = await getStatement(base.db, back.id);
+    expect(
+      (await listExplained(base.db, period, { page: 1, per_page: 9 })).data.map(({ state }) => state),
+    ).toContain('returned');
+  });
+
+  test('erasing a customer empties the name, the account and the text of booked entries, and deletes the rules', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '15');
+    const iban = newIban();
+    const { id } = await upload([[newDay(), '15.00', 'Ada Secret', iban, due.number]]);
+    const [open] = await openOf(id);
+    const entryId = open?.entry.id ?? 0;
+    await bookNamedEntry(base.db, entryId, { named: due.number, remember: true }, writer);
+    await eraseCustomer(base.db, customerId, { actor: writer.actor, now: NOW, timeZone: 'UTC' });
+    const [entry] = await base.db.select().from(bankEntries).where(eq(bankEntries.id, entryId));
+    expect([entry?.name, entry?.iban, entry?.purpose]).toEqual(['', '', '']);
+    expect((await listRules(base.db)).filter((one) => one.iban === iban)).toEqual([]);
+  });
+});
+
+const step = fc.record({
+  kind: fc.constantFrom(
+    'accept',
+    'exact',
+    'undo',
+    'delete',
+    'refund',
+    'pay_back',
+    'unpay',
+    'ignore',
+    'reopen',
+  ),
+  pick: fc.nat(1000),
+  cents: fc.integer({ min: 1, max: 9000 }),
+});
+
+test('payments, credit and paid back amounts equal what was received after any sequence of changes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+      const { id: customerId } = await createCustomer(base.db);
+      const due = [await invoice(customerId, '50'), await invoice(customerId, '20.5')];
+      const day = newDay();
+      const { id } = await upload(
+        ['50.00', '20.50', '70.50', '33.00'].map(
+          (amount, at): Line => [day, amount, 'X', '', `${due[at % 2]?.number} ${at}`],
+        ),
+      );
+      for (const one of steps) await play(id, customerId, one);
+      await checkReceived(id, customerId);
+    }),
+    { numRuns: 25 },
+  );
+}, 300_000);
+
+/** Plays a step. A refusal is fine, because the sums must hold after it, too. */
+async function play(
+  statement: number,
+  customerId: number,
+  { kind, pick, cents }: typeof step extends fc.Arbitrary<infer T> ? T : never,
+) {
+  const { db } = base;
+  const all = await db
+    .select()
+    .from(bankEntries)
+    .where(eq(bankEntries.statement_id, statement))
+    .orderBy(bankEntries.id);
+  const entry = all[pick % all.length];
+  const known = await db
+    .select()
+    .from(transfers)
+    .where(eq(transfers.customer_id, customerId))
+    .orderBy(transfers.id);
+  const transfer = known[pick % Math.max(1, known.length)];
+  const paid = await db
+    .select()
+    .from(payments)
+    .where(eq(payments.customer_id, customerId))
+    .orderBy(payments.id);
+  const share = paid[pick % Math.max(1, paid.length)];
+  const typed = { amount: (cents / 100).toFixed(2), date: '2026-11-20' };
+  const steps: Record<typeof kind, () => unknown> = {
+    accept: async () => {
+      const [open] = (await openOf(statement)).filter((one) => one.entry.id === entry?.id);
+      const [first] = open?.proposals ?? [];
+      if (first)
+        await bookEntry(
+          db,
+          open?.entry.id ?? 0,
+          { customerId, shares: first.shares, remember: false },
+          writer,
+        );
+    },
+    exact: () => bookExactMatches(db, statement, writer),
+    undo: () => undoEntry(db, entry?.id ?? 0, writer),
+    delete: () => transfer && deleteTransfer(db, transfer, writer),
+    refund: () => share && recordTypedRefund(db, share.id, typed, writer),
+    pay_back: () => transfer && payBackCredit(db, transfer, typed, writer),
+    unpay: () => share && deletePayment(db, share.id, writer),
+    ignore: () => setEntryState(db, entry?.id ?? 0, 'ignored', writer),
+    reopen: () => setEntryState(db, entry?.id ?? 0, 'open', writer),
+  };
+  try {
+    await steps[kind]();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+}
+
+async function checkReceived(statement: number, customerId: number) {
+  const entries = await base.db.select().from(bankEntries).where(eq(bankEntries.statement_id, statement));
+  const booked = entries.filter(({ transfer_id }) => transfer_id !== null);
+  const paid = await base.db.select().from(payments).where(eq(payments.customer_id, customerId));
+  let credit = 0;
+  for (const { transfer_id, amount } of booked) {
+    const transfer = await getTransfer(base.db, transfer_id ?? 0);
+    expect(transfer.amount).toBe(Number(amount));
+    for (const part of [transfer.credit, ...transfer.paid_back.map((one) => one.amount)])
+      credit += Math.round(part * 1000);
+  }
+  const sum = paid.reduce((all, one) => all + toThousandths(one.amount), credit);
+  expect(sum).toBe(booked.reduce((all, one) => all + toThousandths(one.amount), 0));
+}
