@@ -115,7 +115,12 @@ function toStatement(stated: Element, line: number, nextLine: () => number): Sta
   );
   const days = [...entries.map(({ day }) => day), closing.day].sort();
   return {
-    ...{ line, iban, currency, opening: opening.amount, closing: closing.amount, entries },
+    line,
+    iban,
+    currency,
+    opening: opening.amount,
+    closing: closing.amount,
+    entries,
     from: dated[0] ?? days[0] ?? closing.day,
     to: dated[1] ?? days.at(-1) ?? closing.day,
   };

@@ -218,7 +218,10 @@ function toProposal(
   const isExact =
     cover !== null && (found.named.length > 0 || found.customer === 'named' || found.account !== null);
   return {
-    ...{ customer_id, shares, rest, score },
+    customer_id,
+    shares,
+    rest,
+    score,
     reasons: reasons.sort(([a], [b]) => b - a).map(([, text]) => text),
     is_exact: isExact && cover.basis !== 'some' && (found.named.length === 0 || cover.basis === 'named'),
     is_sure: isExact && (cover.basis === 'named' || (cover.basis === 'all' && found.named.length === 0)),

@@ -93,38 +93,29 @@ type NewStatement = Statement & { account: string; file_sha256: string; file_nam
 async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWriter) {
   const { account, currency, from, to, opening, closing, entries } = stated;
   const toText = (thousandths: number | null) => (thousandths === null ? null : fromThousandths(thousandths));
-  const row = {
-    ...{
-      account,
+  const after = { account, first_day: from, last_day: to, file_sha256: stated.file_sha256 };
+  const [made] = await tx
+    .insert(bankStatements)
+    .values({
+      ...after,
       currency,
-      first_day: from,
-      last_day: to,
       opening: toText(opening),
       closing: toText(closing),
-    },
-    ...{ booked: fromThousandths(sumOf(entries)), entry_count: entries.length },
-    ...{
+      booked: fromThousandths(sumOf(entries)),
+      entry_count: entries.length,
       file_name: stated.file_name.slice(0, 200).toWellFormed() || 'statement',
-      file_sha256: stated.file_sha256,
-    },
-    ...toActorColumns(actor),
-  };
-  const [made] = await tx.insert(bankStatements).values(row).returning({ id: bankStatements.id });
-  const id = made?.id ?? 0;
-  const after = {
-    account,
-    first_day: from,
-    last_day: to,
-    file_sha256: stated.file_sha256,
-    entries: entries.length,
-  };
+      ...toActorColumns(actor),
+    })
+    .returning({ id: bankStatements.id });
+  if (!made) throw new Error('an inserted statement was not returned');
+  const { id } = made;
   await recordAudit(tx, {
     actor,
     action: 'bank_statement.create',
     entity: 'bank_statement',
     entity_id: id,
     before: null,
-    after,
+    after: { ...after, entries: entries.length },
   });
   const added = await withoutKnown(tx, stated);
   const found: EntryRow[] = [];
@@ -175,7 +166,12 @@ function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row
 
 function toRow({ day, amount, name, iban, purpose, reference, is_return }: StatedEntry, key: string) {
   return {
-    ...{ day, amount: fromThousandths(amount), name: name ?? '', iban: iban ?? '', purpose, is_return },
+    day,
+    amount: fromThousandths(amount),
+    name: name ?? '',
+    iban: iban ?? '',
+    purpose,
+    is_return,
     bank_reference: reference ?? '',
     fingerprint: createHash('sha256').update(key).digest('hex'),
   };
@@ -338,12 +334,10 @@ async function book(
   const toText = (amount: number) => unmistakable(amount.toFixed(currencyDecimals(entry.currency)));
   const reference = `BANK-${entry.day.replaceAll('-', '')}-${entry.id}`;
   const typed = {
-    ...{
-      amount: toText(entry.amount),
-      payment_date: entry.day,
-      payment_reference: reference,
-      method: 'Bank transfer',
-    },
+    amount: toText(entry.amount),
+    payment_date: entry.day,
+    payment_reference: reference,
+    method: 'Bank transfer',
     ...Object.fromEntries(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
