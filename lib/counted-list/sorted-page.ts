@@ -118,7 +118,8 @@ async function countSome(tx: Database, { table, where }: Counted): Promise<numbe
   return counted?.total ?? 0;
 }
 
-function idOr(text: string | undefined): string | undefined {
+/** Returns a text if it is the id of a row, otherwise undefined. */
+export function idOr(text: string | undefined): string | undefined {
   return /^\d{1,10}$/.test(text ?? '') && Number(text) <= MAX_ID ? text : undefined;
 }
 

@@ -75,10 +75,9 @@ export async function readStatements(
   const backOf = groupBy(records.back, ({ payment_id }) => payment_id);
   const notesOf = groupBy(records.notes, ({ invoice_id }) => invoice_id);
   for (const invoice of records.invoices) {
-    const paid = (paymentsOf.get(invoice.id) ?? []).map((payment) => ({
-      payment,
-      back: backOf.get(payment.id) ?? [],
-    }));
+    const paid = (paymentsOf.get(invoice.id) ?? [])
+      .filter(({ currency }) => currency === invoice.currency)
+      .map((payment) => ({ payment, back: backOf.get(payment.id) ?? [] }));
     add(invoice.currency, entriesOfInvoice(invoice, paid, notesOf.get(invoice.id) ?? [], timeZone));
   }
   for (const transfer of records.transfers) add(transfer.currency, entriesOfTransfer(transfer));
@@ -156,9 +155,7 @@ function entriesOfInvoice(
   const entries = [
     entry('invoice', invoice.invoice_date, toThousandths(invoice.total)),
     ...notes.map(({ kind, date, total, number }) => entry(kind, date, -toThousandths(total), number)),
-    ...paid
-      .filter(({ payment }) => payment.currency === invoice.currency)
-      .flatMap(({ payment, back }) => entriesOfPayment(payment, back, timeZone)),
+    ...paid.flatMap(({ payment, back }) => entriesOfPayment(payment, back, timeZone)),
   ];
   let rest = claimOf(invoice, paid) - entries.reduce((sum, { amount }) => sum + amount, 0);
   const settledOn = invoice.paid_at ? toCalendarDate(invoice.paid_at, timeZone) : invoice.invoice_date;

@@ -1,9 +1,150 @@
-import { and, eq, inArray, isNull, sql, sum } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { invoices } from '@/db/schema';
-import type { StaffPage } from '../counted-list/sorted-page';
-import { customerList } from '../customers/list';
+import { and, eq, inArray, isNull, or, type SQL, sql, sum } from 'drizzle-orm';
+import { type Database, pickColumns, rows } from '@/db/database';
+import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
+import { readLimited } from '@/db/transaction';
+import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
+import { addCount, idOr, readSortedPage, withoutIndex } from '../counted-list/sorted-page';
+import { hasNumber, idAfterHash, matchMention, spellings } from '../customers/match-customer';
+import { customerName } from '../customers/queries';
+import { customerQuery } from '../customers/schema';
 import { toJsonAmount } from '../money';
+import { literal, readCursorPage } from '../page-query';
+import { countryCode } from '../records/fields';
+import { dueOn } from './list';
+import { currentRows } from './receivables';
+
+export const CUSTOMER_STATUSES = customerStatus.enumValues;
+
+const c = customers;
+const r = receivables;
+
+/** The orders of the list by columns of customers, and by what a customer owes. */
+const ORDERS = { created: sql`${c.id}`, number: sql`${c.customer_number}`, name: customerSortName(c) };
+const BALANCE_ORDERS = { open: r.open_amount, due: r.oldest_due };
+type Order = keyof typeof ORDERS | keyof typeof BALANCE_ORDERS;
+
+/** The list of customers for staff, with their unpaid amounts. */
+export const customerList = defineList({
+  filters: {
+    /** A `#id`, a whole customer number, or part of a number, an email address, a name or a company. */
+    q: filter(customerQuery, (text) => {
+      const id = idAfterHash(text);
+      const where = id === null ? or(hasNumber(spellings(text)), matchMention(text)) : eq(c.id, id);
+      return { where, few: true };
+    }),
+    status: wordFilter(CUSTOMER_STATUSES, c.status),
+    country: filter(countryCode, (country) => ({ where: eq(c.country, country) })),
+  },
+  orders: { ...ORDERS, ...BALANCE_ORDERS },
+  sort: '-created',
+  page: readPage,
+  columns: [
+    ...['id', 'customer_number', 'name', 'email', 'city', 'country', 'currency', 'status'],
+    ...['open_amount', 'oldest_due'],
+  ],
+  toRecord(row) {
+    const own = ownBalance(row);
+    return { ...row, open_amount: own?.due ?? 0, oldest_due: own?.oldest_due };
+  },
+});
+
+/** A customer of the list. */
+export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
+
+/** Returns what a customer owes in their own currency. The orders by open amount and by due date compare only that. */
+export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
+  balances.find((balance) => balance.currency === currency);
+
+function readPage(db: Database, { by, ...selection }: Selection<Order>, at: PageAt) {
+  if (by === 'open' || by === 'due') return readByBalance(db, { ...selection, by }, at);
+  return readSortedPage(db, { table: c, ...selection, by: ORDERS[by] }, at, readCustomers);
+}
+
+async function readCustomers(db: Database, ids: number[]) {
+  const row = pickColumns(c, 'id', 'customer_number', 'email', 'city', 'country', 'currency', 'status');
+  const names = pickColumns(c, 'first_name', 'last_name', 'company');
+  const found = await db.select({ row, names }).from(c).where(inArray(c.id, ids));
+  const balances = await sumBalances(db, ids);
+  return found.map((one) => ({
+    ...one.row,
+    name: customerName(one.names),
+    balances: balances.get(one.row.id) ?? [],
+  }));
+}
+
+type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
+
+/** Reads a page by what customers owe in their own currency. Customers who owe nothing come last in either direction. */
+function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
+  const at = { after: idOr(start.after), before: idOr(start.before) };
+  return readLimited(db, async (tx) => {
+    const page = await readCursorPage(
+      at,
+      size,
+      (cursor, backwards) => readIds(tx, selection, { cursor, backwards, most: size + 1 }),
+      ({ id }) => String(id),
+    );
+    const ids = page.data.map(({ id }) => id);
+    const found = new Map((await readCustomers(tx, ids)).map((row) => [row.id, row]));
+    const named = { ...page, data: ids.flatMap((id) => found.get(id) ?? []) };
+    return isCounted ? addCount(tx, { table: c, where: selection.where }, at, named) : named;
+  });
+}
+
+/** What `receivables` says now about customers, in their own currency: its right rows, and those of the others. */
+const { outdated, computed } = currentRows(null);
+const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
+  (select ${r}.* from ${computed(sql`array(select customer_id from outdated)`)})`;
+const IS_OWN = sql`${r.customer_id} = ${c.id} and ${r.currency} = ${c.currency}`;
+const IS_RIGHT = sql`${r.customer_id} not in (select customer_id from outdated)`;
+
+interface Reach {
+  cursor: string | null;
+  backwards: boolean;
+  most: number;
+}
+
+/** Reads the customers beyond a cursor: first those who owe something, then the others, the newest first. */
+async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, most }: Reach) {
+  const { where, few, by, descends } = selection;
+  const column = BALANCE_ORDERS[by];
+  const type = sql.raw(column.getSQLType());
+  const [direction, beyond] = descends !== backwards ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
+  const value = few ? withoutIndex(column) : sql`${column}`;
+
+  /** Each half of the union is sorted and limited by itself, so that an index of `receivables` is used. */
+  function readOwing(rest: SQL | undefined, limit: number): Promise<{ id: number; value: string }[]> {
+    const half = (from: SQL, isCurrent: SQL) => sql`(select ${c.id} as id, ${column} as value
+      from ${from} ${r} join ${c} on ${IS_OWN} where ${and(isCurrent, rest)}
+      order by ${value} ${direction}, ${r.customer_id} ${direction} limit ${literal(limit)})`;
+    return rows(
+      tx,
+      sql`${WITH_CURRENT} select id, value::text from (
+          ${half(sql`receivables`, IS_RIGHT)} union all ${half(sql`computed`, sql`true`)}) found
+        order by found.value ${direction}, id ${direction} limit ${literal(limit)}`,
+    );
+  }
+
+  function readOthers(after: string | null, limit: number): Promise<{ id: number }[]> {
+    const [idDirection, idBeyond] = backwards ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+    const owesNothing = sql`not exists (select from ${r} where ${IS_OWN} and ${IS_RIGHT})
+      and (${c.id}, ${c.currency}) not in (select customer_id, currency from computed)`;
+    const rest = after === null ? undefined : sql`${c.id} ${idBeyond} ${after}::int`;
+    return rows(
+      tx,
+      sql`${WITH_CURRENT} select ${c.id} as id from ${c} where ${and(where, rest, owesNothing)}
+        order by ${few ? withoutIndex(c.id) : c.id} ${idDirection} limit ${literal(limit)}`,
+    );
+  }
+
+  const [place] = cursor === null ? [] : await readOwing(sql`${c.id} = ${cursor}::int`, 1);
+  const rest = place && sql`(${column}, ${c.id}) ${beyond} (${place.value}::${type}, ${place.id}::int)`;
+  const isAmongOthers = cursor !== null && !place;
+  const first = isAmongOthers ? await readOthers(cursor, most) : await readOwing(and(where, rest), most);
+  const left = most - first.length;
+  if (left === 0 || isAmongOthers !== backwards) return first;
+  return [...first, ...(await (backwards ? readOwing(where, left) : readOthers(null, left)))];
+}
 
 /** The unpaid amount of a customer in one currency. */
 export interface Balance {
@@ -11,23 +152,9 @@ export interface Balance {
   due: number;
   /** The part of `due` that is overdue. */
   overdue: number;
+  /** The earliest due date of the unpaid invoices. */
+  oldest_due: string;
 }
-
-type ListedCustomer = Awaited<ReturnType<typeof customerList.page>>['data'][number];
-export type CustomerWithBalance = ListedCustomer & { balances: Balance[] };
-
-/** The list of customers on staff pages, with their unpaid amounts. */
-export const customerBalanceList = {
-  ...customerList,
-  async read(...args: Parameters<typeof customerList.read>): Promise<StaffPage<CustomerWithBalance>> {
-    const page = await customerList.read(...args);
-    const balances = await sumBalances(
-      args[0],
-      page.data.map(({ id }) => id),
-    );
-    return { ...page, data: page.data.map((row) => ({ ...row, balances: balances.get(row.id) ?? [] })) };
-  },
-};
 
 /** Returns the unpaid amounts of a customer, by currency. */
 export async function listBalances(db: Database, id: number): Promise<Balance[]> {
@@ -42,6 +169,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
       customer_id: invoices.customer_id,
       currency: invoices.currency,
       due: sum(invoices.amount_due),
+      oldest_due: sql<string>`min(${dueOn})::text`,
       overdue: sql<
         string | null
       >`sum(${invoices.amount_due}) filter (where ${eq(invoices.status, 'overdue')})`,
@@ -51,31 +179,34 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
     .where(and(inArray(invoices.customer_id, ids), sql`${invoices.status} in ('sent', 'overdue')`))
     .groupBy(invoices.customer_id, invoices.currency)
     .orderBy(invoices.currency);
-  for (const { customer_id, currency, due, overdue } of sums) {
+  for (const { customer_id, due, overdue, ...rest } of sums) {
     const known = byCustomer.get(customer_id) ?? [];
-    const balance = { currency, due: toJsonAmount(due ?? '0'), overdue: toJsonAmount(overdue ?? '0') };
+    const balance = { ...rest, due: toJsonAmount(due ?? '0'), overdue: toJsonAmount(overdue ?? '0') };
     byCustomer.set(customer_id, [...known, balance]);
   }
   return byCustomer;
 }
 
 /**
- * Returns what a customer paid for our own invoices beyond their claims, which credit notes lower, by currency. Stripe
- * keeps the credit of its own invoices.
+ * Returns what a customer paid for our own invoices beyond their claims, by currency. Credit notes lower a claim, and a
+ * cancelled invoice claims nothing. Stripe keeps the credit of its own invoices.
  */
 export async function listCustomerCredits(
   db: Database,
   customerId: number,
 ): Promise<{ currency: string; amount: number }[]> {
-  const { customer_id, status, stripe_invoice_id, amount_paid, amount_credited, total, currency } = invoices;
-  const overpaid = sql`${amount_paid} + ${amount_credited} - ${total}`;
-  const rows = await db
-    .select({ currency, amount: sql<string>`sum(${overpaid})::text` })
-    .from(invoices)
-    .where(
-      and(eq(customer_id, customerId), eq(status, 'paid'), isNull(stripe_invoice_id), sql`${overpaid} > 0`),
-    )
-    .groupBy(currency)
-    .orderBy(currency);
-  return rows.map(({ amount, ...rest }) => ({ ...rest, amount: toJsonAmount(amount) }));
+  const { amount_paid, amount_credited, total } = invoices;
+  const isOwn = and(eq(invoices.customer_id, customerId), isNull(invoices.stripe_invoice_id));
+  const found = await rows<{ currency: string; amount: string }>(
+    db,
+    sql`select currency, sum(amount)::text as amount from (
+        select currency, ${amount_paid} + ${amount_credited} - ${total} as amount from ${invoices}
+          where ${and(isOwn, eq(invoices.status, 'paid'))}
+        union all
+        select ${payments.currency}, ${payments.amount} - ${payments.refunded_amount} from ${payments}
+          join ${invoices} on ${invoices.id} = ${payments.invoice_id} and ${invoices.currency} = ${payments.currency}
+          where ${and(isOwn, eq(invoices.status, 'cancelled'), eq(payments.status, 'completed'))}
+      ) kept where amount > 0 group by currency order by currency`,
+  );
+  return found.map(({ amount, ...rest }) => ({ ...rest, amount: toJsonAmount(amount) }));
 }

@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { customerList } from '@/lib/customers/list';
 import { getCustomer } from '@/lib/customers/queries';
+import { customerList } from '@/lib/invoices/customer-balances';
 import { MAX_ID } from '@/lib/page';
 import { useDatabase } from '../support/database';
-import { createCustomer } from '../support/factories';
+import { createCustomer, createInvoice } from '../support/factories';
 import { walkPages } from '../support/walk-pages';
 
 describe('the staff list of customers', () => {
@@ -60,6 +60,7 @@ describe('the staff list of customers', () => {
       {
         ...{ id: last.K3, customer_number: 'K3', name: 'beta', city: 'Wien', country: 'AT' },
         ...{ email: expect.stringContaining('@example.com'), currency: 'eur', status: 'active' },
+        balances: [],
       },
     ]);
   });
@@ -89,6 +90,51 @@ describe('the staff list of customers', () => {
       { country: '%%' },
     ])
       expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
+  });
+
+  describe('with unpaid invoices', () => {
+    const owe = async (number: string, amount_due: string, due_date: string, currency = 'eur') => {
+      const customer_id = last[number];
+      await createInvoice(base.db, { customer_id, status: 'overdue', amount_due, due_date, currency });
+    };
+
+    beforeAll(async () => {
+      await owe('K1', '10', '2026-03-01');
+      await owe('K1', '20', '2026-01-01');
+      await owe('K2', '40', '2026-02-01');
+      await base.db.execute(sql`select fold_receivables(100)`);
+      await owe('K2', '5', '2026-04-01');
+      await owe('K4', '31', '2025-12-01');
+      await owe('K5', '999', '2025-01-01', 'usd'); // not the currency of the customer
+    });
+
+    test.each([
+      [{ sort: '-open' }, 'K2 K4 K1 K5 K3'],
+      [{ sort: 'open' }, 'K1 K4 K2 K5 K3'],
+      [{ sort: 'due' }, 'K4 K1 K2 K5 K3'],
+      [{ sort: '-due' }, 'K2 K1 K4 K5 K3'],
+      [{ sort: '-open', status: 'active' }, 'K4 K1 K3'],
+      [{ sort: 'due', q: 'alpha' }, 'K2 K5'],
+    ])('the customers for %j are “%s”, and those who owe nothing come last', async (input, numbers) => {
+      expect(await read(input)).toMatchObject({ numbers, previous: null, next: null });
+      for (const per_page of ['1', '2', '3']) {
+        const found = await walkPages((start: object) => read({ ...input, per_page }, start));
+        expect(found.map((row) => row.customer_number).join(' ')).toBe(numbers);
+      }
+    });
+
+    test('a customer of the file has the open amount and the oldest due date in their own currency', async () => {
+      let file = '';
+      const filters = customerList.schema.parse({ sort: '-open' });
+      for await (const piece of customerList.csv(base.db, filters)) file += piece;
+      const cells = file
+        .replaceAll('"', '')
+        .split('\r\n')
+        .map((line) => line.split(',').slice(-2).join(' '));
+      expect(cells.slice(0, 5)).toEqual([
+        ...['open_amount oldest_due', '45 2026-02-01', '31 2025-12-01', '30 2026-01-01', '0 '],
+      ]);
+    });
   });
 
   // The matches exceed the count limit (10,000), and the other rows exceed the first scan (5,000).

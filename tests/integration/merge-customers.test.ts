@@ -5,13 +5,13 @@ import { auditLog, bankRules, creditNotes, customerServices, customers, stripeCu
 import { listAudit } from '@/lib/audit/audit-log';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { findCustomers } from '@/lib/customers/find-customers';
-import { customerList } from '@/lib/customers/list';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { findCustomerIds, listMergedInto } from '@/lib/customers/merged-customers';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerKind } from '@/lib/customers/save-customers';
 import { paymentImport } from '@/lib/imports/payment-import';
+import { customerList } from '@/lib/invoices/customer-balances';
 import { listPayments } from '@/lib/payments/queries';
 import { recordPayment } from '@/lib/payments/write-payment';
 import { saveRecord } from '@/lib/records/save-records';

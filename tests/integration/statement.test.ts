@@ -113,6 +113,7 @@ describe('a statement of account', () => {
     });
     const [statement] = await read(customer_id);
     expect(statement?.closing).toBe(-10);
+    expect(await owedBy(customer_id)).toEqual({ eur: -1000 });
     expect(statement?.entries.find(({ kind }) => kind === 'cancellation')).toMatchObject({
       reference: 'ST-1',
       amount: -119,

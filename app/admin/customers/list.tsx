@@ -1,16 +1,22 @@
-import { CUSTOMER_STATUSES } from '@/lib/customers/list';
-import { type CustomerWithBalance, customerBalanceList } from '@/lib/invoices/customer-balances';
-import { formatCustomer, formatMoney, joinTexts } from '../../_components/format';
+import {
+  CUSTOMER_STATUSES,
+  customerList,
+  type ListedCustomer,
+  ownBalance,
+} from '@/lib/invoices/customer-balances';
+import { formatCustomer, formatDate, formatMoney, joinTexts } from '../../_components/format';
 import { StatusBadge, TwoLines } from '../_components/display/values';
 import { choiceOf, declareList } from '../_components/lists/list-declaration';
 import { type Column, RecordList } from '../_components/lists/record-list';
 
 export const CUSTOMERS = declareList({
   title: 'Customers',
+  description:
+    'Open amounts and due dates are sorted by each customer’s own currency. Customers who owe nothing in it come last.',
   path: '/admin/customers',
   noun: 'customer',
   yet: 'They appear here as soon as one is added or Stripe reports one.',
-  source: customerBalanceList,
+  source: customerList,
   fields: () => [
     { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
     { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
@@ -25,7 +31,11 @@ export const CUSTOMERS = declareList({
       columns={COLUMNS}
       entryOf={(customer) => ({
         title: formatCustomer(customer),
-        detail: joinTexts(customer.customer_number, customer.email ?? placeOf(customer)),
+        detail: joinTexts(
+          customer.customer_number,
+          customer.email ?? placeOf(customer),
+          ownBalance(customer) && `oldest due ${oldestDue(customer)}`,
+        ),
         figure: customer.balances.length > 0 && balanceOf(customer),
         state: <StatusBadge status={customer.status} />,
       })}
@@ -34,7 +44,7 @@ export const CUSTOMERS = declareList({
   ),
 });
 
-const COLUMNS: Column<CustomerWithBalance>[] = [
+const COLUMNS: Column<ListedCustomer>[] = [
   { label: 'Number', width: '11%', sort: 'number', cell: ({ customer_number }) => customer_number },
   {
     label: 'Name',
@@ -42,14 +52,21 @@ const COLUMNS: Column<CustomerWithBalance>[] = [
     cell: ({ name }) => (name ? <strong>{name}</strong> : '–'),
     title: ({ name }) => name || undefined,
   },
-  { label: 'E-mail', width: '25%', cell: ({ email }) => email, title: true },
-  { label: 'Place', width: '15%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
+  { label: 'E-mail', width: '22%', cell: ({ email }) => email, title: true },
+  { label: 'Place', width: '13%', cell: (customer) => placeOf(customer) || '–', title: placeOf },
   { label: 'Status', width: '10%', cell: ({ status }) => <StatusBadge status={status} /> },
-  { label: 'Balance', width: '14%', align: 'right', cell: balanceOf },
+  { label: 'Oldest due', width: '11%', sort: 'due', cell: oldestDue },
+  { label: 'Open', width: '14%', align: 'right', sort: 'open', descends: true, cell: balanceOf },
 ];
 
+/** Returns the earliest due date in the customer's own currency, which the list is sorted by. */
+function oldestDue(customer: ListedCustomer): string {
+  const own = ownBalance(customer);
+  return own ? formatDate(own.oldest_due) : '–';
+}
+
 /** Renders the amounts due, and below them the overdue amounts. */
-function balanceOf({ balances }: CustomerWithBalance) {
+function balanceOf({ balances }: ListedCustomer) {
   if (balances.length === 0) return '–';
   const sums = (of: 'due' | 'overdue') =>
     balances
@@ -61,6 +78,6 @@ function balanceOf({ balances }: CustomerWithBalance) {
   return overdue ? <TwoLines below={`${overdue} overdue`}>{due}</TwoLines> : due;
 }
 
-function placeOf({ city, country }: CustomerWithBalance): string {
+function placeOf({ city, country }: ListedCustomer): string {
   return [city, country].filter(Boolean).join(', ');
 }
