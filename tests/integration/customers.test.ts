@@ -94,7 +94,7 @@ describe('the staff list of customers', () => {
 
   describe('with unpaid invoices', () => {
     const owe = async (number: string, amount_due: string, due_date: string, currency = 'eur') => {
-      const customer_id = last[number];
+      const customer_id = last[number] as number;
       await createInvoice(base.db, { customer_id, status: 'overdue', amount_due, due_date, currency });
     };
 
