@@ -20,6 +20,7 @@ const config: NextConfig = {
   },
   experimental: {
     authInterrupts: true, // enables `forbidden()`
+    turbopackSourceMaps: false, // nothing reads them, and they were 88 MB of the build
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
   },
   // The demo and the tests set this variable to build faster. `npm run check` checks the types.
