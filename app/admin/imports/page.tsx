@@ -37,7 +37,7 @@ export default adminPage(async ({ db, timeZone, runtime: { env, now }, search, n
           <UploadList uploads={uploads} timeZone={timeZone} />
         </Section>
       )}
-      <Section title="Imports so far">
+      <Section title="Imports so far" isFramed>
         <PagedList
           page={page}
           noun="import"

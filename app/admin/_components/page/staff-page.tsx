@@ -191,12 +191,16 @@ interface Props {
   facts?: Record<string, ReactNode>;
   /** Text to show instead of the contents, for an empty section. */
   none?: string | false;
+  /** Whether the contents have a frame of their own, like a paged list. */
+  isFramed?: boolean;
   children?: ReactNode;
 }
 
 /** Shows a section of a page with a title. */
-export function Section({ title, action, folds = false, facts, none, children }: Props) {
-  const body = (
+export function Section({ title, action, folds = false, facts, none, isFramed = false, children }: Props) {
+  const body = isFramed ? (
+    children
+  ) : (
     <Paper withBorder radius="lg" className={classes.body ?? ''}>
       {none ? <EmptyText>{none}</EmptyText> : facts ? <Facts facts={facts} /> : children}
     </Paper>

@@ -82,7 +82,7 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
           </Stack>
         )}
       </Section>
-      <Section title="Explained">
+      <Section title="Explained" isFramed>
         <PagedList
           page={page}
           noun="explained entry"
@@ -269,7 +269,7 @@ function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
   return (
     <form action={accept.bind(null, statement, id, customer_id, shares)} aria-label={`Book for ${who}`}>
       <Group gap="md" justify="space-between" align="flex-start">
-        <Stack gap={2} miw={0} flex={1}>
+        <Stack gap={2} flex="1 1 260px">
           <Text size="sm" fw={500}>
             <TextLink href={`/admin/customers/${customer_id}`}>{who}</TextLink>
           </Text>
