@@ -1,6 +1,15 @@
 import { and, eq, inArray, isNull, or, type SQL, sql, sum } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
-import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
+import {
+  customerSortName,
+  customerStatus,
+  customers,
+  invoices,
+  mrrChanges,
+  payments,
+  receivables,
+} from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
 import { addCount, idOr, readSortedPage, withoutIndex } from '../counted-list/sorted-page';
@@ -14,6 +23,29 @@ import { dueOn } from './list';
 import { currentRows } from './receivables';
 
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
+
+/**
+ * The customers that a report counts: those who pay at the end of a month, or whose payments per month have changed in
+ * this way, in a currency. For example `2026-10-paying-eur` and `2026-10-new-eur`.
+ */
+const mrrCustomers = z
+  .string()
+  .toLowerCase()
+  .regex(
+    /^\d{4}-(0[1-9]|1[0-2])-(paying|new|expansion|contraction|churn)-[a-z]{3}$/,
+    'must be a month, then paying, new, expansion, contraction or churn, then a currency, such as 2026-10-new-eur',
+  );
+
+function idsOfMrr(chosen: string): SQL {
+  const [year, month, kind, currency] = chosen.split('-');
+  const first = sql`${`${year}-${month}-01`}::date`;
+  const isOf = sql`${mrrChanges.currency} = ${currency}`;
+  return kind === 'paying'
+    ? sql`(select ${mrrChanges.customer_id} from ${mrrChanges} where ${mrrChanges.month} <= ${first} and ${isOf}
+        group by ${mrrChanges.customer_id} having sum(${mrrChanges.change}) > 0)`
+    : sql`(select ${mrrChanges.customer_id} from ${mrrChanges}
+        where ${mrrChanges.month} = ${first} and ${mrrChanges.kind} = ${kind} and ${isOf})`;
+}
 
 const c = customers;
 const r = receivables;
@@ -34,6 +66,7 @@ export const customerList = defineList({
     }),
     status: wordFilter(CUSTOMER_STATUSES, c.status),
     country: filter(countryCode, (country) => ({ where: eq(c.country, country) })),
+    mrr: filter(mrrCustomers, (chosen) => ({ where: inArray(c.id, idsOfMrr(chosen)), few: true })),
   },
   orders: { ...ORDERS, ...BALANCE_ORDERS },
   sort: '-created',

@@ -7,6 +7,7 @@ import {
   customers,
   invoices,
   mergedCustomers,
+  mrrChanges,
   payments,
   salesDocuments,
   stripeCustomers,
@@ -217,5 +218,6 @@ export const REFERRING = [
   { table: salesDocuments, noun: 'sales document' },
   { table: payments, noun: 'payment' },
   { table: transfers, noun: 'transfer' },
+  { table: mrrChanges, noun: 'change of recurring revenue' },
   { table: toolCalls, noun: 'tool call' },
 ] as const;

@@ -7,6 +7,7 @@ import {
   IconBuilding,
   IconCalculator,
   IconCalendarRepeat,
+  IconChartBar,
   IconCreditCard,
   IconFileExport,
   IconFileImport,
@@ -40,6 +41,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
       { href: '/admin/tasks', label: 'Tasks', icon: IconListCheck },
       { href: '/admin/overdue', label: 'Overdue', icon: IconAlarm },
       { href: '/admin/renewals', label: 'Renewals', icon: IconRepeat },
+      { href: '/admin/reports', label: 'Reports', icon: IconChartBar },
     ],
   },
   {
