@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { startOfDay } from '@/lib/dates';
+import { ageGroupSql } from '@/lib/overdue';
 import { type Database, rows } from './database';
 import { company } from './schema';
 import { clientsOf } from './seed/catalogue';
@@ -47,8 +48,29 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
     await tx.execute(
       sql`select book_history(${options.timeZone}, ${options.today}::date::timestamp at time zone ${options.timeZone})`,
     );
+    await recordMonths(tx, options);
   });
   return Object.fromEntries(names.map((name) => [name, built[name].length])) as SeedCounts;
+}
+
+const RECORDED_MONTHS = 18;
+
+/** Records the past months, as the daily job of a company that has run for some time did. */
+async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Promise<void> {
+  const month = sql`date_trunc('month', ${today}::date::timestamp)`;
+  const months = sql`generate_series(${month} - ${RECORDED_MONTHS} * interval '1 month', ${month} - interval '1 month',
+    interval '1 month')`;
+  await tx.execute(sql`select record_month(m::date, ${timeZone}::text, ${today}::date) from ${months} m`);
+  // Only the last month knows what customers owe. For the others, the open invoices of their last days are added up.
+  await tx.execute(sql`insert into month_states
+    select month, 'age_' || age, currency, count(distinct customer_id), sum(amount) from (
+      select m::date as month, i.customer_id, i.currency, case when i.status = 'paid' then i.total else i.amount_due end
+          as amount, ${ageGroupSql(sql`coalesce(i.due_date, i.invoice_date)`, sql`last.day`)} as age
+        from ${months} m, lateral (select (m + interval '1 month')::date - 1 as day) last, invoices i
+        where i.invoice_date <= last.day and (i.status in ('sent', 'overdue')
+          or i.status = 'paid' and (i.paid_at at time zone ${timeZone}::text)::date > last.day)
+    ) open where amount > 0 and month < ${month} - interval '1 month' group by month, age, currency
+    union all select m, 'recorded_age', '', 0, 0 from ${months} m where m < ${month} - interval '1 month'`);
 }
 
 /** Returns true if the database has customers, so that sample data must not be added. */

@@ -78,7 +78,7 @@ export function ageGroupOf(days: number): AgeGroup {
 }
 
 /** Returns the SQL of `ageGroupOf`. @param due the due date; @param today calendar date in the service's time zone */
-export function ageGroupSql(due: SQLWrapper, today: string): SQL<AgeGroup> {
+export function ageGroupSql(due: SQLWrapper, today: string | SQL): SQL<AgeGroup> {
   const whens = AGE_GROUPS.map((age) => {
     const last = GROUPS[age][1];
     return last === null

@@ -4,6 +4,7 @@ import * as health from '@/app/api/health/route';
 import { accountingCsv } from '@/lib/exports/accounting-csv';
 import { EXPORT_KINDS, exportCsv } from '@/lib/exports/export-csv';
 import { openApiDocument } from '@/lib/openapi/document';
+import { REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
 import { useApi } from './support/api';
 
 /**
@@ -24,6 +25,8 @@ test('the header rows of all CSV files equal their golden file', async () => {
   const { db } = server.runtime;
   const files: Record<string, AsyncGenerator<string>> = { accounting: accountingCsv(db, '2026-02') };
   for (const [name, kind] of Object.entries(EXPORT_KINDS)) files[`records ${name}`] = exportCsv(db, kind);
+  for (const report of Object.keys(REPORTS) as ReportName[])
+    files[`report ${report}`] = reportCsv(db, report, '2026-03-15', 12);
   for (const [path, csv] of await listFiles()) files[`list ${path}`] = csv;
   const lines: string[] = [];
   for (const [name, csv] of Object.entries(files)) {

@@ -19,6 +19,14 @@ CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sum
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
+-- Returns what an entry of the journal adds to the sums: its amounts, in the month in which it is posted.
+CREATE OR REPLACE FUNCTION sum_of_entry(e accounting_entries) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
+  SELECT amounts.of || e.record, e.booked_on - extract(day FROM e.booked_on)::int + 1, e.currency, 1::bigint,
+    amounts.amount::numeric(24,3)
+  FROM (VALUES ('booked_', e.gross), ('net_', e.net)) amounts(of, amount)
+  WHERE e.record IN ('invoice', 'credit', 'payment', 'refund') AND amounts.amount IS NOT NULL
+$$;
+--> statement-breakpoint
 -- Returns the billing day of a period, given the day in UTC on which the period ends. In the service's time
 -- zone, which this function does not know, that day may be one day earlier or later. All items of a
 -- subscription renew on the same day of the month as `earliest`, so the function picks the day that matches.
@@ -50,7 +58,7 @@ CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RE
   WHERE i.amount IS NOT NULL AND i.currency IS NOT NULL AND renewal.day IS NOT NULL
 $$;
 --> statement-breakpoint
--- Creates the triggers that maintain the sums (db/schema/counts.ts) of invoices, payments and services, as
+-- Creates the triggers that maintain the sums (db/schema/counts.ts) of invoices, payments, services and the journal, as
 -- keep_counts does for row counts. Writers insert deltas, and sometimes a writer adds all deltas to the
 -- sums. In the template, [source] is the table, and [row] completes the name sum_of_[row].
 DO $keep$
@@ -91,6 +99,11 @@ BEGIN
   EXECUTE replace(replace(template, '[source]', 'payments'), '[row]', 'payment');
   EXECUTE replace(replace(template, '[source]', 'invoices'), '[row]', 'invoice');
   EXECUTE replace(replace(template, '[source]', 'customer_services'), '[row]', 'service');
+  EXECUTE replace(replace(template, '[source]', 'accounting_entries'), '[row]', 'entry');
+  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF booked_on, record, currency, net, gross ON accounting_entries
+    FOR EACH ROW WHEN ((OLD.booked_on, OLD.record, OLD.currency, OLD.net, OLD.gross)
+      IS DISTINCT FROM (NEW.booked_on, NEW.record, NEW.currency, NEW.net, NEW.gross)
+    ) EXECUTE FUNCTION sum_accounting_entries();
   CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF payment_date, status, currency, amount, refunded_amount ON payments
     FOR EACH ROW WHEN (
       (OLD.payment_date, OLD.status, OLD.currency, OLD.amount, OLD.refunded_amount)
@@ -231,6 +244,10 @@ BEGIN
       WHERE one_day IS NULL OR p.payment_date = one_day
     UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM invoices i, LATERAL sum_of_invoice(i) s
       WHERE i.status IN ('sent', 'overdue') AND (one_day IS NULL OR one_day = '-infinity')
+    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount
+      FROM accounting_entries e, LATERAL sum_of_entry(e) s
+      WHERE one_day IS NULL OR extract(day FROM one_day) = 1 AND e.booked_on >= one_day
+        AND e.booked_on < one_day + interval '1 month'
     UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM renewal_sums(one_day) s
   ) found GROUP BY of, day, currency HAVING sum(amount) <> 0 OR sum(row_count) <> 0;
 END $$;
@@ -256,6 +273,7 @@ BEGIN
   INSERT INTO sums SELECT of, day, currency, sum(row_count), sum(amount) FROM (
     SELECT s.* FROM payments p, LATERAL sum_of_payment(p) s
     UNION ALL SELECT s.* FROM invoices i, LATERAL sum_of_invoice(i) s WHERE i.status IN ('sent', 'overdue')
+    UNION ALL SELECT s.* FROM accounting_entries e, LATERAL sum_of_entry(e) s
     UNION ALL SELECT * FROM renewal_sums(NULL)
   ) added GROUP BY of, day, currency;
 END $$;

@@ -10,6 +10,7 @@ import {
   text,
 } from 'drizzle-orm/pg-core';
 import { instant } from './columns';
+import { customerId } from './customers';
 
 // Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
 // lib/counted-list reads them. A list's order is divided into blocks of a few thousand rows. A block has a row count
@@ -58,6 +59,8 @@ const sum = {
   /**
    * `received` sums the payments received on a day, `sent` and `overdue` the amounts due of invoices with that status,
    * `service_renewals` and `item_renewals` the prices of the services and subscription items that renew on a day.
+   * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum the gross amounts that the journal of
+   * accounting has in a month, `net_invoice` and `net_credit` the net amounts. Their day is the first of the month.
    */
   of: text().notNull(),
   /** The day. -infinity for sums without a day. */
@@ -121,3 +124,48 @@ export const receivables = pgTable(
 
 /** Customers whose rows in `receivables` are computed again. */
 export const receivableChanges = pgTable('receivable_changes', { customer_id: integer().notNull() });
+
+// The state at the end of each month, for the reports. Nothing else remembers it. db/functions/month_states.sql writes the
+// rows of a month once, as soon as it is over, and never changes them.
+
+/** An amount of money per month. A third of a price has no end, so it has more decimals than a currency. */
+const perMonth = () => numeric({ precision: 24, scale: 6 }).notNull();
+
+export const monthStates = pgTable(
+  'month_states',
+  {
+    /** The first day of the month. */
+    month: date().notNull(),
+    /**
+     * `recorded` says that the month has been recorded, `recorded_age` that its age groups have. Both have no currency. `mrr` counts customers and sums what they
+     * pay per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn` count and sum the rows of
+     * `mrr_changes`. `product_` and a service type counts services and sums their prices per month. `age_` and an age
+     * group (`lib/overdue.ts`) counts customers and sums what they owe.
+     */
+    measure: text().notNull(),
+    currency: text().notNull(),
+    row_count: integer().notNull(),
+    amount: perMonth(),
+  },
+  (t) => [primaryKey({ columns: [t.month, t.measure, t.currency] })],
+);
+
+/** Kinds of changes. `first`: the customer paid already when the first month was recorded. */
+export const MRR_CHANGES = ['first', 'new', 'expansion', 'contraction', 'churn'] as const;
+
+/** What a customer pays more or less per month than in the month that was recorded before. */
+export const mrrChanges = pgTable(
+  'mrr_changes',
+  {
+    month: date().notNull(),
+    customer_id: customerId(),
+    currency: text().notNull(),
+    kind: text().$type<(typeof MRR_CHANGES)[number]>().notNull(),
+    /** The change. The sum of all changes of a customer and a currency is what the customer pays. */
+    change: perMonth(),
+  },
+  (t) => [
+    index('mrr_changes_month').on(t.month, t.kind, t.currency),
+    index('mrr_changes_customer').on(t.customer_id),
+  ],
+);

@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { rows } from '@/db/database';
+import { customerServices, INTERVAL_MONTHS } from '@/db/schema';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerList } from '@/lib/invoices/customer-balances';
+import { readReports } from '@/lib/overview/reports';
 import { MAX_ID } from '@/lib/page';
 import { useDatabase } from '../support/database';
-import { createCustomer, createInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createService } from '../support/factories';
 import { walkPages } from '../support/walk-pages';
 
 describe('the staff list of customers', () => {
@@ -165,5 +168,168 @@ describe('one customer', () => {
     for (const by of [{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }]) {
       expect(await getCustomer(base.db, by)).toBeNull();
     }
+  });
+});
+
+describe('the state of a month', () => {
+  const months = useDatabase();
+  const people: Record<string, number> = {};
+  const record = async (month: string, today: string) => {
+    const [done] = await rows<{ done: boolean }>(
+      months.db,
+      sql`select record_month(${`${month}-01`}::date, 'Europe/Berlin', ${today}::date) as done`,
+    );
+    return done?.done;
+  };
+  const change = (service: string, columns: Partial<typeof customerServices.$inferInsert>) =>
+    months.db.update(customerServices).set(columns).where(eq(customerServices.service_number, service));
+
+  test.each([
+    ['month', '10', '10.000000'],
+    ['quarter', '10', '3.333333'],
+    ['half_year', '59.94', '9.990000'],
+    ['year', '100', '8.333333'],
+    ['two_years', '24', '1.000000'],
+    ['three_years', '1', '0.027778'],
+    ['once', '500', null],
+  ] as const)(
+    'a service billed by %s for %s has the price per month %s',
+    async (interval, price, expected) => {
+      const [found] = await rows<{ price: string | null }>(
+        months.db,
+        sql`select monthly_price(${price}::numeric, ${interval}::billing_interval)::text as price`,
+      );
+      expect(found?.price).toBe(expected);
+      const length = INTERVAL_MONTHS[interval];
+      if (length > 0) expect(Number(expected)).toBeCloseTo(Number(price) / length, 6);
+    },
+  );
+
+  // For each customer, the services that are recorded for March, and how they change before April is recorded.
+  const CUSTOMERS: {
+    name: string;
+    march: Partial<typeof customerServices.$inferInsert>[];
+    april?: Partial<typeof customerServices.$inferInsert>;
+    kind: string | null;
+  }[] = [
+    { name: 'same', march: [{ price: '10' }], kind: null },
+    { name: 'gained', march: [{ price: '10', start_date: '2026-04-30' }], kind: 'new 10' },
+    { name: 'larger', march: [{ price: '10' }], april: { price: '15' }, kind: 'expansion 5' },
+    {
+      name: 'smaller',
+      march: [{ price: '10' }],
+      april: { billing_interval: 'year' },
+      kind: 'contraction -9.166667',
+    },
+    { name: 'lost', march: [{ price: '10' }], april: { status: 'suspended' }, kind: 'churn -10' },
+    { name: 'ended', march: [{ price: '10', ends_on: '2026-04-30' }], kind: 'churn -10' },
+    { name: 'ends later', march: [{ price: '10', ends_on: '2026-05-01' }], kind: null },
+    { name: 'begins later', march: [{ price: '10', start_date: '2026-05-01' }], kind: null },
+    { name: 'once', march: [{ price: '10', billing_interval: 'once' }], kind: null },
+    { name: 'ordered', march: [{ price: '10', status: 'order' }], kind: null },
+    {
+      // In Berlin, the cancellation is of the first of May.
+      ...{ name: 'cancelled in May', march: [{ price: '10' }], kind: null },
+      april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T22:30:00Z') },
+    },
+    {
+      ...{ name: 'cancelled in April', march: [{ price: '10' }], kind: 'churn -10' },
+      april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T21:30:00Z') },
+    },
+    {
+      name: 'in dollars',
+      march: [{ price: '7', currency: 'usd' }],
+      april: { price: '8' },
+      kind: 'expansion 1',
+    },
+  ];
+
+  beforeAll(async () => {
+    for (const { name, march } of CUSTOMERS) {
+      const { id } = await createCustomer(months.db);
+      people[name] = id;
+      for (const columns of march) {
+        await createService(months.db, { service_number: name, customer_id: id, ...columns });
+      }
+    }
+    expect(await record('2026-03', '2026-05-20')).toBe(true);
+    for (const { name, april } of CUSTOMERS) if (april) await change(name, april);
+    const { same = 0 } = people;
+    await createInvoice(months.db, { customer_id: same, amount_due: '50', due_date: '2026-05-02' });
+    await createInvoice(months.db, { customer_id: same, amount_due: '20', due_date: '2026-03-31' });
+    expect(await record('2026-04', '2026-05-02')).toBe(true);
+  });
+
+  test.each(CUSTOMERS)('the change of the customer “$name” is $kind', async ({ name, kind }) => {
+    const found = await rows<{ month: string; text: string }>(
+      months.db,
+      sql`select month::text, kind || ' ' || trim_scale(change) as text from mrr_changes
+        where customer_id = ${people[name]} and kind <> 'first'`,
+    );
+    expect(found).toEqual(kind === null ? [] : [{ month: '2026-04-01', text: kind }]);
+  });
+
+  test('a month has its revenue and changes, and says what was not recorded', async () => {
+    const reports = await readReports(months.db, '2026-05-20', 12);
+    const euros = reports.rowsOf('recurring', 'eur').slice(-3);
+    expect(euros.map(({ month, values }) => [month, values])).toEqual([
+      ['2026-02-01', expect.objectContaining({ mrr: null, customers: null, new: null })],
+      ['2026-03-01', expect.objectContaining({ mrr: 80, customers: 8, new: null, churn: null })],
+      [
+        '2026-04-01',
+        {
+          ...{ mrr: 55.83, customers: 6, new: 10, expansion: 5, contraction: -9.17, churn: -30 },
+          ...{ customers_gained: 1, customers_lost: 3 },
+        },
+      ],
+    ]);
+    expect(reports.rowsOf('products', 'usd').at(-1)?.values).toMatchObject({ all: 8, hosting: 8, domain: 0 });
+    expect(reports.rowsOf('ageing', 'eur').slice(-2)).toMatchObject([
+      { values: { open: null } },
+      { values: { open: 70, 'not-due': 50, '1-30': 0, '31-60': 20 } },
+    ]);
+  });
+
+  test('a month is recorded once, and not after a later month', async () => {
+    const read = () => rows(months.db, sql`select * from month_states order by 1, 2, 3`);
+    const before = await read();
+    await change('same', { price: '99' });
+    expect([await record('2026-04', '2026-05-03'), await record('2026-02', '2026-05-03')]).toEqual([
+      false,
+      false,
+    ]);
+    expect(await read()).toEqual(before);
+    await change('same', { price: '10' });
+  });
+
+  test.each([
+    [
+      '2026-03-paying-eur',
+      'cancelled in April, cancelled in May, ended, ends later, larger, lost, same, smaller',
+    ],
+    ['2026-04-paying-EUR', 'cancelled in May, ends later, gained, larger, same, smaller'],
+    ['2026-04-new-eur', 'gained'],
+    ['2026-04-churn-eur', 'cancelled in April, ended, lost'],
+    ['2026-04-expansion-usd', 'in dollars'],
+    ['2026-03-new-eur', ''],
+  ])('the customers for the number %s of a report are “%s”', async (mrr, expected) => {
+    const { data } = await customerList.page(months.db, customerList.schema.parse({ mrr }));
+    const found = data.map(({ id }) => Object.keys(people).find((name) => people[name] === id));
+    expect(found.sort().join(', ')).toBe(expected);
+  });
+
+  test('a merged customer is compared with what both paid before', async () => {
+    const [kept = 0, gone = 0] = [people.same, people['ends later']];
+    await months.db.execute(
+      sql`update customer_services set customer_id = ${kept} where customer_id = ${gone}`,
+    );
+    await months.db.execute(sql`update mrr_changes set customer_id = ${kept} where customer_id = ${gone}`);
+    await change('ends later', { ends_on: null });
+    expect(await record('2026-05', '2026-06-01')).toBe(true);
+    const found = await rows(
+      months.db,
+      sql`select kind from mrr_changes where month = '2026-05-01' and customer_id in (${kept}, ${gone})`,
+    );
+    expect(found).toEqual([]);
   });
 });

@@ -1,7 +1,15 @@
 import { eq, getTableName, sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { auditLog, bankRules, creditNotes, customerServices, customers, stripeCustomers } from '@/db/schema';
+import {
+  auditLog,
+  bankRules,
+  creditNotes,
+  customerServices,
+  customers,
+  mrrChanges,
+  stripeCustomers,
+} from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { findCustomers } from '@/lib/customers/find-customers';
@@ -79,6 +87,8 @@ async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {})
   await createTransfer(base.db, of);
   const by = { actor_type: GRACE.type, actor_id: GRACE.id, actor_name: GRACE.name };
   await base.db.insert(bankRules).values({ ...of, ...by, iban: `IBAN ${customer.id}` });
+  const change = { month: '2026-01-01', currency: 'eur', kind: 'new', change: '1' } as const;
+  await base.db.insert(mrrChanges).values({ ...of, ...change });
   await createToolCall(base.db, of);
   return { ...customer, service, subscription, invoice, payment };
 }
@@ -248,7 +258,7 @@ test('a merge is refused if one of the customers has changed meanwhile', async (
     await expect(merging()).rejects.toMatchObject({ code: 'conflict' });
     changed.version += 1;
   }
-  expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await countsOf(one.id)).toEqual([1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
   await merging();
   await expect(merging()).rejects.toMatchObject({ code: 'not_found' });
 });
@@ -268,6 +278,6 @@ test('records added during a merge belong to the remaining customer', async () =
   ]);
   expect(done.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))).toEqual([]);
   expect(await countsOf(gone.id)).toEqual(REFERRING.map(() => 0));
-  expect(await countsOf(kept.id)).toEqual([3, 1, 3, 5, 2, 2, 2, 2, 5, 2, 2, 2]);
+  expect(await countsOf(kept.id)).toEqual([3, 1, 3, 5, 2, 2, 2, 2, 5, 2, 2, 2, 2]);
   expect(await base.db.$count(stripeCustomers, eq(stripeCustomers.customer_id, kept.id))).toBe(3);
 });

@@ -5,6 +5,7 @@ import { buildRows, hasCustomers, type SeedCounts, seedDatabase } from '@/db/see
 import { slugOf } from '@/db/seed/names';
 import { createChance } from '@/db/seed/rows';
 import { addMonths } from '@/lib/dates';
+import { REPORTS, type ReportName, readReports, reportCsv } from '@/lib/overview/reports';
 import { useDatabase } from '../support/database';
 
 // A leap day at UTC+14, and New Year’s Day at UTC−8.
@@ -310,6 +311,44 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
       if (found?.count) lines.push(`${name} ${found.count} ${found.hash}\n`);
     }
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
+  });
+
+  test('the reports of sample data add up, and those of revenue agree with the journal', async () => {
+    const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
+    const booked = await rows<{ key: string; net: number | null; gross: number }>(
+      base.db,
+      sql`select currency || ' ' || to_char(booked_on, 'YYYY-MM-01') as key, sum(net)::float as net,
+          sum(gross)::float as gross
+        from accounting_entries where record = 'invoice' group by 1`,
+    );
+    const journal = new Map(booked.map((row) => [row.key, row]));
+    for (const currency of currencies) {
+      for (const { month, values } of rowsOf('revenue', currency)) {
+        const { net = 0, gross = 0 } = journal.get(`${currency} ${month}`) ?? {};
+        expect([month, values.invoiced_net]).toEqual([month, expect.closeTo(net ?? 0, 2)]);
+        expect([month, values.invoiced_gross]).toEqual([month, expect.closeTo(gross, 2)]);
+      }
+      let before: number | null = null;
+      for (const { values } of rowsOf('recurring', currency)) {
+        const { mrr, new: more, expansion, contraction, churn } = values;
+        const changes = [more, expansion, contraction, churn].reduce(
+          (sum: number, one) => sum + (one ?? 0),
+          0,
+        );
+        // Each amount is rounded by itself.
+        if (before !== null) expect(Math.abs((mrr ?? 0) - before - changes)).toBeLessThan(0.03);
+        before = mrr ?? 0;
+      }
+      const types = rowsOf('products', currency).map(({ values }) => values.all);
+      expect(types).toEqual(rowsOf('recurring', currency).map(({ values }) => values.mrr));
+    }
+    const csv: string[] = [];
+    for (const report of Object.keys(REPORTS) as ReportName[]) {
+      for await (const piece of reportCsv(base.db, report, options.today, 12)) csv.push(piece);
+    }
+    expect(currencies[0]).toBe('eur');
+    const [revenue] = csv;
+    expect(revenue).toContain(`"${options.today.slice(0, 7)}","eur",`);
   });
 
   test('new ids continue after the ids of sample data', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadFonts } from '@/lib/documents/fonts';
+import { loadFonts } from '@/lib/documents/pdf';
 import { toPrinted, unprintable } from '@/lib/printable';
 
 /** Marks and invisible characters of the font that no name contains. */

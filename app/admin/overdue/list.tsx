@@ -1,7 +1,8 @@
 import { toCalendarDate } from '@/lib/dates';
 import { type Receivable, receivableList } from '@/lib/invoices/receivables';
 import { AGE_GROUPS, type AgeGroup } from '@/lib/overdue';
-import type { Runtime } from '@/lib/runtime';
+import { getRuntime, type Runtime } from '@/lib/runtime';
+import { listStaffTasks } from '@/lib/tasks/staff-tasks';
 import {
   formatCount,
   formatCustomer,
@@ -12,8 +13,10 @@ import {
 } from '../../_components/format';
 import { Money, TwoLines } from '../_components/display/values';
 import { customerField, declareList } from '../_components/lists/list-declaration';
+import { Choice } from '../_components/lists/paged-list';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import { CustomerName } from '../_components/records/customer-link';
+import { TaskNotice } from '../_components/records/record-alerts';
 
 const listOf = ({ env, now }: Runtime) => receivableList(toCalendarDate(now(), env.timeZone));
 
@@ -122,3 +125,25 @@ const columnsOf = (timeZone: string): Column<Receivable>[] => [
     ),
   },
 ];
+
+/** Links the two views of what customers owe, by customer and the overdue invoices, and shows the tasks about both. */
+export async function OverdueViews({ current }: { current: 'customers' | 'invoices' }) {
+  const { db } = await getRuntime();
+  // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
+  // paid, so neither view contains them.
+  const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
+  return (
+    <>
+      <TaskNotice tasks={takenBack} />
+      <Choice
+        label="View"
+        mb="md"
+        current={current}
+        options={[
+          { value: 'customers', text: 'By customer', href: '/admin/overdue' },
+          { value: 'invoices', text: 'Overdue invoices', href: '/admin/overdue/invoices' },
+        ]}
+      />
+    </>
+  );
+}

@@ -5,8 +5,7 @@ import { ListPage } from '../_components/lists/list-page';
 import { Choice } from '../_components/lists/paged-list';
 import { staffPage } from '../_components/page/staff-page';
 import { OVERDUE } from './invoices/list';
-import { RECEIVABLES } from './list';
-import { OverdueViews } from './overdue-views';
+import { OverdueViews, RECEIVABLES } from './list';
 
 export const metadata = { title: RECEIVABLES.title };
 

@@ -27,6 +27,7 @@ import {
   dropOldDocuments,
   markOverdue,
   noteTimeZone,
+  recordMonth,
 } from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
@@ -209,6 +210,7 @@ export const STEPS: Step[] = [
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },
   { name: 'missed entries', phase: 'overdue', needs: 'database', page: bookMissed },
   { name: 'counts of lists', phase: 'overdue', needs: 'database', page: checkLists },
+  { name: 'state of the last month', phase: 'overdue', needs: 'database', page: recordMonth },
   { name: 'bodies of old events', phase: 'overdue', needs: 'database', page: dropOldBodies },
   { name: 'old documents', phase: 'overdue', needs: 'database', page: dropOldDocuments },
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },

@@ -72,6 +72,14 @@ export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   return null;
 }
 
+/** Records the state at the end of the last month for the reports, in the first run after it. */
+export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null> {
+  const today = toCalendarDate(now(), timeZone);
+  await db.execute(sql`select record_month(
+    (date_trunc('month', ${today}::date::timestamp) - interval '1 month')::date, ${timeZone}::text, ${today}::date)`);
+  return null;
+}
+
 const DROPPED_AT_ONCE = 500;
 /** Maximum number of bodies to drop in one run. The next run drops more. */
 const MOST = 50_000;

@@ -8,6 +8,7 @@ import {
   customers,
   invoices,
   mergedCustomers,
+  mrrChanges,
   payments,
   salesDocuments,
   stripeCustomers,
@@ -219,5 +220,6 @@ export const REFERRING = [
   { table: payments, noun: 'payment' },
   { table: transfers, noun: 'transfer' },
   { table: bankRules, noun: 'bank rule' },
+  { table: mrrChanges, noun: 'change of recurring revenue' },
   { table: toolCalls, noun: 'tool call' },
 ] as const;

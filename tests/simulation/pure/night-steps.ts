@@ -64,6 +64,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
   // No history is long enough for these steps.
+  'state of the last month': async () => {},
   'old documents': async () => {},
   'old tool calls': async () => {},
 };

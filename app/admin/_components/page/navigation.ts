@@ -8,6 +8,7 @@ import {
   IconBuildingBank,
   IconCalculator,
   IconCalendarRepeat,
+  IconChartBar,
   IconCreditCard,
   IconFileExport,
   IconFileImport,
@@ -41,6 +42,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
       { href: '/admin/tasks', label: 'Tasks', icon: IconListCheck },
       { href: '/admin/overdue', label: 'Overdue', icon: IconAlarm },
       { href: '/admin/renewals', label: 'Renewals', icon: IconRepeat },
+      { href: '/admin/reports', label: 'Reports', icon: IconChartBar },
     ],
   },
   {

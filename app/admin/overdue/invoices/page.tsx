@@ -9,7 +9,7 @@ import { TextLink } from '../../../_components/links';
 import { toHref } from '../../../_components/search-params';
 import { ListPage } from '../../_components/lists/list-page';
 import { staffPage } from '../../_components/page/staff-page';
-import { OverdueViews } from '../overdue-views';
+import { OverdueViews } from '../list';
 import { AGE_TEXTS, OVERDUE } from './list';
 import classes from './overdue-sums.module.css';
 

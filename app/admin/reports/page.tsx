@@ -1,0 +1,237 @@
+import { Anchor, Group, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { addDays, toCalendarDate } from '@/lib/dates';
+import { AGE_GROUPS } from '@/lib/overdue';
+import { REPORT_MONTHS, REPORTS, type ReportName, type ReportRow, readReports } from '@/lib/overview/reports';
+import {
+  formatField,
+  formatMoney,
+  formatMonth,
+  formatNumber,
+  formatShortMoney,
+  joinTexts,
+} from '../../_components/format';
+import { TextLink } from '../../_components/links';
+import { toHref } from '../../_components/search-params';
+import { BarChart } from '../_components/display/charts';
+import { DownloadButton } from '../_components/lists/list-page';
+import { Choice } from '../_components/lists/paged-list';
+import { type Column, RecordList } from '../_components/lists/record-list';
+import { Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
+
+export const metadata = { title: 'Reports' };
+
+/** Shows the reports of one currency: as pictures, and as tables whose numbers lead to the rows that they count. */
+export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
+  const today = toCalendarDate(now(), timeZone);
+  const months = REPORT_MONTHS.find((count) => String(count) === search.get('months')) ?? REPORT_MONTHS[0];
+  const { currencies, rowsOf } = await readReports(db, today, months);
+  const currency = currencies.find((code) => code === search.get('currency')?.toLowerCase()) ?? currencies[0];
+  const hrefOf = (changes: { months?: string; currency?: string }) =>
+    toHref('/admin/reports', { months: String(months), ...(currency && { currency }), ...changes });
+  return (
+    <Page
+      title="Reports"
+      description="Amounts of the accounting export, and the state at the end of each month, which the daily job records since the upgrade to this version."
+    >
+      <Group gap="xl">
+        <Choice
+          label="Period"
+          current={String(months)}
+          options={REPORT_MONTHS.map((count) => ({
+            value: String(count),
+            text: `${count} months`,
+            href: hrefOf({ months: String(count) }),
+          }))}
+        />
+        {currency && currencies.length > 1 && (
+          <Choice
+            label="Currency"
+            current={currency}
+            options={currencies.map((code) => ({
+              value: code,
+              text: code.toUpperCase(),
+              href: hrefOf({ currency: code }),
+            }))}
+          />
+        )}
+      </Group>
+      {currency ? (
+        (Object.keys(SHOWN) as ReportName[]).map((report) => (
+          <Report
+            key={report}
+            report={report}
+            rows={rowsOf(report, currency)}
+            file={toHref('/admin/reports/export', { report, months: String(months) })}
+          />
+        ))
+      ) : (
+        <Nothing title="No reports yet" text="They appear here as soon as an invoice is issued." />
+      )}
+    </Page>
+  );
+});
+
+interface ShownReport {
+  title: string;
+  text: string;
+  /** The column that the picture shows. */
+  picture: string;
+  labels: Record<string, string>;
+  /** Returns the address of the rows that a number counts. */
+  hrefOf(column: string, row: ReportRow): string;
+}
+
+const inMonth = ({ month }: ReportRow) => ({ from: month, to: addDays(nextMonth(month), -1) });
+const nextMonth = (month: string) => `${addDays(month, 31).slice(0, 7)}-01`;
+
+const REVENUE_LISTS: Record<string, string> = {
+  credited_gross: '/admin/credit-notes',
+  received: '/admin/payments',
+};
+
+/** The customers that a column of recurring revenue counts, as the filter `mrr` of the customers names them. */
+const MRR_KINDS: Record<string, string> = {
+  ...{ mrr: 'paying', customers: 'paying', new: 'new', expansion: 'expansion', contraction: 'contraction' },
+  ...{ churn: 'churn', customers_gained: 'new', customers_lost: 'churn' },
+};
+
+const AGE_LABELS: Record<string, string> = {
+  ...{ open: 'Open', 'not-due': 'Not due', '1-30': '1–30 days', '31-60': '31–60 days' },
+  ...{ '61-90': '61–90 days', 'over-90': 'Over 90 days' },
+};
+
+const SHOWN: Record<ReportName, ShownReport> = {
+  revenue: {
+    title: 'Revenue',
+    text: 'What the accounting export has posted: a record of a month that was already over counts in the month in which it was recorded. The lists are of all currencies and by the date of the record. Returned amounts lead to the accounting export of the month.',
+    picture: 'invoiced_net',
+    labels: {
+      ...{ invoiced_net: 'Invoiced net', invoiced_gross: 'Invoiced gross', credited_gross: 'Credited gross' },
+      ...{ received: 'Received', returned: 'Returned' },
+    },
+    hrefOf: (column, row) =>
+      column === 'returned'
+        ? toHref('/admin/export/accounting', { month: row.month.slice(0, 7) })
+        : toHref(REVENUE_LISTS[column] ?? '/admin/invoices', inMonth(row)),
+  },
+  recurring: {
+    title: 'Monthly recurring revenue',
+    text: 'Net prices of the active services at the end of the month: a quarter counts a third, a year a twelfth, and a service that is billed once not at all. New customers paid nothing in the month that was recorded before, and lost customers pay nothing any more.',
+    picture: 'mrr',
+    labels: {
+      ...{ mrr: 'MRR', customers: 'Customers', new: 'New', expansion: 'Expansion' },
+      ...{ contraction: 'Contraction', churn: 'Churn', customers_gained: 'Gained', customers_lost: 'Lost' },
+    },
+    hrefOf: (column, { month, currency }) =>
+      toHref('/admin/customers', { mrr: `${month.slice(0, 7)}-${MRR_KINDS[column]}-${currency}` }),
+  },
+  ageing: {
+    title: 'Open amounts by age',
+    text: 'What customers owed when the month was recorded, usually on the first day after it. The lists show what they owe today.',
+    picture: 'open',
+    labels: AGE_LABELS,
+    hrefOf: (column, { currency }) =>
+      AGE_GROUPS.some((age) => age === column && age !== 'not-due')
+        ? toHref('/admin/overdue/invoices', { age: column, currency })
+        : toHref('/admin/overdue', { currency }),
+  },
+  products: {
+    title: 'Monthly recurring revenue by type of service',
+    text: 'The lists show the services that are active today, in all currencies.',
+    picture: 'all',
+    labels: Object.fromEntries(Object.keys(REPORTS.products).map((type) => [type, formatField(type)])),
+    hrefOf: (type) => toHref('/admin/services', { ...(type !== 'all' && { type }), status: 'active' }),
+  },
+};
+
+function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[]; file: string }) {
+  const { title, text, picture, labels } = SHOWN[report];
+  const currency = rows[0]?.currency ?? '';
+  const label = labels[picture] ?? '';
+  const valueText = ({ values }: ReportRow, column: string) =>
+    textOf(report, column, values[column], currency);
+  const [first, last] = [rows.at(0), rows.at(-1)];
+  return (
+    <Section title={title} action={<DownloadButton href={file}>{`${title} as CSV`}</DownloadButton>}>
+      <Text size="sm" c="dimmed" px="md" pt="md">
+        {text}
+      </Text>
+      {first && last && (
+        <BarChart
+          label={`${title}, ${label}, by month from ${formatMonth(first.month)} to ${formatMonth(last.month)}`}
+          bars={rows.map((row) => ({
+            name: row.month,
+            value: row.values[picture] ?? 0,
+            title: `${formatMonth(row.month)}: ${valueText(row, picture)}`,
+          }))}
+          formatTick={(value) => formatShortMoney(value, currency)}
+          ends={[formatMonth(first.month), formatMonth(last.month)]}
+        />
+      )}
+      <RecordList
+        label={title}
+        rows={rows.toReversed().map((row) => ({ ...row, id: row.month }))}
+        columns={columnsOf(report)}
+        isDense
+        entryOf={(row) => ({
+          title: formatMonth(row.month),
+          detail: joinTexts(
+            ...Object.keys(labels)
+              .filter((column) => column !== picture && row.values[column] != null)
+              .map((column) => `${labels[column]} ${valueText(row, column)}`),
+          ),
+          figure: numberOf(report, picture, row),
+          state: label,
+        })}
+      />
+    </Section>
+  );
+}
+
+function columnsOf(report: ReportName): Column<ReportRow & { id: string }>[] {
+  const columns = Object.entries(SHOWN[report].labels);
+  return [
+    { label: 'Month', cell: ({ month }) => formatMonth(month) },
+    ...columns.map(([column, label]) => ({
+      label,
+      width: `${Math.floor(84 / columns.length)}%`,
+      align: 'right' as const,
+      cell: (row: ReportRow) => numberOf(report, column, row),
+    })),
+  ];
+}
+
+/** Shows a number as a link to its rows. */
+function numberOf(report: ReportName, column: string, row: ReportRow): ReactNode {
+  const value = row.values[column];
+  const { picture, hrefOf } = SHOWN[report];
+  // A month that was not recorded says so once.
+  if (value == null) return column === picture ? textOf(report, column, value, row.currency) : '–';
+  const text = textOf(report, column, value, row.currency);
+  const href = hrefOf(column, row);
+  // Next's router would treat a file as a page and prefetch it.
+  if (column === 'returned') {
+    return (
+      <Anchor href={href} size="sm" fw={500} className="figures">
+        {text}
+      </Anchor>
+    );
+  }
+  return (
+    <TextLink href={href} className="figures" prefetch={false}>
+      {text}
+    </TextLink>
+  );
+}
+
+function textOf(
+  report: ReportName,
+  column: string,
+  value: number | null | undefined,
+  currency: string,
+): string {
+  if (value == null) return 'Not recorded';
+  const columns: Record<string, { of: string }> = REPORTS[report];
+  return columns[column]?.of === 'count' ? formatNumber(value) : formatMoney(value, currency);
+}

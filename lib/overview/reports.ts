@@ -1,0 +1,170 @@
+import { sql } from 'drizzle-orm';
+import { type Database, rows } from '@/db/database';
+import { toCsv } from '../csv';
+import { currencyDecimals } from '../money';
+import { AGE_GROUPS } from '../overdue';
+import { SERVICE_TYPES } from '../services/queries';
+
+/** The number of past months that a report can show. */
+export const REPORT_MONTHS = [12, 24, 60] as const;
+export type ReportMonths = (typeof REPORT_MONTHS)[number];
+
+/** A column of a report: what it counts or sums, by the measures of `sums` and `month_states`. */
+interface ReportColumn {
+  of: 'amount' | 'count';
+  measures: string[];
+}
+
+const amountOf = (...measures: string[]): ReportColumn => ({ of: 'amount', measures });
+const countOf = (measure: string): ReportColumn => ({ of: 'count', measures: [measure] });
+const TYPES = SERVICE_TYPES.map((type): [string, ReportColumn] => [type, amountOf(`product_${type}`)]);
+const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age_${age}`)]);
+
+/**
+ * The reports with their columns. `revenue` sums what the journal of accounting has posted in a month, so it agrees with
+ * the accounting export, and the running month is a part of it. The other reports show the ends of past months.
+ */
+export const REPORTS = {
+  revenue: {
+    invoiced_net: amountOf('net_invoice'),
+    invoiced_gross: amountOf('booked_invoice'),
+    credited_gross: amountOf('booked_credit'),
+    received: amountOf('booked_payment'),
+    returned: amountOf('booked_refund'),
+  },
+  recurring: {
+    mrr: amountOf('mrr'),
+    customers: countOf('mrr'),
+    new: amountOf('mrr_new'),
+    expansion: amountOf('mrr_expansion'),
+    contraction: amountOf('mrr_contraction'),
+    churn: amountOf('mrr_churn'),
+    customers_gained: countOf('mrr_new'),
+    customers_lost: countOf('mrr_churn'),
+  },
+  ageing: { open: amountOf(...AGES.flatMap(([, { measures }]) => measures)), ...Object.fromEntries(AGES) },
+  products: { all: amountOf(...TYPES.flatMap(([, { measures }]) => measures)), ...Object.fromEntries(TYPES) },
+} satisfies Record<string, Record<string, ReportColumn>>;
+
+export type ReportName = keyof typeof REPORTS;
+
+/** A count and a sum, such as the invoices of a month. */
+export interface Measured {
+  month: string;
+  measure: string;
+  /** Empty for what has no currency. */
+  currency: string;
+  count: number;
+  amount: number;
+}
+
+/** A month of a report in one currency. */
+export interface ReportRow {
+  /** The first day of the month. */
+  month: string;
+  currency: string;
+  /** The columns of the report, in major units. Null if the month was not recorded. */
+  values: Record<string, number | null>;
+}
+
+/** The reports of some months, with the rows of each currency, the oldest month first. */
+export interface Reports {
+  /** All currencies of the reports. The currency of most posted invoices comes first. */
+  currencies: string[];
+  rowsOf(report: ReportName, currency: string): ReportRow[];
+}
+
+/**
+ * Reads the reports of the past months and of the running one. The cost does not depend on the number of invoices,
+ * because the sums and the states of the months are stored.
+ *
+ * @param today calendar date in the service's time zone
+ */
+export async function readReports(db: Database, today: string, months: ReportMonths): Promise<Reports> {
+  const all = monthsUntil(today, months);
+  const found = await rows<Omit<Measured, 'amount'> & { amount: string }>(
+    db,
+    sql`select day::text as month, of as measure, currency, sum(row_count)::int as count, sum(amount)::text as amount
+        from (select * from sums union all select * from sum_deltas) kept
+        where of in ('booked_invoice', 'booked_credit', 'booked_payment', 'booked_refund', 'net_invoice')
+          and day between ${all[0]}::date and ${today}::date
+        group by day, of, currency
+      union all
+      select month::text, measure, currency, row_count, amount::text from month_states
+        where month between ${all[0]}::date and ${today}::date`,
+  );
+  const [first] = await rows<{ month: string | null }>(
+    db,
+    sql`select min(month)::text as month from month_states`,
+  );
+  const measured = found.map((row) => ({ ...row, amount: Number(row.amount) }));
+  return toReports(measured, { months: all, first: first?.month ?? null });
+}
+
+/** Returns the first days of the running month and of those before it, the oldest first. */
+function monthsUntil(today: string, past: number): string[] {
+  const [year = 0, month = 0] = today.split('-').map(Number);
+  return Array.from({ length: past + 1 }, (_, i) =>
+    new Date(Date.UTC(year, month - 1 - past + i, 1)).toISOString().slice(0, 10),
+  );
+}
+
+/** @param given.first the first month that was recorded, whose changes are not known */
+export function toReports(
+  found: Measured[],
+  { months, first }: { months: string[]; first: string | null },
+): Reports {
+  const keyOf = (month: string, measure: string, currency = '') => `${month} ${measure} ${currency}`;
+  const byKey = new Map(found.map((row) => [keyOf(row.month, row.measure, row.currency), row]));
+  const isKnown = (month: string, measure: string) => {
+    if (/^(booked|net)_/.test(measure)) return true;
+    if (measure.startsWith('age_')) return byKey.has(keyOf(month, 'recorded_age'));
+    return byKey.has(keyOf(month, 'recorded')) && !(measure.startsWith('mrr_') && month === first);
+  };
+  const invoiced = (code: string) =>
+    found.reduce(
+      (sum, { measure, currency, count }) =>
+        measure === 'booked_invoice' && currency === code ? sum + count : sum,
+      0,
+    );
+  const currencies = [...new Set(found.flatMap(({ currency }) => currency || []))];
+  return {
+    currencies: currencies.sort((a, b) => invoiced(b) - invoiced(a) || a.localeCompare(b)),
+    rowsOf(report, currency) {
+      const cellOf = (month: string, { of, measures }: ReportColumn) => {
+        if (!measures.every((measure) => isKnown(month, measure))) return null;
+        const sum = measures.reduce(
+          (total, measure) => total + (byKey.get(keyOf(month, measure, currency))?.[of] ?? 0),
+          0,
+        );
+        return of === 'count' ? sum : Number(sum.toFixed(currencyDecimals(currency)));
+      };
+      const columns = Object.entries<ReportColumn>(REPORTS[report]);
+      return (report === 'revenue' ? months : months.slice(0, -1)).map((month) => ({
+        month,
+        currency,
+        values: Object.fromEntries(columns.map(([name, column]) => [name, cellOf(month, column)])),
+      }));
+    },
+  };
+}
+
+/** Writes a report with all its currencies as CSV, in pieces. Cells of months that were not recorded are empty. */
+export function reportCsv(
+  db: Database,
+  report: ReportName,
+  today: string,
+  months: ReportMonths,
+): AsyncGenerator<string> {
+  async function* batch() {
+    const { currencies, rowsOf } = await readReports(db, today, months);
+    yield currencies.flatMap((currency) =>
+      rowsOf(report, currency).map(({ month, values }) => ({
+        month: month.slice(0, 7),
+        currency,
+        ...values,
+      })),
+    );
+  }
+  return toCsv(['month', 'currency', ...Object.keys(REPORTS[report])], batch());
+}
