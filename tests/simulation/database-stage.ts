@@ -167,7 +167,7 @@ const CLEARED = [
     'audit_log',
   ],
   ...['subscription_items', 'invoices', 'subscriptions', 'stripe_customers', 'customer_services'],
-  ...['merged_customers', 'customers'],
+  ...['merged_customers', 'mrr_changes', 'month_states', 'customers'],
 ];
 
 export async function clear(db: Database): Promise<void> {
