@@ -148,6 +148,8 @@ const raising = (code: string) =>
 const TABLES = [
   'customers',
   'customer_services',
+  'month_states',
+  'mrr_changes',
   'stripe_customers',
   'subscriptions',
   'invoices',
