@@ -106,6 +106,7 @@ export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<Inv
   try {
     return toInvoiceLinks(await stripe.invoices.retrieve(id));
   } catch (error) {
+    if (isGone(error)) return { pdf: null, page: null };
     unavailable(error);
     return null;
   }
