@@ -137,10 +137,10 @@ export const monthStates = pgTable(
     /** The first day of the month. */
     month: date().notNull(),
     /**
-     * `recorded` says that the month has been recorded, `recorded_age` that its age groups have. Both have no currency. `mrr` counts customers and sums what they
-     * pay per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn` count and sum the rows of
-     * `mrr_changes`. `product_` and a service type counts services and sums their prices per month. `age_` and an age
-     * group (`lib/overdue.ts`) counts customers and sums what they owe.
+     * `recorded` says that the month has been recorded, `recorded_age` that its age groups have. Both have no currency.
+     * `mrr` counts customers and sums what they pay per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and
+     * `mrr_churn` count and sum the rows of `mrr_changes`. `product_` and a service type counts services and sums their
+     * prices per month. `age_` and an age group (`lib/overdue.ts`) counts customers and sums what they owe.
      */
     measure: text().notNull(),
     currency: text().notNull(),

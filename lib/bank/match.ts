@@ -121,7 +121,7 @@ interface Evidence {
   name: number;
 }
 
-/** Minimum length of a number of which one character may be wrong. Shorter ones would match by chance. */
+/** Length from which a number may have one wrong character. Shorter numbers are too much like each other. */
 const MIN_MISTYPED = 6;
 
 function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: string[]): Evidence {

@@ -32,7 +32,7 @@ export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   return (
     <Page
       title="Reports"
-      description="Amounts of the accounting export, and the state at the end of each month, which the daily job records since the upgrade to this version."
+      description="Amounts of the accounting export, and the state at the end of each month. The daily job has recorded it since this version was installed."
     >
       <Group gap="xl">
         <Choice
@@ -92,13 +92,23 @@ const REVENUE_LISTS: Record<string, string> = {
 
 /** The customers that a column of recurring revenue counts, as the filter `mrr` of the customers names them. */
 const MRR_KINDS: Record<string, string> = {
-  ...{ mrr: 'paying', customers: 'paying', new: 'new', expansion: 'expansion', contraction: 'contraction' },
-  ...{ churn: 'churn', customers_gained: 'new', customers_lost: 'churn' },
+  mrr: 'paying',
+  customers: 'paying',
+  new: 'new',
+  expansion: 'expansion',
+  contraction: 'contraction',
+  churn: 'churn',
+  customers_gained: 'new',
+  customers_lost: 'churn',
 };
 
 const AGE_LABELS: Record<string, string> = {
-  ...{ open: 'Open', 'not-due': 'Not due', '1-30': '1–30 days', '31-60': '31–60 days' },
-  ...{ '61-90': '61–90 days', 'over-90': 'Over 90 days' },
+  open: 'Open',
+  'not-due': 'Not due',
+  '1-30': '1–30 days',
+  '31-60': '31–60 days',
+  '61-90': '61–90 days',
+  'over-90': 'Over 90 days',
 };
 
 const SHOWN: Record<ReportName, ShownReport> = {
@@ -107,8 +117,11 @@ const SHOWN: Record<ReportName, ShownReport> = {
     text: 'What the accounting export has posted: a record of a month that was already over counts in the month in which it was recorded. The lists are of all currencies and by the date of the record. Returned amounts lead to the accounting export of the month.',
     picture: 'invoiced_net',
     labels: {
-      ...{ invoiced_net: 'Invoiced net', invoiced_gross: 'Invoiced gross', credited_gross: 'Credited gross' },
-      ...{ received: 'Received', returned: 'Returned' },
+      invoiced_net: 'Invoiced net',
+      invoiced_gross: 'Invoiced gross',
+      credited_gross: 'Credited gross',
+      received: 'Received',
+      returned: 'Returned',
     },
     hrefOf: (column, row) =>
       column === 'returned'
@@ -120,8 +133,14 @@ const SHOWN: Record<ReportName, ShownReport> = {
     text: 'Net prices of the active services at the end of the month: a quarter counts a third, a year a twelfth, and a service that is billed once not at all. New customers paid nothing in the month that was recorded before, and lost customers pay nothing any more.',
     picture: 'mrr',
     labels: {
-      ...{ mrr: 'MRR', customers: 'Customers', new: 'New', expansion: 'Expansion' },
-      ...{ contraction: 'Contraction', churn: 'Churn', customers_gained: 'Gained', customers_lost: 'Lost' },
+      mrr: 'MRR',
+      customers: 'Customers',
+      new: 'New',
+      expansion: 'Expansion',
+      contraction: 'Contraction',
+      churn: 'Churn',
+      customers_gained: 'Gained',
+      customers_lost: 'Lost',
     },
     hrefOf: (column, { month, currency }) =>
       toHref('/admin/customers', { mrr: `${month.slice(0, 7)}-${MRR_KINDS[column]}-${currency}` }),
