@@ -13,14 +13,20 @@ const lines = () => written.map((line) => JSON.parse(line));
 
 beforeEach(() => {
   written = [];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-});
-afterEach(() => {
-  vi.runAllTimers();
-  vi.useRealTimers();
 });
 
+/** The limit of lines waits a second. Only these tests fake the clock, because loading a module also uses timers. */
+function fakeClock(): void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => {
+    vi.runOnlyPendingTimers();
+    vi.useRealTimers();
+  });
+}
+
 describe('limits on log lines', () => {
+  fakeClock();
+
   test('at most twenty equal warnings per second are logged', () => {
     for (let i = 0; i < 50; i += 1) log.warn({ i }, 'refused');
     log.error('another message');
@@ -41,6 +47,7 @@ describe('limits on log lines', () => {
 });
 
 describe('output of libraries', () => {
+  fakeClock();
   const methods = { ...console };
   const warnings = process.listeners('warning');
   beforeEach(() => logConsole(log));
