@@ -27,6 +27,16 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
   images: { unoptimized: true }, // no page needs Next's image optimizer, whose route prints the requested address
+  // In version 1.0, each list had its file at an address of its own, and overdue invoices were filtered by age.
+  redirects: async () => [
+    {
+      source: '/admin/overdue/export',
+      has: [{ type: 'query', key: 'age' }],
+      destination: '/admin/export/overdue-invoices',
+      permanent: false,
+    },
+    { source: '/admin/:list([a-z-]+)/export', destination: '/admin/export/:list', permanent: false },
+  ],
   headers: async () => [
     {
       source: '/:path*',

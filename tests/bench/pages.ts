@@ -102,8 +102,8 @@ const PAGES: MeasuredPage[] = [
 
 const FILES = [
   ...['payments', 'payments?status=failed', 'invoices', 'invoices?status=open', 'customers', 'services'],
-  ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'overdue/invoices', 'renewals'],
-].map((list) => `/admin/${list.replace(/\?|$/, '/export$&')}`);
+  ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'overdue-invoices', 'renewals'],
+].map((file) => `/admin/export/${file}`);
 
 await ensureBuild();
 const { url, handle } = await openFilled(SERVER, GROWTH);

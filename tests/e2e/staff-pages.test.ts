@@ -14,7 +14,7 @@ test('a staff page opened without a valid session redirects to the sign-in page'
   for (const path of [
     '/admin',
     '/admin/payments?status=completed',
-    '/admin/payments/export?customer=K-E2E',
+    '/admin/export/payments?customer=K-E2E',
   ]) {
     for (const cookie of ['', 'w5t.session_token=forged.signature']) {
       const answer = await site.fetch(path, { as: null, headers: { cookie } });

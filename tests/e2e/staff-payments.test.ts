@@ -102,7 +102,7 @@ describe('the list of payments', () => {
 });
 
 describe('the CSV file of payments', () => {
-  const download = (query: string) => site.fetch(`${LIST}/export${query}`);
+  const download = (query: string) => site.fetch(`/admin/export/payments${query}`);
 
   test('the CSV file of payments has the filters and order of the list', async () => {
     const page = await site.open(`${LIST}?reference=E2E-00&sort=-amount`);
@@ -131,11 +131,20 @@ describe('the CSV file of payments', () => {
     expect((await download('?reference=BROKEN-1499')).status).toBe(200);
   });
 
+  test.each([
+    ['/admin/payments/export?status=failed', '/admin/export/payments?status=failed'],
+    ['/admin/overdue/export?age=over-30', '/admin/export/overdue-invoices?age=over-30'],
+  ])('the CSV link %s of version 1.0 redirects to the file', async (old, file) => {
+    const response = await site.fetch(old);
+    expect([response.status, response.headers.get('location')]).toEqual([307, file]);
+    expect((await site.fetch(file)).headers.get('content-type')).toMatch(/^text\/csv/);
+  });
+
   test('a CSV download with an invalid filter redirects to the list', async () => {
     const response = await download('?status=paid');
     expect(response.status).toBe(307);
     expect(response.headers.get('location')).toBe(`${LIST}?status=paid`);
-    const post = await site.fetch(`${LIST}/export`, { method: 'POST' });
+    const post = await site.fetch('/admin/export/payments', { method: 'POST' });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 });

@@ -27,7 +27,7 @@ const isSignIn = (answer: Response) =>
 
 describe('security headers', () => {
   const pages = ['/', '/docs/api', '/admin', '/admin/tokens', '/admin/no-such-page'];
-  const download = '/admin/invoices/export';
+  const download = '/admin/export/invoices';
 
   test('every page and download sends the security headers', async () => {
     for (const path of [...pages, download, '/sign-in']) {
@@ -135,8 +135,7 @@ describe('access to pages and route handlers', () => {
       '/admin',
       '/admin/customers/new',
       '/admin/servers/1/edit',
-      '/admin/payments/export',
-      '/admin/export/accounting',
+      '/admin/export/1',
       '/admin/imports/1/rejected',
       '/admin/tokens',
       '/admin/staff/1/password',

@@ -62,7 +62,7 @@ export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
             key={report}
             report={report}
             rows={rowsOf(report, currency)}
-            file={toHref('/admin/reports/export', { report, months: String(months) })}
+            file={toHref('/admin/export/reports', { report, months: String(months) })}
           />
         ))
       ) : (

@@ -6,15 +6,10 @@ import { toCalendarDate } from '@/lib/dates';
 import { AppError, invalidField } from '@/lib/errors';
 import { answerWith, methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime, type Runtime } from '@/lib/runtime';
-import { type ListDeclaration, parseFilters } from './list-declaration';
+import { downloadName, type ListDeclaration, parseFilters } from './list-declaration';
 
-interface CsvFile {
-  /** File name without its extension. */
-  name: string;
-  pieces: AsyncGenerator<string>;
-}
-
-interface DownloadedFile {
+/** A file that a route sends. */
+export interface DownloadedFile {
   /** File name with its extension. */
   name: string;
   /** Media type. */
@@ -22,45 +17,47 @@ interface DownloadedFile {
   pieces: AsyncGenerator<string | Uint8Array>;
 }
 
-type Open<File> = (url: URL, runtime: Runtime, today: string) => File | Promise<File>;
+/** Opens a file for a request. `today` is the date in the service's time zone. */
+export type OpenFile = (
+  url: URL,
+  runtime: Runtime,
+  today: string,
+) => DownloadedFile | Promise<DownloadedFile>;
 
-/** Creates the route handlers that send a CSV file to staff. `today` is the date in the service's time zone. */
-export function csvRoute(open: Open<CsvFile>) {
-  return fileRoute(async (...args) => toFile(await open(...args)));
-}
-
-/** Creates the route handlers that send a file of any type to staff. */
-export function fileRoute(open: Open<DownloadedFile>) {
-  const answer = async (request: Request): Promise<Response> => {
+/** Creates the route handlers that send a file to staff. @param open selects the file by the route's parameters */
+export function fileRoute<Params>(open: (params: Params) => OpenFile) {
+  const answer = async (request: Request, { params }: { params: Promise<Params> }): Promise<Response> => {
     await requireStaff();
     const runtime = await getRuntime();
     const today = toCalendarDate(runtime.now(), runtime.env.timeZone);
-    return fileResponse(await open(new URL(request.url), runtime, today));
+    return fileResponse(await open(await params)(new URL(request.url), runtime, today));
   };
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
 
-/** Creates the CSV route of a list. The file contains all matching rows. An invalid filter redirects to the list. */
-export function exportRoute<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
-  const { source, path, file = path.slice(path.lastIndexOf('/') + 1) } = list;
-  return csvRoute(({ search, searchParams }, runtime, today) => {
-    const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
-    if (!filters || !source.csv) redirect(path + search);
-    return { name: `${file}-${today}`, pieces: source.csv(runtime.db, filters, runtime) };
-  });
-}
-
-/** Creates a download response with a CSV file. */
-export const csvResponse = (file: CsvFile): Response => fileResponse(toFile(file));
-
-const toFile = ({ name, pieces }: CsvFile): DownloadedFile => ({
+/** Returns a CSV file. @param name without its extension */
+export const csvFile = (name: string, pieces: AsyncGenerator<string>): DownloadedFile => ({
   name: `${name}.csv`,
   type: 'text/csv; charset=utf-8; header=present',
   pieces,
 });
 
+/**
+ * Returns the CSV file of a list, keyed by its name in the address. It contains all matching rows. An invalid filter
+ * redirects to the list.
+ */
+export function listFile<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
+  const { source, path, file = path.slice(path.lastIndexOf('/') + 1) } = list;
+  const open: OpenFile = ({ search, searchParams }, runtime, today) => {
+    const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
+    if (!filters || !source.csv) redirect(path + search);
+    return csvFile(`${file}-${today}`, source.csv(runtime.db, filters, runtime));
+  };
+  return { [downloadName(path)]: open };
+}
+
 /** Creates a download response. It generates the file only as fast as the client reads it. */
-function fileResponse({ name, type, pieces }: DownloadedFile): Response {
+export function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   return new Response(toStream(pieces), {
     headers: {
       'Content-Type': type,

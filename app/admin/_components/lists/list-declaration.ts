@@ -39,6 +39,9 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
 }
 
+/** Returns the last part of the address of a list's file. @param path the list's path below `/admin` */
+export const downloadName = (path: string): string => path.slice('/admin/'.length).replaceAll('/', '-');
+
 /** Returns the declaration. Its only purpose is type inference. */
 export const declareList = <Schema extends z.ZodObject, Row>(declared: ListDeclaration<Schema, Row>) =>
   declared;

@@ -11,7 +11,13 @@ import { getRuntime } from '@/lib/runtime';
 import { PageActions } from '../page/page-actions';
 import { PageHeader } from '../page/staff-page';
 import { FilterBar } from './filter-bar';
-import { type FilterField, isFiltered, type ListDeclaration, parseFilters } from './list-declaration';
+import {
+  downloadName,
+  type FilterField,
+  isFiltered,
+  type ListDeclaration,
+  parseFilters,
+} from './list-declaration';
 import { ListSkeleton, PagedList } from './paged-list';
 
 interface Props<Schema extends z.ZodObject, Row> {
@@ -31,7 +37,7 @@ export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Sch
   const { env, now } = await getRuntime();
   const { filters, problems, params } = parseFilters(list.source.schema, search);
   const fields = list.fields(toCalendarDate(now(), env.timeZone));
-  const file = withParams(`${list.path}/export`, params, { per_page: null });
+  const file = withParams(`/admin/export/${downloadName(list.path)}`, params, { per_page: null });
   return (
     <>
       <PageHeader

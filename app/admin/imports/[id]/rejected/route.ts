@@ -3,7 +3,7 @@ import { requireAdmin } from '@/lib/auth/staff-session';
 import { methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime } from '@/lib/runtime';
 import { openRejected } from '@/lib/uploads/import-run';
-import { csvResponse } from '../../../_components/lists/csv';
+import { csvFile, fileResponse } from '../../../_components/lists/csv';
 
 export const { POST, PUT, PATCH, DELETE, OPTIONS } = methodNotAllowed('GET, HEAD, OPTIONS');
 
@@ -12,5 +12,5 @@ export async function GET(_: Request, { params }: { params: Promise<{ id: string
   await requireAdmin();
   const { env } = await getRuntime();
   const rejected = (await openRejected(env.dataDir, (await params).id)) ?? notFound();
-  return csvResponse({ name: rejected.name.replace(/\.csv$/, ''), pieces: rejected.text() });
+  return fileResponse(csvFile(rejected.name.replace(/\.csv$/, ''), rejected.text()));
 }

@@ -2,18 +2,18 @@ import { notFound, redirect } from 'next/navigation';
 import { toId, toParams } from '@/app/_components/search-params';
 import { getCustomer } from '@/lib/customers/queries';
 import { statementCsv, statementPeriod } from '@/lib/documents/statement-entries';
-import { csvRoute } from '../../../../_components/lists/csv';
+import { csvFile, fileRoute } from '../../../../_components/lists/csv';
 import { parseFilters } from '../../../../_components/lists/list-declaration';
 import { orNotFound } from '../../../../_components/page/staff-page';
 
 /** Downloads the statement of account as CSV. A wrong period opens its page, which says what is wrong. */
-export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = csvRoute(
-  async ({ pathname, search, searchParams }, { db, env }, today) => {
-    const [, , , given = ''] = pathname.split('/');
-    const customer = await orNotFound(getCustomer(db, { id: toId(given) ?? notFound() }));
-    const { filters } = parseFilters(statementPeriod, toParams(Object.fromEntries(searchParams)));
-    if (!filters) redirect(pathname.replace(/\/export$/, '') + search);
-    const name = `statement-${customer.customer_number}-${filters.to ?? today}`;
-    return { name, pieces: statementCsv(db, customer.id, filters, env.timeZone) };
-  },
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = fileRoute<{ id: string }>(
+  ({ id }) =>
+    async ({ pathname, search, searchParams }, { db, env }, today) => {
+      const customer = await orNotFound(getCustomer(db, { id: toId(id) ?? notFound() }));
+      const { filters } = parseFilters(statementPeriod, toParams(Object.fromEntries(searchParams)));
+      if (!filters) redirect(pathname.replace(/\/export$/, '') + search);
+      const name = `statement-${customer.customer_number}-${filters.to ?? today}`;
+      return csvFile(name, statementCsv(db, customer.id, filters, env.timeZone));
+    },
 );

@@ -1,0 +1,76 @@
+import { notFound } from 'next/navigation';
+import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
+import { datevFile, datevName } from '@/lib/exports/datev';
+import { documentsZip } from '@/lib/exports/documents-zip';
+import { EXPORT_KINDS, EXPORT_NAMES, exportCsv } from '@/lib/exports/export-csv';
+import { REPORT_MONTHS, REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
+import { csvFile, fileRoute, listFile, type OpenFile } from '../../_components/lists/csv';
+import { CREDIT_NOTES } from '../../credit-notes/list';
+import { CUSTOMERS } from '../../customers/list';
+import { INVOICES } from '../../invoices/list';
+import { OVERDUE } from '../../overdue/invoices/list';
+import { RECEIVABLES } from '../../overdue/list';
+import { PAYMENTS } from '../../payments/list';
+import { RENEWALS } from '../../renewals/list';
+import { SALES_DOCUMENTS } from '../../sales-documents/list';
+import { SERVERS } from '../../servers/list';
+import { SERVICES } from '../../services/list';
+import { SUBSCRIPTIONS } from '../../subscriptions/list';
+import { EVENTS } from '../../webhooks/list';
+
+const monthOf = (params: URLSearchParams) => calendarMonth.safeParse(params.get('month')).data ?? notFound();
+
+/** The files that staff download, keyed by the last part of their address. */
+const FILES: Record<string, OpenFile> = {
+  ...listFile(PAYMENTS),
+  ...listFile(INVOICES),
+  ...listFile(CREDIT_NOTES),
+  ...listFile(RECEIVABLES),
+  ...listFile(OVERDUE),
+  ...listFile(CUSTOMERS),
+  ...listFile(SERVICES),
+  ...listFile(RENEWALS),
+  ...listFile(SUBSCRIPTIONS),
+  ...listFile(SALES_DOCUMENTS),
+  ...listFile(SERVERS),
+  ...listFile(EVENTS),
+
+  /** All records of a kind, in the same format as the export command's. */
+  records({ searchParams }, { db }, today) {
+    const kind = EXPORT_NAMES.find((name) => name === searchParams.get('kind')) ?? notFound();
+    return csvFile(`${kind}-${today}`, exportCsv(db, EXPORT_KINDS[kind]));
+  },
+
+  /** A month's accounting entries, in the same format as the export command's. */
+  accounting({ searchParams }, { db }) {
+    const month = monthOf(searchParams);
+    const form = searchParams.get('form') === 'semicolon' ? 'semicolon' : 'comma';
+    return csvFile(`accounting-${month}`, accountingCsv(db, month, form));
+  },
+
+  /** A month's posting batch for DATEV. */
+  datev({ searchParams }, { db, now }) {
+    const month = monthOf(searchParams);
+    const type = 'text/csv; charset=windows-1252; header=present';
+    return { name: `${datevName(month)}.csv`, type, pieces: datevFile(db, month, now()) };
+  },
+
+  /** A zip archive with the documents of a month's invoices. */
+  documents({ searchParams }, { db, env, now }) {
+    const month = monthOf(searchParams);
+    const pieces = documentsZip(db, month, { now: now(), timeZone: env.timeZone });
+    return { name: `documents-${month}.zip`, type: 'application/zip', pieces };
+  },
+
+  /** A report with all its currencies. */
+  reports({ searchParams }, { db }, today) {
+    const names = Object.keys(REPORTS) as ReportName[];
+    const report = names.find((name) => name === searchParams.get('report')) ?? notFound();
+    const months = REPORT_MONTHS.find((count) => String(count) === searchParams.get('months'));
+    return csvFile(`report-${report}-${today}`, reportCsv(db, report, today, months ?? REPORT_MONTHS[0]));
+  },
+};
+
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = fileRoute<{ file: string }>(
+  ({ file }) => (Object.hasOwn(FILES, file) && FILES[file]) || notFound(),
+);
