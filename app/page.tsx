@@ -8,9 +8,7 @@ export default function Home() {
       title="W5T Administration"
       text="Customers, services, invoices and payments, in step with the payment provider."
     >
-      <LinkButton href="/admin" prefetch={false}>
-        Open the administration
-      </LinkButton>
+      <LinkButton href="/admin">Open the administration</LinkButton>
       {/* A plain link, because the API reference needs a full page load to get its own CSP. */}
       <Button component="a" href="/docs/api" variant="default">
         API reference

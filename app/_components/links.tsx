@@ -1,12 +1,20 @@
 'use client';
 
 import { Anchor, type AnchorProps, Button, type ButtonProps, Group, Text } from '@mantine/core';
-import Link, { type LinkProps } from 'next/link';
-import type { AriaAttributes, ReactNode } from 'react';
+import NextLink, { type LinkProps } from 'next/link';
+import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 
 // These links are client components. A server component cannot pass Next's `Link` to a Mantine component,
 // because `Link` is a function.
-type Target = Pick<LinkProps, 'href' | 'prefetch'> & AriaAttributes & { rel?: string; children: ReactNode };
+type Target = Pick<LinkProps, 'href'> & AriaAttributes & { rel?: string; children: ReactNode };
+
+/**
+ * Next's link without prefetching. Our pages have nothing to show before their data, so that a click is not quicker after
+ * a prefetch, while the prefetches of all links of a page cost the server more than the page.
+ */
+export function Link(props: Omit<ComponentProps<typeof NextLink>, 'prefetch'>) {
+  return <NextLink {...props} prefetch={false} />;
+}
 
 export function LinkButton(props: Target & ButtonProps) {
   return <Button component={Link} {...props} />;

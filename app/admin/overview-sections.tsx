@@ -1,7 +1,7 @@
 import { Group, SimpleGrid, Text } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconCircleCheck } from '@tabler/icons-react';
-import Link from 'next/link';
 import type { ComponentProps } from 'react';
+import { Link } from '@/app/_components/links';
 import { toCalendarDate } from '@/lib/dates';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { type Attention, getAttention, listTasks, type Task } from '@/lib/overview/list-tasks';

@@ -448,8 +448,7 @@ describe('a phone in dark mode', () => {
     timeout: 120_000,
   }, async () => {
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', hasTouch: true } as const;
-    // Let links prefetch in this test, as they do for users.
-    const page = await site.open('/admin', { as: null, prefetch: true, ...phone });
+    const page = await site.open('/admin', { as: null, ...phone });
     await signIn(page, ADMIN.email, 'not the password');
     await page.getByRole('alert').filter({ hasText: 'wrong' }).waitFor();
     await signIn(page, ADMIN.email, ADMIN.password);

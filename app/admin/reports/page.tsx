@@ -238,7 +238,7 @@ function numberOf(report: ReportName, column: string, row: ReportRow): ReactNode
     );
   }
   return (
-    <TextLink href={href} className="figures" prefetch={false}>
+    <TextLink href={href} className="figures">
       {text}
     </TextLink>
   );

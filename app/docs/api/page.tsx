@@ -1,8 +1,8 @@
 import { Anchor, Box, Code, Group, List, ListItem, Stack, Table, Text, Title } from '@mantine/core';
 import type { Metadata } from 'next';
-import Link from 'next/link';
 import { connection } from 'next/server';
 import type { ReactNode } from 'react';
+import { Link } from '@/app/_components/links';
 import { readEnv } from '@/lib/env';
 import { TOOLS } from '@/lib/mcp/tools';
 import { openApiDocument } from '@/lib/openapi/document';
@@ -25,12 +25,10 @@ export default async function ApiReferencePage() {
     <>
       <header className={classes.header}>
         <Group {...WIDTH} h={56} justify="space-between">
-          <Link href="/" className={classes.brand} prefetch={false}>
+          <Link href="/" className={classes.brand}>
             <Brand />
           </Link>
-          <TextLink href="/sign-in" prefetch={false}>
-            Sign in
-          </TextLink>
+          <TextLink href="/sign-in">Sign in</TextLink>
         </Group>
       </header>
       <Box component="main" {...WIDTH} pt="xl" pb={64}>
@@ -143,12 +141,8 @@ function GettingStarted({ url }: { url: string }) {
     <Part of={PARTS[0]}>
       <List type="ordered" spacing="md" styles={{ itemWrapper: { display: 'block' } }}>
         <ListItem>
-          An admin{' '}
-          <TextLink href="/admin/tokens/new" prefetch={false}>
-            issues an access token
-          </TextLink>{' '}
-          with the scopes <Code>payments:read</Code> and <Code>payments:write</Code>. Keep it in an
-          environment variable.
+          An admin <TextLink href="/admin/tokens/new">issues an access token</TextLink> with the scopes{' '}
+          <Code>payments:read</Code> and <Code>payments:write</Code>. Keep it in an environment variable.
         </ListItem>
         <ListItem>
           Ask for the latest payments:
@@ -203,10 +197,7 @@ function ToolServer({ url }: { url: string }) {
       <Text size="sm">
         AI assistants read customers, services, invoices, sales documents and servers over the Model Context
         Protocol, at <Code>{url}/mcp</Code> (Streamable HTTP). They need an access token with the scope{' '}
-        <Code>mcp:read</Code>, and change nothing.{' '}
-        <TextLink href="/admin/connect" prefetch={false}>
-          Connect a client
-        </TextLink>
+        <Code>mcp:read</Code>, and change nothing. <TextLink href="/admin/connect">Connect a client</TextLink>
       </Text>
       <List spacing="xs">
         {TOOLS.map(({ name, wire }) => (

@@ -43,7 +43,7 @@ export async function visit(page: Page, url: string): Promise<void> {
   await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });
 }
 
-/** Collects a page's console errors and warnings, uncaught errors and CSP violations from now on. */
+/** Collects a page's console errors and warnings, uncaught errors, CSP violations and prefetches from now on. */
 export async function watchComplaints(page: Page): Promise<string[]> {
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -52,6 +52,9 @@ export async function watchComplaints(page: Page): Promise<string[]> {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (request.headers()['next-router-prefetch']) complaints.push(`prefetched ${request.url()}`);
+  });
   await page.addInitScript(() => {
     document.addEventListener('securitypolicyviolation', (event) => {
       // biome-ignore lint/suspicious/noConsole: the test collects console errors

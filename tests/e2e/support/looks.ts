@@ -30,7 +30,7 @@ export async function cutTexts(page: Page): Promise<string[]> {
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       const holder = text.parentElement;
       const words = text.textContent ?? '';
-      if (!holder || (!vital.test(words) && !holder.closest('[class*="Badge-label"]'))) continue;
+      if (!holder || (!vital.test(words) && !holder.closest('[class*="badge"]'))) continue;
       if (!holder.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       const range = document.createRange();
       range.selectNodeContents(text);

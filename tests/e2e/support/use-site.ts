@@ -26,12 +26,7 @@ interface SiteOptions {
   env?(): Record<string, string>;
 }
 
-interface ContextOptions extends BrowserContextOptions {
-  /** Whether links prefetch their targets, as they do for users. */
-  prefetch?: boolean;
-}
-
-interface OpenOptions extends ContextOptions {
+interface OpenOptions extends BrowserContextOptions {
   /** The signed-in person, or null for a visitor. */
   as?: Person | null;
   /**
@@ -256,11 +251,7 @@ function sharedContext(running: RunningSite, who: Person): Promise<BrowserContex
   return known;
 }
 
-async function newContext(
-  running: RunningSite,
-  who: Person | null,
-  { prefetch, ...options }: ContextOptions,
-) {
+async function newContext(running: RunningSite, who: Person | null, options: BrowserContextOptions) {
   worker.browser ??= launchBrowser();
   worker.addresses += 1;
   const context = await (await worker.browser).newContext({
@@ -269,20 +260,8 @@ async function newContext(
     storageState: { cookies: who ? await cookiesOf(running, who) : [], origins: [] },
     ...options,
   });
-  if (!prefetch) await context.addInitScript(skipPrefetches);
   if (TRACES) await context.tracing.start(TRACE_OPTIONS);
   return context;
-}
-
-/** Answers prefetches with an empty response. Runs in the page, which would prefetch about 20 links twice. */
-function skipPrefetches(): void {
-  const { fetch } = window;
-  window.fetch = (input, init) => {
-    const headers = (init?.headers ?? {}) as Record<string, string>;
-    return headers['next-router-prefetch']
-      ? Promise.resolve(new Response(null, { status: 204 }))
-      : fetch(input, init);
-  };
 }
 
 /** Saves screenshots and logs of a failed test, and prints where they are. */

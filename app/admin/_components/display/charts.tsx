@@ -1,8 +1,8 @@
 import { Paper, Stack, Text } from '@mantine/core';
 import { scaleBand, scaleLinear } from 'd3-scale';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { formatCount, formatField, formatMoney, formatNumber } from '@/app/_components/format';
+import { Link } from '@/app/_components/links';
 import type { StateCount } from '@/lib/overview/counts';
 import type { CurrencySum } from '@/lib/overview/money';
 import classes from './chart.module.css';
@@ -95,7 +95,7 @@ export function StateCounts({ counts, hrefOf }: StateCountsProps) {
     <ul className={classes.counts}>
       {counts.map(({ state, count }) => (
         <li key={state}>
-          <Link href={hrefOf(state)} className={classes.count} prefetch={false}>
+          <Link href={hrefOf(state)} className={classes.count}>
             <span>{formatField(state)}</span>
             <span className="figures">{formatNumber(count)}</span>
             <span className={classes.share}>

@@ -2,10 +2,10 @@
 
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { IconChevronDown, IconX } from '@tabler/icons-react';
-import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useRef, useTransition } from 'react';
 import { formatDate, formatMessage } from '@/app/_components/format';
+import { Link } from '@/app/_components/links';
 import { withParams } from '@/app/_components/with-params';
 import { useOpenDetails } from '../page/page-actions';
 import classes from './filter-bar.module.css';
@@ -31,11 +31,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
         <FilterChip key={field.name} {...{ path, field, values, problems }} />
       ))}
       {isFiltered(fields, params) && (
-        <Link
-          href={withParams(path, params, without(fields.flatMap(namesOf)))}
-          className={classes.clear}
-          prefetch={false}
-        >
+        <Link href={withParams(path, params, without(fields.flatMap(namesOf)))} className={classes.clear}>
           Clear
         </Link>
       )}
@@ -100,7 +96,6 @@ function FilterChip({ path, field, values, problems }: FilterChipProps) {
           href={to(without(names))}
           className={classes.remove}
           aria-label={`Remove filter ${field.label}`}
-          prefetch={false}
         >
           <IconX size={14} stroke={1.8} aria-hidden />
         </Link>
@@ -128,7 +123,6 @@ function FilterChoices({ field, values, to }: FilterChoicesProps) {
         <li key={label}>
           <Link
             href={to(changes)}
-            prefetch={false}
             aria-current={Object.entries(changes).every(([name, value]) => values[name] === value)}
           >
             {label}

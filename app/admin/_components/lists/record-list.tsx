@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconSelector } from '@tabler/icons-react';
-import Link from 'next/link';
 import type { ReactNode } from 'react';
+import { Link } from '@/app/_components/links';
 import classes from './list.module.css';
 import { RowBody } from './row-body';
 
@@ -99,7 +99,7 @@ function Table<Row extends { id: string | number }>(props: Props<Row>) {
                 title={title === true ? toText(cell(row)) : title?.(row)}
               >
                 {i === 0 && hrefOf ? (
-                  <Link href={hrefOf(row)} className={classes.cover} prefetch={false} data-row>
+                  <Link href={hrefOf(row)} className={classes.cover} data-row>
                     {nameOf && <VisuallyHidden>{nameOf(row)}, </VisuallyHidden>}
                     {cell(row)}
                   </Link>
@@ -146,7 +146,7 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
   );
   if (href === undefined) return <div className={classes.card}>{content}</div>;
   return (
-    <Link href={href} className={classes.card} prefetch={false}>
+    <Link href={href} className={classes.card}>
       {content}
     </Link>
   );
@@ -218,7 +218,6 @@ function SortLink({ column, sorting }: { column: Sortable; sorting: Sorting }) {
       className={classes.sort}
       data-current={direction !== null}
       aria-label={direction ? `${column.label}, sorted ${direction}` : undefined}
-      prefetch={false}
     >
       {column.label}
       <Icon size={13} stroke={direction ? 2 : 1.6} aria-hidden />

@@ -1,7 +1,6 @@
-import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { formatCustomer } from '@/app/_components/format';
-import { TextLink } from '@/app/_components/links';
+import { Link, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import type { CustomerSnippet } from '@/lib/customers/schema';
 import { StatusBadge } from '../display/values';
@@ -42,7 +41,7 @@ interface CustomerProps {
 /** Shows a table cell that links to the customer. Do not use it in the first cell, whose link covers the row. */
 export function CustomerCell({ customer }: CustomerProps) {
   return (
-    <Link href={`/admin/customers/${customer.id}`} className={classes.inner} prefetch={false}>
+    <Link href={`/admin/customers/${customer.id}`} className={classes.inner}>
       <CustomerName customer={customer} />
     </Link>
   );

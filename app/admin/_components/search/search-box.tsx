@@ -1,9 +1,9 @@
 'use client';
 
 import { IconSearch } from '@tabler/icons-react';
-import Link from 'next/link';
 import { usePathname, useRouter } from 'next/navigation';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
+import { Link } from '@/app/_components/links';
 import { StatusBadge } from '../display/values';
 import { navigationFor } from '../page/navigation';
 import { mayLeave } from '../page/unsaved-forms';
@@ -116,7 +116,6 @@ export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, cl
     role: 'option',
     'aria-selected': at === active,
     tabIndex: -1,
-    prefetch: false,
     className: classes.option,
     onClick: close,
   });

@@ -2,8 +2,8 @@
 
 import { IconSearch } from '@tabler/icons-react';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
+import { Link } from '@/app/_components/links';
 import classes from './search.module.css';
 
 /** The content of the search dialog. Every page contains the dialog, but the browser loads the content on opening. */
@@ -88,7 +88,6 @@ export function SearchTrigger({ open, compact = false }: { open(): void; compact
   return (
     <Link
       href="/admin/search"
-      prefetch={false}
       className={compact ? classes.compact : classes.trigger}
       {...(compact && { 'aria-label': 'Search' })}
       aria-haspopup="dialog"

@@ -1,12 +1,11 @@
 'use client';
 
-import { AppShell, Burger, Group, NavLink } from '@mantine/core';
+import { AppShell, Burger, Group } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import dynamic from 'next/dynamic';
-import Link from 'next/link';
 import { usePathname, useSearchParams } from 'next/navigation';
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { Brand } from '@/app/_components/links';
+import { Brand, Link } from '@/app/_components/links';
 import { noteQuery } from '../page/back-link';
 import { isCurrent, navigationFor } from '../page/navigation';
 import { isNavigation, isSearch, watchForms } from '../page/unsaved-forms';
@@ -91,17 +90,16 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
                 {group.label}
               </p>
               {group.entries.map(({ href, label, icon: Icon }) => (
-                <NavLink
+                <Link
                   key={href}
-                  component={Link}
                   href={href}
-                  label={label}
-                  active={isCurrent(href, pathname)}
                   aria-current={isCurrent(href, pathname) ? 'page' : undefined}
-                  leftSection={<Icon size={18} stroke={1.6} aria-hidden />}
-                  className={classes.link ?? ''}
+                  className={classes.link}
                   onClick={close}
-                />
+                >
+                  <Icon size={18} stroke={1.6} aria-hidden />
+                  {label}
+                </Link>
               ))}
             </section>
           ))}

@@ -2,8 +2,8 @@
 
 import { Menu, SegmentedControl, useMantineColorScheme } from '@mantine/core';
 import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react';
-import Link from 'next/link';
 import { useTransition } from 'react';
+import { Link } from '@/app/_components/links';
 import { signOut } from '@/app/sign-in/actions';
 import { forgetTyping } from '../forms/use-kept-typing';
 import { mayLeave } from '../page/unsaved-forms';

@@ -129,7 +129,6 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
           action={
             <TextLink
               href={`${toHref(`/admin/customers/${id}`, withIgnored ? {} : { events: 'all' })}#timeline`}
-              prefetch={false}
             >
               {withIgnored ? 'Hide ignored events' : 'Show ignored events'}
             </TextLink>
@@ -254,9 +253,7 @@ function CustomerRecords({ customer: { id, customer_number }, counts }: Props) {
     const total = kind.total?.(counts);
     const number = total && total > shown && total <= MAX_RECORDS ? ` (${formatNumber(total)})` : '';
     const linkTo = (page: string, text: string) => (
-      <TextLink href={toHref(page, { customer: customer_number })} prefetch={false}>
-        {text}
-      </TextLink>
+      <TextLink href={toHref(page, { customer: customer_number })}>{text}</TextLink>
     );
     return (
       <Section

@@ -14,9 +14,8 @@ import {
   IconWebhook,
   type TablerIcon,
 } from '@tabler/icons-react';
-import Link from 'next/link';
 import { formatDate, formatDay, formatField, formatMoney, joinTexts } from '@/app/_components/format';
-import { LinkButton } from '@/app/_components/links';
+import { Link, LinkButton } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { changedFields } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
@@ -122,7 +121,7 @@ function Entry({ entry, timeZone }: { entry: TimelineEntry; timeZone: string }) 
       <div className={classes.what}>
         <div className={classes.line}>
           {href ? (
-            <Link href={href} className={classes.link} prefetch={false}>
+            <Link href={href} className={classes.link}>
               {text}
             </Link>
           ) : (
