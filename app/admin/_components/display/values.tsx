@@ -1,5 +1,4 @@
 import {
-  Badge,
   DataList,
   DataListItem,
   DataListItemLabel,
@@ -18,7 +17,7 @@ import {
   formatSecond,
   formatTime,
 } from '@/app/_components/format';
-import classes from './two-lines.module.css';
+import classes from './values.module.css';
 
 /** Shows names and values of a record. A null value becomes a dash. A name with an undefined value is not shown. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
@@ -111,12 +110,12 @@ interface BadgeProps {
   children?: string;
 }
 
-/** Shows a state as a badge in the colour of this state. */
+/** Shows a state as a badge in the colour of this state. A page of a list has fifty, so it needs no script. */
 export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
   return (
-    <Badge variant="light" radius="sm" size="md" tt="none" fw={500} color={statusColor(status)}>
+    <span className={classes.badge} data-color={statusColor(status)}>
       {children}
-    </Badge>
+    </span>
   );
 }
 

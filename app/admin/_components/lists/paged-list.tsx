@@ -1,13 +1,4 @@
-import {
-  Button,
-  ButtonGroup,
-  Group,
-  type GroupProps,
-  Paper,
-  Skeleton,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Button, ButtonGroup, Group, type GroupProps, Paper, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatCount } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
@@ -200,14 +191,11 @@ export function ListSkeleton({ rows = 25, headed = false, framed = true }: Props
     <Paper withBorder={framed} radius="lg" role="status" className={`${classes.frame} ${classes.list}`}>
       <VisuallyHidden>Loading</VisuallyHidden>
       {headed && <div className={classes.skeletonHead} />}
-      {Array.from({ length: rows }, (_, row) => row).map((row) => (
-        <div key={row} className={classes.skeletonRow}>
-          <Skeleton height={10} width={`${LENGTHS[row % LENGTHS.length]}%`} radius="xl" />
-          <Skeleton height={10} width="10%" radius="xl" />
-        </div>
-      ))}
+      <div className={classes.loading}>
+        {Array.from({ length: rows }, (_, row) => row).map((row) => (
+          <div key={row} className={classes.skeletonRow} />
+        ))}
+      </div>
     </Paper>
   );
 }
-
-const LENGTHS = [42, 55, 36, 48, 31];
