@@ -61,7 +61,7 @@ const WIDER = { 'over-30': [31, null], 'over-60': [61, null] } as const satisfie
 export const AGE_RANGES = [...AGE_GROUPS, ...(Object.keys(WIDER) as (keyof typeof WIDER)[])] as const;
 export type AgeName = (typeof AGE_RANGES)[number];
 
-/** Returns the first and the last day after the due date of an age. */
+/** Returns the range of an age filter, in days after the due date. */
 export const rangeOfAge = (age: AgeName): AgeRange => ({ ...GROUPS, ...WIDER })[age];
 
 /** Groups of earlier releases, which old links and bookmarks still name, with the group that contains each of them. */

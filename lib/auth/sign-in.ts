@@ -130,7 +130,7 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   return user ?? null;
 }
 
-/** Lifetime in milliseconds of the claim on a code. The code of an app is valid for less time, 90 seconds. */
+/** Lifetime of the claim on a code, in milliseconds. A code of an authenticator app is valid for only 90 seconds. */
 const KEPT_MS = 120_000;
 
 /**
@@ -272,7 +272,10 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** Maximum number of expired rows that a sign-in deletes from each table. It adds fewer, so the tables stay small. */
+/**
+ * Maximum number of expired rows that a sign-in deletes from each table. A sign-in adds fewer, so the tables stay
+ * small.
+ */
 const MAX_CLEARED = 100;
 /** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
 const COUNTED_MS = 3_600_000;

@@ -6,7 +6,9 @@ import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
-/** The parts of a request that our handlers read. Our server's own request object is much cheaper than a `Request`. */
+/**
+ * The parts of a request that our handlers read. Creating our server's request object costs much less than a `Request`.
+ */
 export interface HttpRequest {
   readonly method: string;
   /** The absolute URL. Its host is not reliable. */
@@ -245,7 +247,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** Returns a route that uses one handler for all methods. Next would answer methods that are not exported. */
+/** Returns a route that uses one handler for all methods. Next itself would answer a method that a route file omits. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

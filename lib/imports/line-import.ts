@@ -104,7 +104,7 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   }
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
-    // Issuing an invoice stores the usual category of a line, and a file may leave it out.
+    // The stored lines of an issued invoice have a tax category, which a file may omit. Compare only given categories.
     const isSame = isDeepStrictEqual(
       known,
       lines.map((line, i) => ({ ...line, tax_category: line.tax_category ?? known[i]?.tax_category })),

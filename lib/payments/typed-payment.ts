@@ -219,7 +219,8 @@ function toShares(typed: Record<string, string>): Share[] {
 }
 
 /**
- * Records money that a customer paid once, spread over invoices. What no share takes is the customer's credit.
+ * Records a transfer by a customer that pays several invoices. The amount beyond all shares becomes the customer's
+ * credit.
  *
  * @param typed values of `TRANSFER_FIELDS` and of the fields `share_N`
  * @returns the id of the transfer
@@ -310,7 +311,7 @@ export async function undoPayBack(
   await writeTransfer(db, { kind: 'undo_pay_back', seen: await toSeen(db, seen), position }, writer);
 }
 
-/** Maximum number of sources that one use of credit draws from, because each adds a payment. */
+/** Maximum number of credit sources for one payment with credit. Each source adds a payment. */
 const MAX_SOURCES = 20;
 
 /**
