@@ -91,7 +91,7 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   const { db } = runtime;
   const now = runtime.now();
   const user = await findPending(runtime, headers);
-  if (!user) throw new AppError('conflict', 'This sign-in is over. Start again with your password.');
+  if (!user) throw new AppError('conflict', 'This sign-in has expired. Start again with your password.');
   const origin = await findOrigin(runtime, user.email, headers);
   const until = await countSignIn(db, user.email, origin, now);
   if (until) throw tooManyAttempts(secondsUntil(until, now));

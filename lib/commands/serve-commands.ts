@@ -126,7 +126,7 @@ const copy = perProcess('copy', () => ({ isOpen: false }));
 /** Opens a runtime on an in-memory copy of the database, for dry runs. To save memory, only one is open at a time. */
 async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
-    throw new StartError(['The server is making a dry run already: try again when it has ended.']);
+    throw new StartError(['The server is already making a dry run: try again when it has ended.']);
   if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
   copy.isOpen = true;
   try {

@@ -28,12 +28,12 @@ export function answerUpload(request: Request): Promise<Response> {
 /** Requires an admin who uploads from our own pages. @returns the admin's email address */
 async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
   if (!isOwnOrigin(request, runtime.env.publicUrl)) {
-    throw new AppError('forbidden', 'Files are uploaded from our own pages only.');
+    throw new AppError('forbidden', 'Files can be uploaded only from our own pages.');
   }
   const staff = await findStaff(runtime, request.headers);
   if (!staff)
     throw new AppError('unauthenticated', 'Nobody is signed in: sign in, and upload the file again.');
-  if (staff.role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
+  if (staff.role !== 'admin') throw new AppError('forbidden', 'Only admins can import files.');
   if (runtime.env.vercel)
     throw new AppError('not_found', 'This server cannot import uploaded files: use npm run import.');
   return staff.email;

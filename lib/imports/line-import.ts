@@ -99,7 +99,7 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   if (at >= 0) return [{ field: `lines.${at}.position`, message: 'must be more than in the line before' }];
   const foreign = rows.findIndex(({ currencies }) => currencies && !currencies.includes(owner.currency));
   if (foreign >= 0) {
-    const message = `must be in ${owner.currency.toUpperCase()}, as the rest of it`;
+    const message = `must be in ${owner.currency.toUpperCase()}, the currency of the record`;
     return [{ field: `lines.${foreign}.unit_price`, message }];
   }
   const lines = parsed.data.map(toLineRow);

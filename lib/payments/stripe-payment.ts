@@ -25,7 +25,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   return new AppError(
     'conflict',
     `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. For other money, use a reference that is not an id of Stripe.`,
-    [{ field: 'payment_reference', message: `names money that payment ${id} counts` }],
+    [{ field: 'payment_reference', message: `names money that payment ${id} already counts` }],
   );
 }
 

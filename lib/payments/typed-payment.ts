@@ -167,7 +167,7 @@ export async function recordTypedRefund(
   const { amount, date } = toRefund(typed);
   const changes = (payment: StoredPayment) => {
     if (payment.status !== 'completed')
-      throw new AppError('conflict', 'Only completed payments are refunded.');
+      throw new AppError('conflict', 'Only completed payments can be refunded.');
     return {
       cameBack: cameBackAfter(payment, amount, 'must be at most what is left of the payment'),
       refundedAt: instantOf(date, payment, writer),

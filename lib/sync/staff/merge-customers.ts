@@ -98,7 +98,7 @@ async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer
     .orderBy(asc(customers.id))
     .for('update');
   const [before, other] = [kept, gone].map(({ id }) => found.find((row) => row.id === id));
-  if (!before || !other) throw new AppError('not_found', 'One of them does not exist any more.');
+  if (!before || !other) throw new AppError('not_found', 'One of the two customers no longer exists.');
   if (before.version !== kept.version || other.version !== gone.version) {
     throw new AppError('conflict', 'Somebody else has changed one of them since you opened this.');
   }
