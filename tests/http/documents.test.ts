@@ -328,7 +328,7 @@ describe('the document of a credit note', () => {
     await eraseCustomer(db, customer?.id ?? 0, { actor, ...moment() });
     const { xml } = await getCreditNoteDocument(db, note.id, moment());
     expect(xml).toContain('Vergessen AG');
-    // A document that the font of PDFs cannot express was never made, but its buyer is kept.
+    // A document with characters that the PDF font lacks was never made, but its buyer's data is stored.
     const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
     await db.update(creditNotes).set(unmade).where(eq(creditNotes.id, cancellation.id));
     await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
@@ -386,9 +386,9 @@ test.each([
   const xml = await xmlOf(id);
   expect(xml).toContain(`<ram:CategoryCode>${category}<`);
   if (reason) expect(xml).toContain(reason);
-  // An invoice outside VAT names no VAT ID (BR-O-2).
+  // An e-invoice without VAT contains no VAT ID (BR-O-2).
   expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
-  // It then identifies the seller in another way (BR-CO-26).
+  // The e-invoice then identifies the seller in another way (BR-CO-26).
   expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
 });
 

@@ -59,7 +59,7 @@ describe('refused deliveries', () => {
     );
 
   /**
-   * Callbacks of one-minute timers, which `minute` runs. Fake timers are no option, because they would also make slow
+   * Callbacks of one-minute timers, which `minute` runs. Fake timers cannot be used, because they would also make slow
    * connections time out.
    */
   let waiting: (() => void)[] = [];

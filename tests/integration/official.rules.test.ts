@@ -40,7 +40,7 @@ const schematrons = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
   readFileSync(join(OFFICIAL, file), 'utf8'),
 );
 const rules = schematrons.map((schematron) => Schema.fromString(evaluatedOnce(schematron)));
-/** The rules that advise only. Their flag is `warning` or `information` instead of `fatal`. */
+/** The rules that are only advice. Their flag is `warning` or `information` instead of `fatal`. */
 const ADVICE = new Set(
   schematrons.flatMap((schematron) =>
     [...schematron.matchAll(/<assert\b(?:[^>"']|"[^"]*"|'[^']*')*>/g)].flatMap(([tag]) =>
@@ -121,7 +121,7 @@ async function demoDocuments(): Promise<Checked[]> {
  * Brings each recorded Stripe invoice through sync, and makes its document. Each has a customer of its own, whose empty
  * fields are filled in.
  *
- * @returns the documents, and of each recording why it has none, or an empty text
+ * @returns the documents, and for each recording the reason why it has no document, or an empty text
  */
 async function recordedDocuments() {
   const { db } = base;
@@ -284,7 +284,7 @@ const codesOf =
   ({ xml }: Pick<Checked, 'xml'>) =>
     [...xml.matchAll(pattern)].map(([, code]) => code);
 
-/** The elements and codes of a document. Documents with the same shape keep the same rules. */
+/** The elements and codes of a document. Documents of the same shape pass or break the same rules. */
 const shapeOf = (document: Checked) =>
   `${document.xml.match(/<[a-z]+:\w+/g)} ${codesOf(/(?:Type|Category|Currency)Code>([^<]+)/g)(document)}`;
 

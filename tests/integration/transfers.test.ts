@@ -507,7 +507,7 @@ async function checkSums(customerId: number): Promise<void> {
     expect(toThousandths(amount_paid)).toBe(paid);
     expect(toThousandths(amount_due)).toBe(Math.max(0, toThousandths(total) - paid));
   }
-  // What was paid back has left the credit, and the journal counts it as money that left.
+  // Credit that was paid back is no longer available, and the journal counts it as paid out.
   const money = [
     ...all.map((row) => toThousandths(row.amount)),
     ...known.map(({ credit }) => toThousandths(credit)),

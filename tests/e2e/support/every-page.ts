@@ -47,7 +47,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** More addresses: filtered lists, further records, and pages that show an error or a message. */
+/** Further addresses: filtered lists, further records, and pages that show an error or a message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',

@@ -49,9 +49,9 @@ function checkStreets(given: Case): void {
 }
 
 /**
- * Expects a service's next billing date to be the latest period end of the live items that bill it, and an
- * end date if all of them end. If Stripe has no date, no earlier date from Stripe may be left. A date
- * entered by people may be left, and must be left if Stripe never had a date.
+ * Expects a service's next billing date to be the latest period end of the live items that bill it, and an end date if
+ * all of them end. If Stripe has no date, an earlier date from Stripe must be gone. A date that people entered may
+ * remain, and must remain if Stripe never had a date.
  */
 function checkServiceDates(given: Case): void {
   const { truth, tables } = given;
