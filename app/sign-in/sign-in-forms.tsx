@@ -144,7 +144,10 @@ async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
   const { browserSupportsWebAuthn, startAuthentication } = await import('@simplewebauthn/browser');
   if (!browserSupportsWebAuthn())
     return { problem: 'This browser does not support passkeys. Sign in with your password.' };
-  const begun = await sendToEndpoint<{ options: PublicKeyCredentialRequestOptionsJSON }>('passkey/options', {});
+  const begun = await sendToEndpoint<{ options: PublicKeyCredentialRequestOptionsJSON }>(
+    'passkey/options',
+    {},
+  );
   if ('problem' in begun) return begun;
   try {
     const response = await startAuthentication({ optionsJSON: begun.options });

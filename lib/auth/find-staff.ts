@@ -31,7 +31,8 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // unlike the token, the id does not give access to the session
+  // Unlike the session's token, its id gives no access.
+  return { staff, sessionId: found.session.id, hasTwoFactor, due };
 }
 
 /** The id of the only row of `staff_settings`. */

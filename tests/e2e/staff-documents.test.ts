@@ -120,7 +120,7 @@ test('the MCP tools show each step from a new customer to a paid invoice', async
   await tools.close();
 });
 
-test('a document of each kind is two clicks from the overview', async () => {
+test('a document of each kind can be opened within two clicks from the overview', async () => {
   const page = await site.open('/admin');
   for (const [list, kind] of [
     ['Invoices', ''],

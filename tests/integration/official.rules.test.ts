@@ -299,20 +299,20 @@ describe('XRechnungen', () => {
     cases = [...(await ownDocuments()), ...(await stripeDocuments())];
   }, 400_000);
 
-  test('a recorded Stripe invoice has a document, or the reason that its recording shows', () => {
+  test('a recorded Stripe invoice has a document, or the expected reason why it has none', () => {
     const expected = recordedInvoices().map(({ file, invoice }) => [file, reasonFor(file, invoice)]);
     expect(recorded.reasons).toEqual(expected);
     expect(recorded.documents).toHaveLength(expected.filter(([, reason]) => reason === '').length);
     expect(recorded.documents.length).toBeGreaterThan(20);
   });
 
-  test('XRechnungen of the demo, of recorded Stripe invoices and of each case fit the official schema', async () => {
+  test('XRechnungen of the demo, of recorded Stripe invoices and of each case match the official schema', async () => {
     expect(cases).toHaveLength(3 * OWN.length + STRIPES.length);
     expect(demo.length).toBeGreaterThan(2000);
     expect(await schemaErrors([...cases, ...recorded.documents, ...demo])).toEqual([]);
   });
 
-  test('XRechnungen of each category, kind, currency and origin keep the rules of EN 16931 and XRechnung', () => {
+  test('XRechnungen of each category, kind, currency and origin follow the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
@@ -351,7 +351,7 @@ ${checked.length} documents were checked against the rules. How many have each
     await rm(folder, { recursive: true });
   });
 
-  test('an XRechnung with ten faults breaks the rule about each', () => {
+  test('an XRechnung with ten faults breaks the rule about each fault', () => {
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [
       ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
       [
