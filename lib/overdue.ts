@@ -54,7 +54,7 @@ export type AgeGroup = keyof typeof GROUPS;
 /** The age groups, the youngest first. */
 export const AGE_GROUPS = Object.keys(GROUPS) as [AgeGroup, ...AgeGroup[]];
 
-/** Ranges that a filter offers beside the groups. */
+/** Ranges that a filter offers in addition to the groups. */
 const WIDER = { 'over-30': [31, null], 'over-60': [61, null] } as const satisfies Record<string, AgeRange>;
 
 /** Values of the age filter. */

@@ -155,7 +155,7 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // a killed server may have left a socket; we hold the database's lock, so no other server uses it
+    remove(); // A killed server may have left a socket. We hold the database's lock, so no other server uses it.
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -29,7 +29,7 @@ interface TaxedLine {
   tax_category: TaxCategory;
 }
 
-/** The tax of a line as it is stored or typed. */
+/** The tax of a stored or typed line. */
 export interface CategorizedLine {
   /** In percent. */
   tax_rate: string | number;

@@ -28,7 +28,9 @@ export type Handler = (
   context: { params: Promise<Params> },
 ) => Response | Promise<Response>;
 
-/** The handlers of a path by method. Next's route files export them, and our own server's route table holds them. */
+/**
+ * The handlers of a path, by method. Next's route files export them, and our own server has them in its route table.
+ */
 export type Route = Record<Method, Handler>;
 
 /** The default limit of a request body: 1 MiB. */

@@ -259,7 +259,10 @@ interface SeenTransfer {
   version: number;
 }
 
-/** Returns the transfer to change. If its reference has changed since, the version has, too. */
+/**
+ * Returns the transfer to change, by its current reference. If another person has changed the reference, the version
+ * reveals the conflict.
+ */
 async function toSeen(db: Database, { id, version }: SeenTransfer) {
   const { reference } = await getTransfer(db, id);
   return { reference, version };

@@ -81,7 +81,7 @@ describe('refused deliveries', () => {
   });
 
   afterEach(async () => {
-    minute(); // ends the pause between writes, so that the first refusal of the next test is written at once
+    minute(); // ends the pause between writes, so that the first refusal of the next test is written immediately
     minute();
     await Promise.allSettled(writes.mock.results.map(({ value }) => value));
     vi.restoreAllMocks();

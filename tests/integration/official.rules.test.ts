@@ -87,8 +87,8 @@ interface Checked {
 }
 
 /**
- * Returns the XRechnungen of all invoices, credit notes and cancellations of the demo that have a document. First comes
- * one of each combination of origin, country, currency, tax and number of lines.
+ * Returns the XRechnungen of all invoices, credit notes and cancellations of the demo that have a document. One of each
+ * combination of origin, country, currency, tax and number of lines comes first.
  */
 async function demoDocuments(): Promise<Checked[]> {
   const { db } = base;

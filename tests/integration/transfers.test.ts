@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Plays a step. A refusal is fine, because the sums must hold after it, too. */
+/** Plays a step. The step may be refused, because the sums must then be right, too. */
 async function play(
   customerId: number,
   due: { id: number }[],

@@ -42,8 +42,8 @@ export interface Seen {
 
 /**
  * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
- * alias. This cannot be undone. A Stripe customer for which sync had created one of the two customers then counts as
- * linked by staff.
+ * alias. This cannot be undone. If sync created one of the two for a Stripe customer, that Stripe customer then counts
+ * as linked by staff.
  *
  * @param taken the fields that the remaining customer takes over from the deleted one
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased

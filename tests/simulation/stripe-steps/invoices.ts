@@ -243,7 +243,7 @@ function collected({ world }: Scene, a: number) {
   return pick([...world.paymentIntents.values()].filter(isCollected), a);
 }
 
-/** Creates an invoice that is paid at once. */
+/** Creates an invoice that is paid immediately. */
 function paidNow(scene: Scene, a: number) {
   const { world } = scene;
   const owner = ownerOf(scene, a);
