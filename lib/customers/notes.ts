@@ -44,7 +44,7 @@ export async function addCustomerNote(
       .from(customers)
       .where(eq(customers.id, Math.min(customerId, MAX_ID)))
       .for('update');
-    if (!customer) throw new AppError('not_found', 'The customer no longer exists.');
+    if (!customer) throw new AppError('not_found', 'It no longer exists.');
     if (customer.erased_at) throw invalidField('text', 'cannot be added: this customer was erased');
     const note = { customer_id: customerId, text: parsed.data, ...toActorColumns(actor), created_at: now };
     const [after] = await tx.insert(customerNotes).values(note).returning();
