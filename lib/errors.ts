@@ -32,7 +32,7 @@ export const toFieldErrors = (issues: { path: PropertyKey[]; message: string }[]
 /**
  * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation separately,
  * and each bundle has its own copy of the class. Objects shared by `perProcess` run functions of the bundle that
- * created them, so one bundle may have to catch an error that another one threw.
+ * created them. So one bundle may have to recognize an error that another one threw.
  */
 class OwnError extends Error {
   /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */

@@ -265,8 +265,8 @@ function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string
 }
 
 /**
- * Expects a second run to change nothing. The one exception is an object whose customer data sync has not seen yet,
- * because the previous run did not have to retrieve any object of that customer.
+ * Expects a second run to change nothing. The one exception is an object whose customer data is new to sync, because
+ * the previous run did not have to retrieve any object of that customer.
  *
  * @returns whether the run brought new data
  */

@@ -137,7 +137,7 @@ const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
 });
 
 interface Failures {
-  /** Whether the row must show a failed payment. `may`: whether it can show one. */
+  /** Whether the row must show a failed payment. If `may` is true, it can show one. */
   must: boolean;
   may: boolean;
   /** The time of the failure in seconds, if only events can have reported it. Otherwise null. */
