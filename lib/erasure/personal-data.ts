@@ -52,7 +52,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     search_text: 'derived',
   },
   credit_note_lines: { text: 'redacted' },
-  // The documents of credit notes are kept like those of invoices.
+  // Documents are kept as those of invoices are.
   credit_notes: { ...none('number currency seller buyer xml pdf_sha256 rates'), reason: 'redacted' },
   disputes: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',

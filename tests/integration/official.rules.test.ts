@@ -306,7 +306,7 @@ describe('XRechnungen', () => {
     expect(recorded.documents.length).toBeGreaterThan(20);
   });
 
-  test('XRechnungen of the demo, of recorded Stripe invoices and of each case match the official schema', async () => {
+  test('XRechnungen of the demo, of recorded Stripe invoices and of each case fit the official schema', async () => {
     expect(cases).toHaveLength(3 * OWN.length + STRIPES.length);
     expect(demo.length).toBeGreaterThan(2000);
     expect(await schemaErrors([...cases, ...recorded.documents, ...demo])).toEqual([]);

@@ -58,7 +58,7 @@ export default recordPage(getSalesDocument, async (document, { id, db, timeZone,
   );
 });
 
-/** Shows a link to the PDF of a sales document, or the reason why there is none. */
+/** Links the PDF of a sales document, or says why it has none. */
 function FileSection({ id, state: { isReady, reasons, missing } }: { id: number; state: DocumentState }) {
   const empty = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
   const sentences = [...reasons, ...(empty ? [`These fields are empty: ${empty}.`] : [])];
