@@ -64,7 +64,7 @@ function sendSize() {
   const height = Math.ceil(root.getBoundingClientRect().height);
   if (!isInitialized || height === sentHeight) return;
   sentHeight = height;
-  // The page fits any width, so it requests only a height.
+  // The page fits any width, so it asks for none.
   send({ method: 'ui/notifications/size-changed', params: { height } });
 }
 
