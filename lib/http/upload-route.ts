@@ -33,7 +33,7 @@ async function requireUploader(runtime: Runtime, request: Request): Promise<stri
   const staff = await findStaff(runtime, request.headers);
   if (!staff)
     throw new AppError('unauthenticated', 'Nobody is signed in: sign in, and upload the file again.');
-  if (staff.role !== 'admin') throw new AppError('forbidden', 'Only admins can import files.');
+  if (staff.role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
   if (runtime.env.vercel)
     throw new AppError('not_found', 'This server cannot import uploaded files: use npm run import.');
   return staff.email;
