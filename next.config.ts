@@ -27,7 +27,7 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
   images: { unoptimized: true }, // no page needs Next's image optimizer, whose route prints the requested address
-  // In version 1.0, each list had its file at an address of its own, and overdue invoices were filtered by age.
+  // In version 1.0, each list had its own route for its CSV file, and overdue invoices were filtered by age.
   redirects: async () => [
     {
       source: '/admin/overdue/export',

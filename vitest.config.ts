@@ -10,7 +10,7 @@ const shared = {
   setupFiles: ['tests/support/next-globals.ts', 'tests/support/each-file.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // A page on a busy machine shows its contents a little later.
+  // On a busy machine, pages show their contents later.
   expect: { poll: { timeout: 15_000 } },
   // The files of a worker share one process, its modules and its database.
   isolate: false,
@@ -19,7 +19,7 @@ const shared = {
 export default defineConfig({
   resolve: { alias: { '@': import.meta.dirname } },
   test: {
-    // A worker holds a database of some 300 MB, and two cores are what CI has.
+    // Each worker needs a database of about 300 MB, and the CI machine has two cores.
     maxWorkers: 2,
     reporters: ['default', './tests/support/reporter.ts'],
     sequence: { sequencer: SlowestFirst },

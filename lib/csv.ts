@@ -11,7 +11,7 @@ const DROPPED = `[ \\u00a0"']*`;
 const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
-/** A negative number is no formula, although it begins like one. */
+/** A negative number is not a formula, although it begins like one. */
 const NUMBER = /^-\d+([.,]\d+)?$/;
 
 /** Converts records to CSV (RFC 4180) with a byte order mark and an apostrophe before each formula. */
@@ -30,7 +30,7 @@ export async function* toCsv(
       record_delimiter: 'windows',
       quoted: true,
       quoted_empty: true,
-      // No spreadsheet may find a formula in a text, even if it splits the text into cells.
+      // Escape texts so that a spreadsheet finds no formula in them, even if it splits a text into several cells.
       cast: { string: (text) => (NUMBER.test(text) ? text : text.replace(ARMED, "'")) },
     });
     isFirst = false;

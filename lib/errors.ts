@@ -30,9 +30,9 @@ export const toFieldErrors = (issues: { path: PropertyKey[]; message: string }[]
   issues.map(({ path, message }) => ({ field: path.join('.'), message }));
 
 /**
- * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation
- * separately, so each has its own copy of the class. One bundle may throw an error that another one catches,
- * because objects shared by `perProcess` keep the functions of the first bundle.
+ * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation separately,
+ * and each bundle has its own copy of the class. Objects shared by `perProcess` run functions of the bundle that
+ * created them. So one bundle may have to recognize an error that another one threw.
  */
 class OwnError extends Error {
   /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */

@@ -14,9 +14,9 @@ interface HashedLine {
 }
 
 /**
- * Returns a fingerprint of a Stripe invoice's lines, from the facts that all API versions report. Stripe shows only ten
- * lines of a longer invoice. Such an invoice has the same fingerprint whether all of its lines are known or only those
- * ten. Its total and whether it is a draft belong to the fingerprint, because only a draft's lines can change.
+ * Returns a fingerprint of a Stripe invoice's lines, from the facts that all API versions report. Stripe embeds only
+ * ten lines of a longer invoice. Its fingerprint covers these ten, and is therefore the same whether or not the other
+ * lines are known. It also covers the total and the draft status, because only a draft's lines can change.
  *
  * @param more the total and whether the invoice is a draft; null for an invoice with at most ten lines
  */

@@ -54,14 +54,14 @@ export type AgeGroup = keyof typeof GROUPS;
 /** The age groups, the youngest first. */
 export const AGE_GROUPS = Object.keys(GROUPS) as [AgeGroup, ...AgeGroup[]];
 
-/** Ranges that a filter offers beside the groups. */
+/** Ranges that a filter offers in addition to the groups. */
 const WIDER = { 'over-30': [31, null], 'over-60': [61, null] } as const satisfies Record<string, AgeRange>;
 
 /** Values of the age filter. */
 export const AGE_RANGES = [...AGE_GROUPS, ...(Object.keys(WIDER) as (keyof typeof WIDER)[])] as const;
 export type AgeName = (typeof AGE_RANGES)[number];
 
-/** Returns the first and the last day after the due date of an age. */
+/** Returns the range of an age filter, in days after the due date. */
 export const rangeOfAge = (age: AgeName): AgeRange => ({ ...GROUPS, ...WIDER })[age];
 
 /** Groups of earlier releases, which old links and bookmarks still name, with the group that contains each of them. */

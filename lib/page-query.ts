@@ -14,8 +14,8 @@ export async function readPage<Row>(
 }
 
 /**
- * Returns a number for LIMIT or OFFSET that becomes a literal in the statement's text, because a generic plan expects a
- * bound LIMIT to return a tenth of the table. Drizzle accepts SQL there, although the type is a number.
+ * Returns a number for LIMIT or OFFSET that becomes a literal in the statement's text. With a bound LIMIT, a generic
+ * plan would expect a tenth of the table. Drizzle accepts SQL there, although the type is a number.
  */
 export function literal(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number');

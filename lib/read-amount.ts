@@ -36,7 +36,7 @@ const MAX_DIGITS = 15;
 /**
  * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a
  * currency on either side, and with groups of three digits. A single point or comma before three digits may separate
- * groups or decimals, so the caller gets both readings unless it names the decimal separator.
+ * groups or decimals. The caller then gets both readings, unless it names the decimal separator.
  *
  * @param separator the decimal separator, if known; a text with another decimal separator is then refused
  * @returns null if the text is not an amount

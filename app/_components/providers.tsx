@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react';
 
 /** Sets up Mantine. @param nonce nonce of the page's Content-Security-Policy; empty if the page has no policy */
 export function Providers({ nonce, children }: { nonce: string; children: ReactNode }) {
-  // A refresh passes a new nonce, but the document keeps its first policy, so only the first nonce is valid.
+  // A refresh of the page passes a new nonce. The document's first policy stays in force, so keep the first nonce.
   const [documentNonce] = useState(nonce);
   return (
     <MantineProvider

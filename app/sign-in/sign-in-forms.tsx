@@ -35,9 +35,9 @@ const LOGIN: FormField[] = [
 
 export function SignInForm(props: Props) {
   return (
-    <DoorForm
+    <EndpointForm
       {...props}
-      door="email"
+      endpoint="email"
       action={(_before, form) => (form.has('passkey') ? enterByPasskey(props.next) : enterBy('email', form))}
       fields={LOGIN}
       submit="Sign in"
@@ -77,9 +77,9 @@ const CODE: FormField = {
 
 export function CodeForm(props: Props) {
   return (
-    <DoorForm
+    <EndpointForm
       {...props}
-      door="code"
+      endpoint="code"
       action={(_before, form) => enterBy('code', form)}
       fields={[CODE]}
       submit="Continue"
@@ -93,13 +93,13 @@ export function CodeForm(props: Props) {
 }
 
 /** Shows a form that posts to one of the sign-in endpoints. It also works without JavaScript. */
-function DoorForm({
+function EndpointForm({
   next,
-  door,
+  endpoint,
   ...form
-}: ComponentProps<typeof ActionForm> & { next: string; door: string }) {
+}: ComponentProps<typeof ActionForm> & { next: string; endpoint: string }) {
   return (
-    <ActionForm {...form} post={doorPath(door)} stays button={{ fullWidth: true, mt: 'xs' }}>
+    <ActionForm {...form} post={endpointPath(endpoint)} stays button={{ fullWidth: true, mt: 'xs' }}>
       <input type="hidden" name="next" value={next} />
     </ActionForm>
   );
@@ -109,11 +109,11 @@ function DoorForm({
 type Answer<T> = T | { problem: string };
 
 /** Returns the path of a sign-in endpoint. */
-const doorPath = (door: string) => `/api/auth/sign-in/${door}`;
+const endpointPath = (endpoint: string) => `/api/auth/sign-in/${endpoint}`;
 
 /** Sends the typed values to a sign-in endpoint. Opens the next page, or returns the error message. */
-const enterBy = (door: string, form: FormData): Promise<FormState> =>
-  leadOn(sendToDoor<{ next: string }>(door, Object.fromEntries(form)));
+const enterBy = (endpoint: string, form: FormData): Promise<FormState> =>
+  leadOn(sendToEndpoint<{ next: string }>(endpoint, Object.fromEntries(form)));
 
 /** Asks for a passkey and signs in with it. */
 const enterByPasskey = (next: string): Promise<FormState> => leadOn(askForPasskey(next));
@@ -125,9 +125,9 @@ async function leadOn(asked: Promise<Answer<{ next: string }>>): Promise<FormSta
   return new Promise(() => {}); // never resolve, so that the form stays busy until the next page has loaded
 }
 
-async function sendToDoor<T>(door: string, given: object): Promise<Answer<T>> {
+async function sendToEndpoint<T>(endpoint: string, given: object): Promise<Answer<T>> {
   try {
-    const answer = await fetch(doorPath(door), {
+    const answer = await fetch(endpointPath(endpoint), {
       method: 'POST',
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify(given),
@@ -144,11 +144,14 @@ async function askForPasskey(next: string): Promise<Answer<{ next: string }>> {
   const { browserSupportsWebAuthn, startAuthentication } = await import('@simplewebauthn/browser');
   if (!browserSupportsWebAuthn())
     return { problem: 'This browser does not support passkeys. Sign in with your password.' };
-  const begun = await sendToDoor<{ options: PublicKeyCredentialRequestOptionsJSON }>('passkey/options', {});
+  const begun = await sendToEndpoint<{ options: PublicKeyCredentialRequestOptionsJSON }>(
+    'passkey/options',
+    {},
+  );
   if ('problem' in begun) return begun;
   try {
     const response = await startAuthentication({ optionsJSON: begun.options });
-    return await sendToDoor<{ next: string }>('passkey', { response, next });
+    return await sendToEndpoint<{ next: string }>('passkey', { response, next });
   } catch {
     // The browser does not reveal whether there was no passkey or the person cancelled.
     return { problem: 'No passkey was used. Try again, or sign in with your password.' };

@@ -36,7 +36,7 @@ export async function readSignIn(searchParams: Promise<SearchParams>, wrong = ''
 
 function problemText(code: string | string[], wrong: string): string {
   if (code === 'unauthenticated') return wrong;
-  if (code === 'conflict') return 'This sign-in is over. Start again with your password.';
+  if (code === 'conflict') return 'This sign-in has expired. Start again with your password.';
   if (code === 'too_many_requests') return 'Too many attempts to sign in. Wait a while, then try again.';
   return 'Signing in does not work right now. Try again in a moment.';
 }

@@ -1,4 +1,4 @@
-/** A reported problem, and how far its start or its end has been delivered. See the table `alerts`. */
+/** A reported problem, and the delivery state of its latest message: its start or its end. See the table `alerts`. */
 export interface AlertState {
   cause: string;
   message: string;

@@ -29,7 +29,7 @@ const ADVICE: Record<Cause, string> = {
   test: 'Nothing. This alert checks the way to you.',
 };
 
-/** Returns what to do about a problem. A row of a later version may have an unknown cause. */
+/** Returns what to do about a problem. A row that a later version wrote may have an unknown cause. */
 export function adviceFor(cause: string): string {
   return Object.hasOwn(ADVICE, cause) ? ADVICE[cause as Cause] : 'See docs/operations.md.';
 }

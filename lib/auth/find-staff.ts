@@ -8,7 +8,10 @@ import { type StaffUser, writeStaff } from './staff-user';
 
 export type StaffMember = StaffUser;
 
-/** The step that a signed-in person must take before using staff pages: a new password, or an authenticator app. */
+/**
+ * The step that a signed-in person must complete before using staff pages: set a new password, or set up an
+ * authenticator app.
+ */
 export type DueStep = 'password' | 'two_factor';
 
 export type StaffSession = NonNullable<Awaited<ReturnType<typeof findStaffSession>>>;
@@ -28,7 +31,8 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  return { staff, sessionId: found.session.id, hasTwoFactor, due }; // the id opens no session, unlike the token
+  // Unlike the session's token, its id gives no access.
+  return { staff, sessionId: found.session.id, hasTwoFactor, due };
 }
 
 /** The id of the only row of `staff_settings`. */
@@ -48,7 +52,7 @@ const findSettings = statement(['id'], (db, { id }) =>
 );
 
 /**
- * Turns the requirement of an authenticator app on or off for all staff, from each person's next request on.
+ * Turns the two-factor requirement for all staff on or off. It applies to each person from their next request.
  *
  * @throws AppError forbidden if the actor is not an admin
  */

@@ -7,7 +7,10 @@ interface HashQueueLimits {
   running: number;
   /** Maximum number of hashes that wait. */
   waiting: number;
-  /** Maximum number of running and waiting hashes for unknown devices of one network. Leaves places for others. */
+  /**
+   * Maximum number of running and waiting hashes for unknown devices of one network, so that other networks find a
+   * place.
+   */
   ofNetwork: number;
   /** Maximum wait in milliseconds. */
   patienceMs: number;

@@ -87,8 +87,8 @@ export function secondsUntil(until: Date, now: Date): number {
 }
 
 /**
- * Resets the counter of a successful sign-in's device or address, and subtracts the sign-in from the counters that its
- * address shares with others.
+ * Uncounts a sign-in that succeeded: resets the counter of its device or address, and subtracts the sign-in from the
+ * counters that the address shares with others.
  *
  * @param counted how often the sign-in was counted: twice with a second factor, for the password and for the code
  */

@@ -19,7 +19,7 @@ export function safeNextPath(next: string | undefined): string {
   if (!next?.startsWith('/') || !URL.canParse(next, base)) return '/admin';
   const url = new URL(next, base);
   if (url.origin !== base || /^\/(\/|%2f|%5c)/i.test(url.pathname)) return '/admin';
-  // Drop the notice of the previous page. It would look like an answer to what the person enters next.
+  // Drop the notice of the previous page. It would look like a response to what the person enters next.
   if (url.searchParams.has('notice')) url.searchParams.delete('notice');
   return url.pathname + url.search;
 }

@@ -91,7 +91,7 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   const { db } = runtime;
   const now = runtime.now();
   const user = await findPending(runtime, headers);
-  if (!user) throw new AppError('conflict', 'This sign-in is over. Start again with your password.');
+  if (!user) throw new AppError('conflict', 'This sign-in has expired. Start again with your password.');
   const origin = await findOrigin(runtime, user.email, headers);
   const until = await countSignIn(db, user.email, origin, now);
   if (until) throw tooManyAttempts(secondsUntil(until, now));
@@ -130,7 +130,7 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   return user ?? null;
 }
 
-/** Lifetime in milliseconds of the claim on a code. The code of an app is valid for less time, 90 seconds. */
+/** Lifetime of the claim on a code, in milliseconds. A code of an authenticator app is valid for only 90 seconds. */
 const KEPT_MS = 120_000;
 
 /**
@@ -272,7 +272,10 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
   return user?.id ?? null;
 }
 
-/** Maximum number of expired rows that a sign-in deletes from each table. It adds fewer, so the tables stay small. */
+/**
+ * Maximum number of expired rows that a sign-in deletes from each table. A sign-in adds fewer, so the tables stay
+ * small.
+ */
 const MAX_CLEARED = 100;
 /** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
 const COUNTED_MS = 3_600_000;

@@ -89,7 +89,7 @@ function createStaffAuth(runtime: Runtime) {
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
     },
-    // A session ends a fixed time after the sign-in. Using it cannot extend it, because pages cannot write cookies.
+    // A session ends a fixed time after the sign-in. Requests cannot extend it, because pages cannot write cookies.
     session: { expiresIn: SESSION_SECONDS, disableSessionRefresh: true },
     rateLimit: {
       enabled: true,

@@ -133,7 +133,9 @@ async function open(path: string): Promise<Socket | null> {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
     if (code !== 'EACCES' && code !== 'EPERM') throw error;
-    throw new StartError(['The running server takes commands of its own user only: run this as that user.']);
+    throw new StartError([
+      'The running server accepts commands only from the user that it runs as: run this as that user.',
+    ]);
   }
 }
 

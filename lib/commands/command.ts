@@ -42,7 +42,7 @@ export interface Command<Wanted = unknown> {
   /** Runs before the database is opened and its version checked. It must do nothing without DATABASE_URL. */
   prepare?(env: Env): Promise<void>;
   /**
-   * Does the work without opening the database and checking its version.
+   * Does the work without opening the database or checking its version.
    *
    * @returns the exit code; null if the database must be opened and `run` called
    */

@@ -79,7 +79,7 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   throw new StartError([`${name} cannot be exported: there is ${known}.`]);
 }
 
-/** Exports beside those of one kind of record. */
+/** Exports other than those of a single kind of record. */
 const OTHERS = ['all', 'accounting', 'datev', 'documents'];
 
 type Wanted = NonNullable<ReturnType<typeof read>>;
@@ -123,7 +123,7 @@ async function exportDatev(
   if (leftOutCount > leftOut.length) print(`${leftOutCount - leftOut.length} further entries are not in it.`);
 }
 
-/** Writes the files of a month's documents, and prints their paths, and why one of them has no document. */
+/** Writes the documents of a month into files, and prints their paths. Prints the reason for each missing document. */
 async function exportDocuments(
   db: Runtime['db'],
   { month, dir }: Extract<Wanted, { kind: 'documents' }>,
@@ -146,7 +146,9 @@ async function exportDocuments(
   }
 }
 
-/** Prints CSV line by line, because a server sends single lines. `print` adds the line breaks again. */
+/**
+ * Prints CSV line by line, because the connection to a server transmits single lines. `print` restores the line breaks.
+ */
 async function printCsv(csv: AsyncIterable<string>, { print, drained, signal }: Terminal): Promise<void> {
   for await (const piece of csv) {
     for (const line of piece.split('\n').slice(0, -1)) print(line);

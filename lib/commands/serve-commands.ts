@@ -126,7 +126,7 @@ const copy = perProcess('copy', () => ({ isOpen: false }));
 /** Opens a runtime on an in-memory copy of the database, for dry runs. To save memory, only one is open at a time. */
 async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
-    throw new StartError(['The server is making a dry run already: try again when it has ended.']);
+    throw new StartError(['The server is already making a dry run: try again when it has ended.']);
   if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
   copy.isOpen = true;
   try {
@@ -155,7 +155,7 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // a killed server may have left a socket; we hold the database's lock, so no other server uses it
+    remove(); // A killed server may have left a socket. We hold the database's lock, so no other server uses it.
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -76,7 +76,7 @@ async function writePassword(
   print(`${written.email} can sign in at ${runtime.env.publicUrl}/sign-in`);
   if (given === undefined) print(`Password: ${written.password}`);
   if (await hasAdmin(runtime.db)) return;
-  print('Nobody is an admin yet, and only admins issue tokens and manage staff on the pages:');
+  print('There is no admin yet, and only admins issue tokens and manage staff on the pages:');
   print(`npm run -s staff -- set-role ${written.email} --role admin`);
 }
 

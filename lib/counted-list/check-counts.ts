@@ -8,16 +8,16 @@ const LISTS = [
   ...(['invoice', 'payment', 'sales_document', 'service'] as const),
   ...(['due_invoice', 'valid_document', 'billed_service'] as const),
 ] as const;
-/** The counted lists, the sums of the overview, and what customers owe. */
+/** The counted lists, the sums of the overview, and the receivables. */
 const KEPT = [...LISTS, 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Checks the counts of one random block per list and the sums of one random day. Stores which lists are
- * wrong. Skips a list while another process updates its blocks. Does nothing on a read-only connection. Also brings the
- * receivables up to date.
+ * Checks the counts of one random block per list and the sums of one random day. Stores which lists are wrong. Skips a
+ * list while another process updates its blocks. Does nothing on a read-only connection. Also brings the receivables up
+ * to date.
  *
- * @returns the names of the lists that are wrong, and `sums` or `receivables` if these are
+ * @returns the names of the lists with wrong counts, and `sums` or `receivables` if they are wrong
  */
 export async function checkCounts(db: Database): Promise<CountedName[]> {
   const [state] = await rows<{ reads: boolean }>(

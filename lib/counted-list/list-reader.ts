@@ -220,7 +220,8 @@ function build<Row>(
     return days.from || days.to ? countDays(list, kinds, ofKind, days) : countKinds(list, kinds);
   };
   const idsOf = ({ where, ofKind, days, kinds, offset, limit }: ReturnType<typeof parts>) => {
-    // A literal limit shows the planner that there are few rows. It expects a tenth of all rows before a bound offset.
+    // A literal limit shows the planner that there are few rows. With a bound offset, it would expect a tenth of all
+    // rows.
     const from = (condition: SQL | undefined, inner: SQL, outer = sql``) =>
       sql`select id from (select ${list.table.id} from ${list.table} where ${condition ?? sql`true`}
         order by ${order} ${inner}) page_ids ${outer} limit (select ${limit}::int)`;
@@ -318,9 +319,9 @@ type Edge = [day: SQL, id: SQL];
 const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];
 
 /**
- * Counts the rows of the given kinds between two edges. The planner ignores the second comparison of a row and
- * expects a ninth of the table, for which it would choose another index or compile the statement. The conditions for
- * the day alone show that there are few rows.
+ * Counts the rows of the given kinds between two edges. The planner uses only one of two row comparisons and would
+ * expect a ninth of the table. It would then choose another index or JIT-compile the statement. The separate condition
+ * for the day shows that there are few rows.
  */
 function countBetween(list: CountedTable, matching: SQL | undefined, from: Edge, to: Edge): SQL {
   const [column] = list.order;

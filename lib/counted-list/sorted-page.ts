@@ -23,7 +23,9 @@ interface SortedRows extends Counted {
   /** The expression to sort by, which is never null. */
   by: SQL;
   descends: boolean;
-  /** Whether few rows match. They are found, then sorted. Searching the order's index would read all other rows too. */
+  /**
+   * Whether few rows match. The query then finds and sorts them, since a scan of the order's index would read all rows.
+   */
   few?: boolean;
 }
 
@@ -66,7 +68,7 @@ async function readSortedIds(
   return isCounted ? addCount(tx, rows, known, page) : page;
 }
 
-/** Adds the number of matching rows to a page. A page that holds all rows needs no query for it. */
+/** Adds the number of matching rows to a page. If the page contains all rows, no query is necessary. */
 export async function addCount<Row>(
   tx: Database,
   rows: Counted,

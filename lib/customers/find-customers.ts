@@ -75,7 +75,7 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // The row limit of each search query. It is one more than is shown, to detect that more customers match.
 const WANTED = MAX_MATCHES + 1;
 
-/** The most matches per field for which `findBeginnings` reads all matches by index and then sorts them. */
+/** If no field has more matches than this, `findBeginnings` reads all matches by index and then sorts them. */
 const FEW = 200;
 /** Replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
 const SOME = 5000;

@@ -6,7 +6,9 @@ import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { CustomerDetails } from './schema';
 
-/** Selects ids by number, in any case. The number of a merged customer has the remaining customer's id. */
+/**
+ * Selects ids by number, in any case. For the number of a merged customer, selects the id of the remaining customer.
+ */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
     numbers.map((number) => sql`lower(${number}::text)`),
@@ -21,8 +23,8 @@ const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
 
 /**
- * Finds the ids of customers by their numbers, in any case. The number of a merged customer has the id of the customer
- * that it was merged into.
+ * Finds the ids of customers by their numbers, in any case. The number of a merged customer leads to the id of the
+ * customer that it was merged into.
  *
  * @returns ids by number, as the number was given; unknown numbers are left out
  */

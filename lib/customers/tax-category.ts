@@ -29,7 +29,7 @@ interface TaxedLine {
   tax_category: TaxCategory;
 }
 
-/** The tax of a line as it is stored or typed. */
+/** The tax of a stored or typed line. */
 export interface CategorizedLine {
   /** In percent. */
   tax_rate: string | number;
@@ -38,8 +38,8 @@ export interface CategorizedLine {
 }
 
 /**
- * Returns the category of each line, which is the chosen or else the usual one, and the first wrong combination of rate,
- * category and buyer in each line. Finds no problems while the seller's country is unknown.
+ * Returns the category of each line: the chosen one, otherwise the usual one. Also returns the first wrong combination
+ * of rate, category and buyer in each line. Finds no problems while the seller's country is unknown.
  *
  * @returns problems as sentences without a full stop, which end with the rule in brackets
  */
@@ -66,9 +66,9 @@ export function categorize(
 }
 
 /**
- * Returns the category of a line with this rate, unless staff chose another one. It agrees with `taxRuleOf`: a service
- * for a business in another EU country is reverse charge, and a service for a customer outside the EU is not subject to
- * our VAT.
+ * Returns the category of a line with this rate, unless staff chose another one. It agrees with `taxRuleOf`. A service
+ * for a business in another EU country is reverse charge. A service for a customer outside the EU is not subject to our
+ * VAT.
  *
  * @param rate in percent
  */

@@ -173,7 +173,7 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .set({ arguments: {} })
     .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
   const its = tx.select({ id: invoices.id }).from(invoices).where(eq(invoices.customer_id, id));
-  // The law requires documents for years. If an invoice has none, its buyer is not needed any more.
+  // The law requires documents for years. An invoice without a document no longer needs its buyer's data.
   await tx
     .delete(invoiceDocuments)
     .where(and(inArray(invoiceDocuments.invoice_id, its), isNull(invoiceDocuments.made_at)));

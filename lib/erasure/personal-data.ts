@@ -31,7 +31,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   bank_entries: {
     ...none('account currency bank_reference fingerprint'),
-    // Entries that are not booked name no customer, so that nothing finds them.
+    // Unbooked entries name no customer, so an erasure cannot find them.
     ...cleared('name iban purpose'),
   },
   bank_rules: { ...none('actor_id actor_name'), iban: 'cleared' },
@@ -64,8 +64,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   imports: none('kind file_name actor_id actor_name counts shape reading'),
   invoice_blocks: none('kind'),
   invoice_deltas: none('kinds'),
-  // The law requires the documents of erased customers for years, and the daily job then deletes them. Rows without a
-  // document are deleted at once.
+  // The law requires the documents of erased customers for years. Later, the daily job deletes them. Rows without a
+  // document are deleted immediately.
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
   invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash'),

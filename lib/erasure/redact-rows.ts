@@ -46,7 +46,10 @@ const ofIts = (column: string, table: string) => (of: Subject) =>
 const ofInvoices = ofIts('invoice_id', 'invoices');
 const byReference = { key: 'reference', apart: sql`left(md5(reference), 12)` };
 
-/** Condition for entries about a customer's transfers. A deleted transfer has no row, so the numbers name the customer. */
+/**
+ * Condition for entries about a customer's transfers. The row of a transfer may be deleted, so entries are found by
+ * their customer number.
+ */
 export const isOfItsTransfers = (id: number) => sql`transfer_id is not null and customer_number in (
   select customer_number from customers where id = ${id}::int
   union select customer_number from merged_customers where customer_id = ${id}::int)`;

@@ -271,7 +271,7 @@ async function checkDisk(
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
 
-/** Tests the disk space by writing a megabyte, since it may take weeks until the table that lacked space is written. */
+/** Tests the disk space by writing a megabyte. The table whose write failed may not be written again for weeks. */
 async function findsRoom(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>

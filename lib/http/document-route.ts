@@ -43,7 +43,7 @@ export function documentResponse({ pdf, xml, name }: DocumentFile, type: Documen
 }
 
 /**
- * Returns the media type that a request prefers. Without the header `Accept`, returns that of the PDF.
+ * Returns the media type that a request prefers. Without an `Accept` header, returns the type of the PDF.
  *
  * @throws AppError not_acceptable if the request accepts neither
  */

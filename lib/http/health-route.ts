@@ -33,7 +33,10 @@ function answerLive(): Response {
   return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
 }
 
-/** Responds with the service's health, with 503 if it is down or stopping. Callers with CRON_SECRET also get alerts. */
+/**
+ * Responds with the service's health. The status is 503 if the service is down or stopping. Callers with CRON_SECRET
+ * also get alerts.
+ */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
   const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);

@@ -6,7 +6,9 @@ import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
-/** The parts of a request that our handlers read. Our server's own request object is much cheaper than a `Request`. */
+/**
+ * The parts of a request that our handlers read. Creating our server's request object costs much less than a `Request`.
+ */
 export interface HttpRequest {
   readonly method: string;
   /** The absolute URL. Its host is not reliable. */
@@ -26,7 +28,9 @@ export type Handler = (
   context: { params: Promise<Params> },
 ) => Response | Promise<Response>;
 
-/** The handlers of a path by method. Next's route files export them, and our own server's route table holds them. */
+/**
+ * The handlers of a path, by method. Next's route files export them, and our own server has them in its route table.
+ */
 export type Route = Record<Method, Handler>;
 
 /** The default limit of a request body: 1 MiB. */
@@ -245,7 +249,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** Returns a route that uses one handler for all methods. Next would answer methods that are not exported. */
+/** Returns a route that uses one handler for all methods. Next itself would answer a method that a route file omits. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

@@ -19,12 +19,12 @@ export const metricsRoute: Route = {
 };
 
 /**
- * Responds with the metrics of this process and of the database for a caller with METRICS_TOKEN. The peer's address
- * never suffices, since behind a proxy every request comes from this machine.
+ * Responds with the metrics of this process and of the database to a caller with METRICS_TOKEN. A local address does
+ * not replace the token, since behind a proxy every request comes from this machine.
  */
 async function answerMetrics(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
-  // A service that cannot start still reports its process, and that its database does not answer.
+  // If the service cannot start, report the metrics of the process, and the database as down.
   const { env, ...world } =
     runtime instanceof AppError
       ? { ...worldOf({ logLevel: 'error' }), env: readEnv(['METRICS_TOKEN']), db: null }

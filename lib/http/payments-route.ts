@@ -45,7 +45,7 @@ const update = endpoint({
   },
 });
 
-/** Responds with the payment. The ETag ignores the warning, so that it equals the ETag of a GET of the payment. */
+/** Responds with the payment. The ETag does not cover the warning, so that it equals the ETag that GET returns. */
 function toAnswer(
   request: HttpRequest,
   { warning, ...payment }: PaymentRow & { warning?: string | undefined },

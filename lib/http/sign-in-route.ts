@@ -37,7 +37,7 @@ export const signInRoute = everyMethod((request: Request) => {
 
 /** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
 function answerSignIn(request: Request): Promise<Response> {
-  return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
+  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
     const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character
     const typed = { email, password: text(given.password) };
     const { headers } = request;
@@ -51,7 +51,7 @@ function answerSignIn(request: Request): Promise<Response> {
 /** Completes a sign-in after the password: checks the code of the authenticator app, or a recovery code. */
 function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
-  return answerDoor(request, CODE_PATH, async (runtime, given) => {
+  return answerSignInStep(request, CODE_PATH, async (runtime, given) => {
     const entered = enterCode(runtime, text(given.code), headers);
     const cookies = await logFailedSignIn(runtime, { by: 'code', headers }, entered);
     return { cookies, next: safeNextPath(text(given.next)) };
@@ -60,12 +60,12 @@ function answerCode(request: Request): Promise<Response> {
 
 /** Responds with the options that the browser needs to ask the person for a passkey. */
 function answerPasskeyOptions(request: Request): Promise<Response> {
-  return answerDoor(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
+  return answerSignInStep(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
 
 /** Signs in with a passkey. */
 function answerPasskey(request: Request): Promise<Response> {
-  return answerDoor(request, SIGN_IN_PATH, async (runtime, given) => {
+  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
     const parsed = passkeyAnswer.safeParse(given.response);
     if (!parsed.success) throw new AppError('validation_failed', 'There is no passkey in this request.');
     const response = parsed.data as unknown as AuthenticationResponseJSON;
@@ -97,7 +97,7 @@ interface Answer {
  *
  * @param work its result is sent as JSON, except for the cookies, which become headers
  */
-function answerDoor(
+function answerSignInStep(
   request: Request,
   page: string,
   work: (runtime: Runtime, given: Given) => Promise<Answer>,
@@ -111,10 +111,10 @@ function answerDoor(
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }
       given = await readGiven(request);
-      const { cookies, ...said } = await work(runtime, given);
+      const { cookies, ...body } = await work(runtime, given);
       const headers = new Headers({ 'Cache-Control': 'no-store' });
       for (const cookie of cookies) headers.append('Set-Cookie', cookie);
-      return isForm && said.next ? seeOther(said.next, headers) : Response.json(said, { headers });
+      return isForm && body.next ? seeOther(body.next, headers) : Response.json(body, { headers });
     },
     (error, hasStarted) => {
       if (!isForm || !hasStarted) return problemResponse(error);

@@ -28,7 +28,7 @@ export function answerUpload(request: Request): Promise<Response> {
 /** Requires an admin who uploads from our own pages. @returns the admin's email address */
 async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
   if (!isOwnOrigin(request, runtime.env.publicUrl)) {
-    throw new AppError('forbidden', 'Files are uploaded from our own pages only.');
+    throw new AppError('forbidden', 'Files can be uploaded only from our own pages.');
   }
   const staff = await findStaff(runtime, request.headers);
   if (!staff)

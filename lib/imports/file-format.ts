@@ -18,7 +18,7 @@ export interface FileFormat {
   doublesAllQuotes?: boolean;
 }
 
-/** Translated text of a cell, to be parsed like any other cell; or the cell's parsed value. */
+/** Translated text of a cell, which is then parsed like any other cell. Or the parsed value of the cell. */
 export type Translated = string | CellValue;
 
 /** Rule that computes one of our columns from one or more columns of a file. */

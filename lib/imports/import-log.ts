@@ -66,7 +66,10 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
   );
 }
 
-/** Returns the state. An import is interrupted if stopped, failed or killed. Importing its file again completes it. */
+/**
+ * Returns the state of an import. `interrupted` if it was stopped, has failed or its process was killed. Importing the
+ * file again completes such an import.
+ */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
   now: Date,

@@ -73,8 +73,8 @@ export class ImportRows {
   }
 
   /**
-   * Whether a row belongs to the unit before it. An unreadable row without a key does, so that the lines of an invoice
-   * are refused together. A readable row without a key does not: nothing says that it is a line of that invoice.
+   * Whether a row belongs to the unit before it. An unreadable row without a key belongs to it, so that all lines of an
+   * invoice are refused together. A readable row without a key does not, because it may be a line of another invoice.
    */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;

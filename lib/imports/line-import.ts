@@ -99,12 +99,12 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   if (at >= 0) return [{ field: `lines.${at}.position`, message: 'must be more than in the line before' }];
   const foreign = rows.findIndex(({ currencies }) => currencies && !currencies.includes(owner.currency));
   if (foreign >= 0) {
-    const message = `must be in ${owner.currency.toUpperCase()}, as the rest of it`;
+    const message = `must be in ${owner.currency.toUpperCase()}, the currency of the record`;
     return [{ field: `lines.${foreign}.unit_price`, message }];
   }
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
-    // Issuing an invoice stores the usual category of a line, and a file may leave it out.
+    // The stored lines of an issued invoice have a tax category, which a file may omit. Compare only given categories.
     const isSame = isDeepStrictEqual(
       known,
       lines.map((line, i) => ({ ...line, tax_category: line.tax_category ?? known[i]?.tax_category })),

@@ -54,8 +54,8 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
 }
 
 /**
- * Returns our columns that are computed from the file's cells. Leaves out a column that the file has, that is set for
- * all rows, or whose source columns are all missing. `at` holds the indexes of the source columns, -1 for a missing
+ * Returns our columns that are computed from the file's cells. Omits a column if the file contains it, if it is set for
+ * all rows, or if all its source columns are missing. `at` contains the indexes of the source columns, -1 for a missing
  * one.
  */
 function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
@@ -239,10 +239,10 @@ async function nextText(lines: AsyncGenerator<Line>): Promise<string | null> {
 }
 
 /**
- * Parses the header of a file. A format leaves unknown columns out.
+ * Parses the header of a file. If a format is chosen, unknown columns are ignored.
  *
  * @throws StartError if the header has no column names, if a name is unknown in our own format, or if two columns
- *   belong to the same field
+ * belong to the same field
  */
 export function readHeader(raw: string, known: Column[], options: FileOptions): Header {
   if (raw.length > MAX_HEADER || BINARY.test(raw.replaceAll('\n', ' '))) throw noCsv();

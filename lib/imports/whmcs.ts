@@ -170,7 +170,7 @@ const is = (wanted: string, status: string) => status.trim().toLowerCase() === w
 
 /**
  * Invoices, identified by the WHMCS id that transactions refer to. They keep their WHMCS number. WHMCS subtracts credit
- * from the total, so the import adds it again. A refunded invoice becomes a cancelled one, on which nothing is due.
+ * from the total, so the import adds it again. A refunded invoice is imported as cancelled, with nothing due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,

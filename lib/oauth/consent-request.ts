@@ -43,7 +43,9 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
 /** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/** Lifetime of the claim on a consent, in milliseconds. The provider refuses the consent earlier. */
+/**
+ * Lifetime of the claim on a consent, in milliseconds. It exceeds the time in which the provider accepts the consent.
+ */
 const KEPT_MS = 1_200_000;
 
 /**

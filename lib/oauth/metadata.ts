@@ -81,7 +81,7 @@ export function serverMetadata(env: Settings, path: string) {
 
 type Scope = (typeof accessScope.enumValues)[number];
 
-/** The scopes that tools require. Each tool requires one, and a token may have some of them. */
+/** The scopes that tools require. Each tool requires one of them, and a token may have any of them. */
 export const READ_SCOPES = ['customers:read', 'billing:read', 'servers:read'] as const satisfies Scope[];
 export type ReadScope = (typeof READ_SCOPES)[number];
 

@@ -47,7 +47,7 @@ export type TransferChange =
   | { kind: 'delete'; seen: Seen }
   | { kind: 'pay_back'; seen: Seen; amount: number; date: string }
   | { kind: 'undo_pay_back'; seen: Seen; position: number }
-  /** Pays an invoice with credit, from the first source on. */
+  /** Pays an invoice with credit. Uses the sources in the given order. */
   | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
 
 /** The decided change. `transfer` is null if it was deleted, or if no single transfer is concerned. */
@@ -94,11 +94,11 @@ export function keysOfTransfer(change: TransferChange): Keys {
 }
 
 /**
- * Decides on a change of a transfer, and adds its rows to the draft. After it, the payments of a transfer, its credit
- * and what was paid back add up to its amount.
+ * Decides on a change of a transfer, and adds its rows to the draft. Afterwards, the amount of the transfer equals the
+ * sum of its payments, its credit and the credit that was paid back.
  *
  * @throws AppError not_found; precondition_failed if the transfer has changed; validation_failed with the fields, where
- *   `share_N` is the share of the invoice with id N; conflict if the reference is taken
+ * `share_N` is the share of the invoice with id N; conflict if the reference is taken
  */
 export function decideTransfer(
   draft: PaymentDraft,
@@ -285,8 +285,9 @@ const isReleasable = ({ source, payment_reference }: StoredPayment) =>
   source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
 
 /**
- * Returns the thousandths that the recorded payments of an own invoice exceed its claim, which credit notes lower. A paid
- * amount that was imported without payments does not count, because no payment could be lowered by it.
+ * Returns by how many thousandths the recorded payments of one of our own invoices exceed its claim. Credit notes
+ * reduce the claim. An amount that was imported as paid without payments does not count, because there is no payment to
+ * reduce.
  */
 function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   if (invoice.stripe_invoice_id !== null || invoice.status !== 'paid') return 0;
@@ -294,7 +295,10 @@ function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   return Math.max(0, draft.paidOf(invoice.id).all - claimed);
 }
 
-/** Moves a part of a payment to the credit of its transfer. A payment without a transfer first becomes the share of one. */
+/**
+ * Moves a part of a payment to the credit of its transfer. A payment without a transfer first gets a transfer of its
+ * own.
+ */
 function release(draft: PaymentDraft, id: number, part: number, writer: PaymentWriter): PaymentDecision {
   const before = draft.payments.get(id);
   if (!before) throw new Error('the payment was not read');
@@ -351,7 +355,7 @@ function correct(
 const sharesOf = (draft: PaymentDraft, { reference }: StoredTransfer) =>
   draft.payments.all().filter(({ transfer }) => transfer === reference);
 
-/** Deletes a transfer with its payments, the refunds of these that were recorded here, and what was paid back. */
+/** Deletes a transfer with its payments, their refunds that were recorded here, and its paid back credit. */
 function deleteWhole(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const shares = sharesOf(draft, transfer);
   for (const share of shares) remove(draft, share, writer);

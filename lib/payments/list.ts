@@ -63,7 +63,7 @@ export const paymentList = defineList({
   page: readPage,
   columns: [
     ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),
-    // The latest column is the last one, so that programs find the others at their places.
+    // Newer columns come last, so that the older ones keep their positions for programs that read the file.
     ...['disputed', 'invoice_number', 'customer_number', 'customer_name', 'transfer'],
   ],
   toRecord: ({ customer, ...payment }) => ({

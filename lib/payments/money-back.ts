@@ -362,8 +362,8 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 }
 
 /**
- * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned,
- * otherwise completed. If the previous status did not follow from the refunds, a person had set it, and it stays.
+ * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned, otherwise
+ * completed. A previous status that did not follow from the refunds was set by a person, and is kept.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

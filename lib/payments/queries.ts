@@ -186,7 +186,7 @@ const invoiceColumns = { invoice_id: invoices.id, invoice_number: invoices.numbe
 
 export type ListedTransfer = Awaited<ReturnType<typeof listTransfers>>[number];
 
-/** Returns the credit that the transfers of a customer have left, by currency. */
+/** Returns the unused credit of a customer's transfers, by currency. */
 export async function listTransferCredits(
   db: Database,
   customerId: number,
@@ -212,7 +212,7 @@ export async function listOpenInvoices(db: Database, customerId: number) {
   return found.map((row) => toJsonAmounts(row, 'amount_due'));
 }
 
-/** Credit of a customer that can pay an invoice: what transfers have left, and what payments exceed their own invoices. */
+/** Credit of a customer that can pay an invoice: the unused credit of transfers, and overpaid amounts of invoices. */
 export interface UsableCredit {
   currency: string;
   amount: number;
@@ -221,7 +221,7 @@ export interface UsableCredit {
 
 /**
  * Returns the usable credit of a customer by currency, the oldest money first. An amount that was imported as paid
- * without payments is not usable, because no payment could be lowered by it.
+ * without payments is not usable, because there is no payment to reduce.
  */
 export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
   const rests = await db
@@ -253,7 +253,7 @@ interface Found {
   source: CreditSource;
 }
 
-/** Lists the payments that exceed the claims of own invoices, the latest payment of an invoice first. */
+/** Lists the payments that exceed the claims of our own invoices, the latest payment of an invoice first. */
 async function listOverpayments(db: Database, customerId: number): Promise<(Found & { date: string })[]> {
   const p = payments;
   const recorded = sql<string>`(sum(${p.amount} - ${p.refunded_amount}) over (partition by ${p.invoice_id}))::text`;

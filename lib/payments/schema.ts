@@ -181,7 +181,7 @@ export type PaymentChange =
     }
   | { kind: 'delete'; id: number; precondition?: Precondition | undefined };
 
-/** What customer credit comes from: the rest of a transfer, or a payment of an invoice that was paid beyond its claim. */
+/** The source of customer credit: the unused part of a transfer, or a payment of an overpaid invoice. */
 export type CreditSource = { transfer: string } | { payment: number; invoice: number; reference: string };
 
 export function paymentNotFound(id: number): AppError {
@@ -230,7 +230,7 @@ export function isSame(
   );
 }
 
-/** Error for a change of one payment of a transfer that only a change of the whole transfer can make. */
+/** Error for a change of a single payment of a transfer that is allowed only as a change of the whole transfer. */
 export function ofTransfer(reference: string, field: string, message: string): AppError {
   return new AppError(
     'conflict',

@@ -25,7 +25,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   return new AppError(
     'conflict',
     `Payment ${id} (${payment_reference}) already counts this money, as Stripe reported it. For other money, use a reference that is not an id of Stripe.`,
-    [{ field: 'payment_reference', message: `names money that payment ${id} counts` }],
+    [{ field: 'payment_reference', message: `names money that payment ${id} already counts` }],
   );
 }
 
@@ -86,8 +86,8 @@ export function isMoreAtStripe(
 }
 
 /**
- * Returns the staff task for a payment on a Stripe invoice, whose state only Stripe decides. Either more is
- * recorded than is due in Stripe, or Stripe does not know the payment and still demands the money. Otherwise
+ * Returns the staff task for a payment of a Stripe invoice, whose status only Stripe changes. A task is necessary if
+ * more is recorded than is due at Stripe, or if Stripe does not know the payment and still demands the money. Otherwise
  * undefined.
  *
  * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths

@@ -167,7 +167,7 @@ export async function recordTypedRefund(
   const { amount, date } = toRefund(typed);
   const changes = (payment: StoredPayment) => {
     if (payment.status !== 'completed')
-      throw new AppError('conflict', 'Only completed payments are refunded.');
+      throw new AppError('conflict', 'Only completed payments can be refunded.');
     return {
       cameBack: cameBackAfter(payment, amount, 'must be at most what is left of the payment'),
       refundedAt: instantOf(date, payment, writer),
@@ -219,7 +219,8 @@ function toShares(typed: Record<string, string>): Share[] {
 }
 
 /**
- * Records money that a customer paid once, spread over invoices. What no share takes is the customer's credit.
+ * Records a transfer by a customer that pays several invoices. The amount beyond all shares becomes the customer's
+ * credit.
  *
  * @param typed values of `TRANSFER_FIELDS` and of the fields `share_N`
  * @returns the id of the transfer
@@ -258,7 +259,10 @@ interface SeenTransfer {
   version: number;
 }
 
-/** Returns the transfer to change. If its reference has changed since, the version has, too. */
+/**
+ * Returns the transfer to change, by its current reference. If another person has changed the reference, the version
+ * reveals the conflict.
+ */
 async function toSeen(db: Database, { id, version }: SeenTransfer) {
   const { reference } = await getTransfer(db, id);
   return { reference, version };
@@ -310,7 +314,7 @@ export async function undoPayBack(
   await writeTransfer(db, { kind: 'undo_pay_back', seen: await toSeen(db, seen), position }, writer);
 }
 
-/** Maximum number of sources that one use of credit draws from, because each adds a payment. */
+/** Maximum number of credit sources for one payment with credit. Each source adds a payment. */
 const MAX_SOURCES = 20;
 
 /**

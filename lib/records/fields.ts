@@ -4,7 +4,7 @@ import { startOfDay } from '../dates';
 import { oneOf, textLine } from '../fields';
 import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
-// Field schemas that several kinds of record use. Null empties a field.
+// Field schemas that several kinds of record use. A null value clears the field.
 
 /** Makes the schema of an optional line of text. @param normal normalizes the text before the checks */
 export const optionalText = (max: number, normal?: (text: string) => string) =>

@@ -93,7 +93,7 @@ function decide(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
-  if (before === undefined) throw new AppError('not_found', 'It no longer exists.');
+  if (before === undefined) throw new AppError('not_found', 'The record no longer exists.');
   const { columns, problems } = parseDraft(kind, draft, before, writer, idsOf);
   if (unavailable !== undefined) problems.push({ field: kind.key, message: unavailable });
   if (problems.length > 0) return { outcome: 'refused', problems };

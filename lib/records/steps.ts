@@ -43,7 +43,7 @@ export async function takeStep(
   const step = Object.hasOwn(steps, name) ? steps[name] : undefined;
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
-    if (!row) throw new AppError('not_found', 'It no longer exists.');
+    if (!row) throw new AppError('not_found', 'The record no longer exists.');
     // If the version has changed, `saveRecord` reports the conflict, which explains why the step no longer fits.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
@@ -100,7 +100,7 @@ export type Seen = Record<'id' | 'version', number>;
 export function deleteRecord(db: Database, kind: RecordKind, { id, version }: Seen, { actor }: RecordWriter) {
   return transact(db, async (tx) => {
     const [before]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, id)).for('update');
-    if (!before) throw new AppError('not_found', 'It no longer exists.');
+    if (!before) throw new AppError('not_found', 'The record no longer exists.');
     if (before.version !== version) throw outdated();
     const problem = kind.checkDelete?.(before);
     if (problem) throw new AppError('validation_failed', problem);

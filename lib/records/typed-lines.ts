@@ -21,7 +21,7 @@ const MOST_TYPED = 501;
 
 /**
  * Collects the lines from the typed fields of a form, in order. A line that lacks fields, or that is missing before
- * another line, has empty texts, so that it is refused with its number and no line is lost.
+ * another line, has empty texts. It is then refused with its number, and no line is lost.
  */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
   const indexes = Object.keys(typed)

@@ -101,7 +101,9 @@ export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boole
   return values;
 }
 
-/** Parses lines. Returns undefined for a form without lines, so that a record imported with only totals keeps them. */
+/**
+ * Parses lines. Returns undefined for a form without lines, so that a record imported without lines keeps its totals.
+ */
 function toLines(typed: Typed): unknown[] | undefined {
   const lines = typedLines(typed);
   if (lines.length === 0) return undefined;

@@ -74,7 +74,7 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     highWaterMark: limits.pageBody + 1, // buffers the whole body of a page's request
   });
   server.maxHeadersCount = 0; // no limit, because Node would drop headers silently; the listener refuses too many
-  // Also called when keep-alive ends. While the server computes a response, it keeps the connection.
+  // Also called when keep-alive ends. Keep the connection while the server computes a response.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
@@ -133,7 +133,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Responses by error code, the same as Node's own when no listener handles the error. */
+/** Responses by error code. They equal those that Node sends if no listener handles the error. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

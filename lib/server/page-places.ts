@@ -10,8 +10,8 @@ const TURNS = 100;
 
 /**
  * Limits how many pages are rendered concurrently, because rendering occupies the only thread. Further requests wait or
- * are refused with 503. A request keeps its place until its work ends, even if its client has disconnected, but no
- * longer than `pagePlaceMs`, because uploads and exports take minutes and hardly any processor time.
+ * are refused with 503. A request keeps its place until its work ends, even if its client has disconnected. It loses
+ * the place after `pagePlaceMs`, because uploads and exports take minutes but hardly any processor time.
  */
 export function inPlaces(handle: Handler, limits: Limits): Handler {
   const common = {

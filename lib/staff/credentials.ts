@@ -190,7 +190,10 @@ export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, 
 export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor): Promise<void> {
   await writeLogin(db, actor, key, 'reset_two_factor', async (tx, user) => {
     if (actor.type === 'staff' && actor.id === user.id) {
-      throw new AppError('conflict', 'Turn off your own under Your account, with your password.');
+      throw new AppError(
+        'conflict',
+        'Turn off your own authenticator app under Your account, with your password.',
+      );
     }
     const passkeys = await tx
       .delete(staffPasskeys)

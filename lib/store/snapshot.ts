@@ -89,7 +89,7 @@ export const noKeys = () => ({
   invoiceIds: [] as number[],
   /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
-  /** References of transfers, to read the transfers, and their payments as by `paymentIds`. */
+  /** References of transfers, to read the transfers, and for their payments the same rows as `paymentIds`. */
   transfers: [] as string[],
   /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],

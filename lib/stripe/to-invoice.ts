@@ -94,8 +94,8 @@ function amountCredited(payload: Json): number | null {
 
 /**
  * Returns the amount taken from the customer's balance, in minor units. Null for a draft, because Stripe applies the
- * balance when it finalizes the invoice. Zero is returned only if more than the total was paid or due, since it then
- * shows that the excess is an overpayment and not an earlier debt. Otherwise zero becomes null.
+ * balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In that case,
+ * zero shows that the excess is an overpayment and not an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);

@@ -289,9 +289,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes by people and programs to a customer's payments, to the services of subscription items and to the links
- * of Stripe customers, and the checks with Stripe that staff requested. The creation of a payment is left out, because
- * the payment is an entry itself.
+ * The changes by people and programs, and the checks with Stripe that staff requested. The changes are those of a
+ * customer's payments, of the services of subscription items, and of the links of Stripe customers. The creation of a
+ * payment is left out, because the payment is an entry itself.
  */
 const auditSource = toSource({
   form: ID,

@@ -42,7 +42,10 @@ export function formatsOf(kind: ImportName): string[] {
   return Object.keys(FORMATS).filter((name) => FORMATS[name]?.[kind]);
 }
 
-/** Converts a form's options, or returns error messages by field: `columns.THEIRS`, `constants`, '' (the form). */
+/**
+ * Converts a form's options. If some are invalid, returns error messages by field: `columns.THEIRS`, `constants`, or ''
+ * for the whole form.
+ */
 export function toFileOptions(
   kind: ImportName,
   chosen: ChosenOptions,

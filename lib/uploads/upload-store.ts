@@ -48,7 +48,10 @@ export async function listFolders(dataDir: string): Promise<string[]> {
   return (await orNothing(readdir(uploadsFolder(dataDir)))) ?? [];
 }
 
-/** Creates the folder of an upload. Returns false if there are too many. Synchronous, so that no upload interferes. */
+/**
+ * Creates the folder of an upload. Returns false if there are too many. Works synchronously, so that no other upload
+ * can come in between.
+ */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

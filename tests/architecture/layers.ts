@@ -32,10 +32,10 @@ const LAYERS: string[][] = [
 ];
 
 /** The folders of the staff pages' components, from the top down. None of them imports a page. */
-const PAGE_ROOMS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
+const COMPONENT_FOLDERS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
 /** Folders that may import Next.js and the runtime. All other folders are domains, which these entry points call. */
-const DOORS = [
+const ENTRY_POINTS = [
   ...[
     'app',
     'proxy.ts',
@@ -77,30 +77,30 @@ const RULES: Rule[] = [
     says: 'imports go down only (tests/architecture/layers.ts)',
     broken: (from, target) =>
       isOurs(target) &&
-      roomOf(from) !== roomOf(target) &&
+      folderOf(from) !== folderOf(target) &&
       depth(from) >= depth(target) &&
       !isLeafOfDb(from, target),
   },
   {
     says: 'app reaches the database through lib only',
-    broken: (from, target) => roomOf(from) === 'app' && /^(db\/|drizzle-orm)/.test(target),
+    broken: (from, target) => folderOf(from) === 'app' && /^(db\/|drizzle-orm)/.test(target),
   },
   {
     says: 'database drivers are imported in db only',
-    broken: (from, target) => DRIVER.test(target) && roomOf(from) !== 'db',
+    broken: (from, target) => DRIVER.test(target) && folderOf(from) !== 'db',
   },
   {
     says: 'domains know neither Next.js nor the runtime: they are given what they use',
     broken: (from, target) =>
-      !DOORS.includes(roomOf(from)) && (/^next(\/|$)/.test(target) || target === 'lib/runtime.ts'),
+      !ENTRY_POINTS.includes(folderOf(from)) && (/^next(\/|$)/.test(target) || target === 'lib/runtime.ts'),
   },
   {
     says: 'the local Stripe API is for commands and tests',
     broken: (from, target) =>
-      roomOf(target) === 'lib/stripe-local' && !['lib/cli', 'lib/stripe-local'].includes(roomOf(from)),
+      folderOf(target) === 'lib/stripe-local' && !['lib/cli', 'lib/stripe-local'].includes(folderOf(from)),
   },
   {
-    says: "the staff pages' parts import downwards only (PAGE_ROOMS), and no page",
+    says: "the staff pages' parts import downwards only (COMPONENT_FOLDERS), and no page",
     broken: (from, target) => {
       if (!from.startsWith(PARTS) || !target.startsWith('app/admin/')) return false;
       if (!target.startsWith(PARTS)) return true;
@@ -126,34 +126,34 @@ export function brokenImports(sources: Source[]): string[] {
 
 /** Lists folders without a layer, and components of the staff pages outside the known folders. */
 export function homeless(sources: Source[]): string[] {
-  const rooms = new Set(sources.map(({ path }) => roomOf(path)));
+  const folders = new Set(sources.map(({ path }) => folderOf(path)));
   const parts = sources.map(({ path }) => path).filter((path) => path.startsWith(PARTS));
   return [
-    ...[...rooms].filter((room) => !LAYERS.flat().includes(room)),
+    ...[...folders].filter((folder) => !LAYERS.flat().includes(folder)),
     ...parts.filter((path) => partDepth(path) < 0),
   ];
 }
 
 function depth(path: string): number {
-  return LAYERS.findIndex((layer) => layer.includes(roomOf(path)));
+  return LAYERS.findIndex((layer) => layer.includes(folderOf(path)));
 }
 
 function partDepth(path: string): number {
-  return PAGE_ROOMS.indexOf(path.slice(PARTS.length).split('/')[0] ?? '');
+  return COMPONENT_FOLDERS.indexOf(path.slice(PARTS.length).split('/')[0] ?? '');
 }
 
 function isLeafOfDb(from: string, target: string): boolean {
-  return roomOf(from) === 'db' && BELOW_DB.includes(target);
+  return folderOf(from) === 'db' && BELOW_DB.includes(target);
 }
 
 /**
  * Returns the folder that the rules use for a path: `app`, `db`, `lib/payments`, or `lib/*.ts` for single files of lib.
  */
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;
-  const [top = '', room, file] = path.split('/');
+  const [top = '', folder, file] = path.split('/');
   if (top !== 'lib') return top;
-  return file === undefined ? 'lib/*.ts' : `lib/${room}`;
+  return file === undefined ? 'lib/*.ts' : `lib/${folder}`;
 }
 
 function isOurs(target: string): boolean {

@@ -5,14 +5,14 @@ import type { Source } from './sources';
  * new public file is a decision: use a file that is already public, or update the list with `npm test -- -u`.
  */
 export function publicFiles(sources: Source[]): string {
-  const doors = new Map<string, Set<string>>();
+  const filesOf = new Map<string, Set<string>>();
   for (const { path, imports } of sources) {
     for (const { target } of imports) {
       const [, folder, file] = /^lib\/([^/]+)\/(.+)\.tsx?$/.exec(target) ?? [];
       if (!folder || !file || path.startsWith(`lib/${folder}/`)) continue;
-      doors.set(folder, (doors.get(folder) ?? new Set()).add(file));
+      filesOf.set(folder, (filesOf.get(folder) ?? new Set()).add(file));
     }
   }
-  const lines = [...doors].map(([folder, files]) => `${folder}: ${[...files].sort().join(', ')}\n`);
+  const lines = [...filesOf].map(([folder, files]) => `${folder}: ${[...files].sort().join(', ')}\n`);
   return lines.sort().join('');
 }

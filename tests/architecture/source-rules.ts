@@ -67,7 +67,10 @@ const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node)
   },
 ];
 
-/** Lists forbidden uses, such as `lib/payments/x.ts:7 asks the clock: only lib/runtime.ts may`. */
+/**
+ * Lists forbidden uses of the clock, of randomness and of the environment, such as `lib/payments/x.ts:7 asks the clock:
+ * only lib/runtime.ts may`.
+ */
 export function usesOfTheWorld(sources: Source[]): string[] {
   const found = new Set<string>();
   for (const { path, tree } of sources) {

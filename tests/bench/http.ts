@@ -182,7 +182,7 @@ interface Operation {
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
-/** The measured operations. @throws if the servers answer differently */
+/** Returns the measured operations. @throws if the servers answer differently */
 async function operationsOf(
   db: Database,
   deps: SyncDeps,

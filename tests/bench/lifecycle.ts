@@ -151,7 +151,10 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };
 }
 
-/** Repeatedly starts and stops the product on one port and one database. @returns what was left behind */
+/**
+ * Repeatedly starts and stops the product on one port and one database. @returns wrong exit codes and leftover
+ * processes, ports and locks
+ */
 async function restartOften(name: string, dataDir: string, env: Record<string, string>): Promise<string[]> {
   const port = await freePort();
   const left: string[] = [];

@@ -35,7 +35,7 @@ test('the API reference shows every operation of the OpenAPI document', async ()
 test('the API reference forgets a typed access token on reload', async () => {
   const page = await openReference(site);
   await page.getByRole('button', { name: 'Authorize' }).click();
-  // the dialog asks for the API token only, not for secrets of the cron job or the webhook
+  // The dialog asks only for the API token, not for the secrets of the cron job or the webhook.
   expect(await page.getByRole('dialog').getByRole('textbox').count()).toBe(1);
   await page.getByRole('dialog').getByLabel('accessToken').fill(site.facts.token);
   await page.keyboard.press('Enter');

@@ -144,7 +144,7 @@ describe('stopping npm start while payments are recorded', () => {
         if (typeof outcome === 'string') return ends.push(outcome);
         written.set(reference, outcome);
         if (toldAt || written.size < BEFORE) continue;
-        toldAt = performance.now(); // set at once, so that only this writer sends the signal
+        toldAt = performance.now(); // set immediately, so that only this writer sends the signal
         await callTool();
         toldAt = performance.now();
         server.child.kill('SIGTERM');
@@ -207,7 +207,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
   beforeAll(async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'hostile')) };
     const { server, port: own } = await startServer(env, 'ulimit -n 256; ');
-    started = []; // so that these servers stay up for all tests of this block
+    started = []; // other tests must not stop these servers before the end of this block
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);

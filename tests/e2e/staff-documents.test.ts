@@ -120,7 +120,7 @@ test('the MCP tools show each step from a new customer to a paid invoice', async
   await tools.close();
 });
 
-test('a document of each kind is two clicks from the overview', async () => {
+test('a document of each kind can be opened within two clicks from the overview', async () => {
   const page = await site.open('/admin');
   for (const [list, kind] of [
     ['Invoices', ''],
@@ -394,7 +394,7 @@ test('forged form fields cannot set the status or number of an invoice', async (
     expect(await call('remove', ['invoice', id, version])).toMatch(/notice=(precondition|validation)_failed/);
     const opened = JSON.stringify({ version, typed: {} });
     const changed = new Fields({ ...forged, opened });
-    // status 200 because the form shows the error
+    // The status is 200 because the form shows the error.
     expect(await call('save', ['invoice', id, state, changed])).toBe(200);
   }
   expect(await call('step', ['invoice', id, 1, 'constructor'])).toMatch(/notice=validation_failed/);

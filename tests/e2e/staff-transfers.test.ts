@@ -81,7 +81,7 @@ test('staff can record one transfer over two invoices within five clicks, and us
   await told(page, 'The transfer is deleted. Its invoices are owed again.');
 });
 
-test('a share that a person has typed stays while the others follow the amount', async () => {
+test('a share that a person has typed stays while the other shares of the transfer follow the amount', async () => {
   const page = await site.open(`${customerPage()}/transfer`);
   await page.getByLabel('Amount in EUR').fill('100');
   await share(page, 'SEPA-1').fill('60');

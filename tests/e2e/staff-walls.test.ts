@@ -340,7 +340,7 @@ describe('access to server actions', () => {
   });
 });
 
-/** Digests every table except the sign-in counters. Also returns a session count and the audited actions. */
+/** Hashes every table except the sign-in counters. Also returns the number of sessions and the audited actions. */
 async function look(db: Database) {
   const tables = await rows<{ name: string }>(
     db,

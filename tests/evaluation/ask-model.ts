@@ -52,7 +52,7 @@ interface Reply {
   calls: ToolCall[];
   inputTokens: number;
   outputTokens: number;
-  /** The reply as a message of the next request. */
+  /** The reply, as the next request must send it back. */
   message: object;
 }
 
@@ -120,7 +120,7 @@ function parseArguments(json: string): unknown {
 }
 
 const answeredMessage = z.object({
-  // The blocks are sent back as they came, so that none of their fields gets lost.
+  // The blocks are sent back unchanged, so that none of their fields gets lost.
   content: z.array(
     z.looseObject({
       type: z.string(),

@@ -181,7 +181,7 @@ describe('the document of an issued invoice', () => {
 });
 
 describe('the document of a Stripe invoice', () => {
-  test('the document of a Stripe invoice has its lines with period and discount, and asks for no transfer', async () => {
+  test('the document of a Stripe invoice shows lines with periods and discounts, and requests no bank transfer', async () => {
     const id = await stripeInvoice();
     const xml = await (await download(id, 'application/xml')).text();
     for (const part of [
@@ -234,7 +234,7 @@ describe('the document of a Stripe invoice', () => {
     expect(xml).toContain('<ram:DuePayableAmount>0.00<');
   });
 
-  test('two Stripe invoices of one number have files of different names in a month', async () => {
+  test('two Stripe invoices with the same number have different file names in a month’s export', async () => {
     const date = { number: 'TWICE-1', invoice_date: '2031-05-02' };
     await stripeInvoice(date);
     const second = await stripeInvoice(date);
@@ -290,7 +290,7 @@ describe('the document of a credit note', () => {
     expect(xml).not.toContain('IBANID');
   });
 
-  test('the document of a cancellation has the part of the invoice that was not credited', async () => {
+  test('the document of a cancellation contains the part of the invoice that was not credited', async () => {
     const { cancellation } = await creditNotesOf();
     const xml = await (await download(cancellation.id, 'application/xml', 'credit-notes')).text();
     expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">1.00</);
@@ -304,7 +304,7 @@ describe('the document of a credit note', () => {
     expect((await download(999_999, accept, 'credit-notes')).status).toBe(status);
   });
 
-  test('a credit note has no document while a required field is empty, and names the field', async () => {
+  test('a credit note has no document while a required field is empty, and the reason names the field', async () => {
     await setCompany({ iban: null });
     const { note } = await creditNotesOf();
     const refused = await download(note.id, 'application/pdf', 'credit-notes');
@@ -315,7 +315,7 @@ describe('the document of a credit note', () => {
     await setCompany();
   });
 
-  test('the documents of a month include its credit notes, and go with those of an erased customer', async () => {
+  test('the documents of a month include its credit notes, which are deleted with those of an erased customer', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = [];
@@ -328,7 +328,7 @@ describe('the document of a credit note', () => {
     await eraseCustomer(db, customer?.id ?? 0, { actor, ...moment() });
     const { xml } = await getCreditNoteDocument(db, note.id, moment());
     expect(xml).toContain('Vergessen AG');
-    // A document that the font of PDFs cannot express was never made, but its buyer is kept.
+    // A document with characters that the PDF font lacks was never made, but its buyer's data is stored.
     const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
     await db.update(creditNotes).set(unmade).where(eq(creditNotes.id, cancellation.id));
     await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
@@ -361,7 +361,7 @@ test.each([
   ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
   ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
-])('an invoice %s has no document, and says why', async (_, make, reason) => {
+])('an invoice %s has no document, and the reason is given', async (_, make, reason) => {
   const { reasons } = await describeDocument(server.runtime.db, await make());
   expect(reasons.join(' ')).toContain(reason);
 });
@@ -386,9 +386,9 @@ test.each([
   const xml = await xmlOf(id);
   expect(xml).toContain(`<ram:CategoryCode>${category}<`);
   if (reason) expect(xml).toContain(reason);
-  // An invoice outside VAT names no VAT ID (BR-O-2).
+  // An e-invoice without VAT contains no VAT ID (BR-O-2).
   expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
-  // It then identifies the seller in another way (BR-CO-26).
+  // The e-invoice then identifies the seller in another way (BR-CO-26).
   expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
 });
 
@@ -444,7 +444,7 @@ test('the lines of a long invoice continue on further pages', async () => {
   ).toBeGreaterThan(2);
 });
 
-test('a discount has a negative quantity in the e-invoice, because a price must not be negative', async () => {
+test('a discount has a negative quantity in the e-invoice, because prices must not be negative', async () => {
   const discount = { text: 'Rabatt', quantity: 1, unit_price: -10, tax_rate: 19 };
   const xml = await xmlOf(await issue({}, [...LINES, discount]));
   expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">-1.00</);
@@ -467,7 +467,7 @@ test('the documents of a month include each of its invoices, with the reason if 
   });
 });
 
-test('the zip of a month holds each document, and a list of invoices without one', async () => {
+test('the zip of a month contains each document, and a list of the invoices without a document', async () => {
   const { db } = server.runtime;
   const { name, pdf } = await getDocument(db, await issue(), moment());
   const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });

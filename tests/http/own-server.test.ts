@@ -23,7 +23,9 @@ const SHORT: Limits = {
   stopMs: 700,
 };
 
-/** Short limits, except for receiving a request, because a busy machine may be too slow to send one in time. */
+/**
+ * Short limits, except the limit for receiving a request, because a busy machine may be too slow to send one in time.
+ */
 const PATIENT: Limits = { ...SHORT, headersMs: LIMITS.headersMs, requestMs: LIMITS.requestMs };
 
 const SECRET = 'a-secret-of-the-process';

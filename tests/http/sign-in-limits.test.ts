@@ -229,7 +229,7 @@ describe('the queue for password hashing', () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
   });
 
-  /** Starts many sign-ins at once and waits until those that do not fit into the queue are turned away. */
+  /** Starts many sign-ins concurrently, and waits until those that do not fit into the queue are refused. */
   async function crowd() {
     isHeld = true;
     const answers: string[] = [];

@@ -59,7 +59,7 @@ describe('refused deliveries', () => {
     );
 
   /**
-   * Callbacks of one-minute timers, which `minute` runs. Fake timers are no option, because they would also make slow
+   * Callbacks of one-minute timers, which `minute` runs. Fake timers cannot be used, because they would also make slow
    * connections time out.
    */
   let waiting: (() => void)[] = [];
@@ -81,7 +81,7 @@ describe('refused deliveries', () => {
   });
 
   afterEach(async () => {
-    minute(); // ends the pause between writes, so that the first refusal of the next test is written at once
+    minute(); // ends the pause between writes, so that the first refusal of the next test is written immediately
     minute();
     await Promise.allSettled(writes.mock.results.map(({ value }) => value));
     vi.restoreAllMocks();

@@ -134,7 +134,7 @@ test('the accounting export of a past month is not changed by later corrections'
   );
 });
 
-test('an amount booked and reversed within one month is left out of the accounting export', async () => {
+test('an amount that is booked and reversed within one month is missing from the accounting export', async () => {
   sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
   const own = await sendOwn('OWN-DEC');
   const { payment } = await recordPayment(
@@ -256,7 +256,7 @@ test.each([
   },
 );
 
-test('the accounting export splits an invoice of Stripe by the tax rates of its lines, and its cancellation too', async () => {
+test('the accounting export splits a Stripe invoice and its cancellation by the tax rates of the lines', async () => {
   const id = await sync.bill({ lines: [{ amount: 10_000 }, { amount: 5000 }], tax: 2250 });
   const { id: invoice_id, number } = (await sync.invoiceOf(id)) ?? { id: 0 };
   for (const [position, rate, amount] of [
@@ -301,7 +301,7 @@ test('SQL and TypeScript use the same number of decimals for each currency', asy
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
 });
 
-test('the file for DATEV names missing accounts, and then has a posting for each entry in euros', async () => {
+test('the DATEV export names missing accounts, and has a posting for each entry in euros once they are set', async () => {
   const file = () => buffer(datevFile(sync.db, '2020-02', NOVEMBER));
   const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
   const entry = { record: 'invoice', customer_number: 'K-1', customer_name: 'Müller' } as const;

@@ -28,7 +28,7 @@ import { DAY, GRACE, typed, useSync } from '../support/sync';
 const CONFLICT = { code: '40001' };
 const sync = useSync();
 
-/** Decides from the current rows what a delivery changes. Neither asks Stripe nor writes anything. */
+/** Decides from the current rows what a delivery changes. Asks Stripe nothing and writes nothing. */
 async function decide(payload: string): Promise<Commit> {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('this is not an event');

@@ -20,8 +20,8 @@ import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
 describe('lost connections', () => {
-  // The driver is patched (patches/). As published, it ends the process when a connection is lost within a
-  // transaction, or leaves a pool that never connects again.
+  // patches/ contains a patch of the driver. The unpatched driver ends the process if a connection is lost within a
+  // transaction, or its pool never connects again.
   let cutting: CuttingServer;
   let client: postgres.Sql;
 

@@ -62,7 +62,7 @@ const linesOf = (id: number) =>
   base.db.select().from(creditNoteLines).where(eq(creditNoteLines.credit_note_id, id));
 
 describe('a credit note', () => {
-  test('a credit note over a quantity lowers what its invoice owes, on the day it is issued', async () => {
+  test('a credit note for a quantity reduces the amount due of its invoice on the day of issue', async () => {
     const id = await issue();
     const note = await credit(id, [{ position: 1, quantity: 2 }]);
     expect(await read(id)).toMatchObject({
@@ -82,14 +82,14 @@ describe('a credit note', () => {
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('a credit note over a net amount of a line settles its invoice if nothing is left to pay', async () => {
+  test('a credit note for a net amount settles its invoice if nothing is left to pay', async () => {
     const id = await issue([hosting]);
     await pay(id, 23.8);
     await credit(id, [{ position: 1, amount: 10 }]);
     expect(await read(id)).toMatchObject({ status: 'paid', amount_due: '0.000', amount_credited: '11.900' });
   });
 
-  test('what a customer paid beyond the claim that credit notes leave is the customer’s credit', async () => {
+  test('an amount paid beyond the claim that remains after credit notes becomes the customer’s credit', async () => {
     const id = await issue([hosting]);
     await pay(id, 35.7);
     await credit(id, [{ position: 1, quantity: 1 }]);
@@ -98,7 +98,7 @@ describe('a credit note', () => {
     expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
   });
 
-  test('a payment after a credit note pays an invoice that owes less', async () => {
+  test('a payment after a credit note pays the reduced amount of the invoice', async () => {
     const id = await issue([hosting]);
     await credit(id, [{ position: 1, quantity: 1 }]);
     await pay(id, 23.8);
@@ -138,7 +138,7 @@ describe('a credit note', () => {
     await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
   });
 
-  test('two credit notes at once get two numbers, and only one of them if too little is left', async () => {
+  test('two concurrent credit notes get different numbers, and one is refused if too little is left to credit', async () => {
     const [one, two] = [await issue([hosting]), await issue([hosting])];
     await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
     const numbers = await rows<{ n: number }>(
@@ -187,7 +187,7 @@ describe('the cancellation of an invoice', () => {
     expect(sums).toEqual({ tax, total });
   });
 
-  test('an invoice that came with totals alone is cancelled over its totals', async () => {
+  test('the cancellation of an invoice without lines has the totals of the invoice', async () => {
     const { id } = await createInvoice(base.db);
     await cancel(id);
     expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);
@@ -215,7 +215,7 @@ test('staff find a credit note by its number, and credit notes by kind, customer
   });
 });
 
-test('the journal posts credit notes and cancellations in their own month, with their numbers', async () => {
+test('the journal posts credit notes and cancellations with their own numbers in their own month', async () => {
   const id = await issue();
   const october = await exported('2026-10');
   await credit(id, [{ position: 1, quantity: 2 }]);

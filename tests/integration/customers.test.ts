@@ -126,7 +126,7 @@ describe('the staff list of customers', () => {
       }
     });
 
-    test('a customer of the file has the open amount and the oldest due date in their own currency', async () => {
+    test('the customer file has the open amount and oldest due date in each customer’s own currency', async () => {
       let file = '';
       const filters = customerList.schema.parse({ sort: '-open' });
       for await (const piece of customerList.csv(base.db, filters)) file += piece;
@@ -260,7 +260,7 @@ describe('the state of a month', () => {
     expect(await record('2026-04', '2026-05-02')).toBe(true);
   });
 
-  test.each(CUSTOMERS)('the change of the customer “$name” is $kind', async ({ name, kind }) => {
+  test.each(CUSTOMERS)('the monthly change of the customer “$name” is $kind', async ({ name, kind }) => {
     const found = await rows<{ month: string; text: string }>(
       months.db,
       sql`select month::text, kind || ' ' || trim_scale(change) as text from mrr_changes
@@ -269,7 +269,7 @@ describe('the state of a month', () => {
     expect(found).toEqual(kind === null ? [] : [{ month: '2026-04-01', text: kind }]);
   });
 
-  test('a month has its revenue and changes, and says what was not recorded', async () => {
+  test('a month has its revenue and changes, and null for values that were not recorded', async () => {
     const reports = await readReports(months.db, '2026-05-20', 12);
     const euros = reports.rowsOf('recurring', 'eur').slice(-3);
     expect(euros.map(({ month, values }) => [month, values])).toEqual([
@@ -312,13 +312,13 @@ describe('the state of a month', () => {
     ['2026-04-churn-eur', 'cancelled in April, ended, lost'],
     ['2026-04-expansion-usd', 'in dollars'],
     ['2026-03-new-eur', ''],
-  ])('the customers for the number %s of a report are “%s”', async (mrr, expected) => {
+  ])('the number %s of a report leads to the customers “%s”', async (mrr, expected) => {
     const { data } = await customerList.page(months.db, customerList.schema.parse({ mrr }));
     const found = data.map(({ id }) => Object.keys(people).find((name) => people[name] === id));
     expect(found.sort().join(', ')).toBe(expected);
   });
 
-  test('a merged customer is compared with what both paid before', async () => {
+  test('the revenue of a merged customer is compared with the sum of both customers before', async () => {
     const [kept = 0, gone = 0] = [people.same, people['ends later']];
     await months.db.execute(
       sql`update customer_services set customer_id = ${kept} where customer_id = ${gone}`,

@@ -51,7 +51,10 @@ const books = () =>
       from invoices i left join payments p on p.invoice_id = i.id order by i.id, p.id`,
   );
 
-/** Creates a customer with a paid Stripe subscription and its name in every table that can contain it. */
+/**
+ * Creates a customer with a paid Stripe subscription, and stores the customer's name in every table that can contain
+ * it.
+ */
 async function openCase() {
   const values = {
     ...{ first_name: 'Erika', last_name: 'Musterfrau-Geheim', email: 'erased-me@example.com' },

@@ -103,7 +103,7 @@ describe('a search in few customers', () => {
 
 describe('a search in many customers', () => {
   const base = useDatabase();
-  // This exceeds the customers that the search reads by prefix and those that it scans from the start.
+  // More customers than the search reads by prefix, and more than it scans from the start of the list.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 

@@ -71,7 +71,7 @@ function copy(words: string[]): void {
   }
 }
 
-/** Runs the command of a stage. The tests' own build and packages replace those of the first stage. */
+/** Runs an instruction of a stage. The build and the packages of the tests replace those of the first stage. */
 function run(line: string): void {
   if (/^(apt-get|install) /.test(line)) return; // they change the image's operating system
   const shared: Record<string, string[]> = {
@@ -89,7 +89,9 @@ function run(line: string): void {
   }
 }
 
-/** Returns the command that starts a program of the image, in the way that `RUNS_AS` says. */
+/**
+ * Returns the command that starts a program of the image, as the user and on the file system that `RUNS_AS` describes.
+ */
 function inImage(program: string[]): string[] {
   const quoted = program.map((word) => `'${word}'`).join(' ');
   if (!isRoot) return ['sh', '-c', `cd ${image()} && exec ${quoted}`];

@@ -264,7 +264,8 @@ describe('the files of docs/examples in the demo', () => {
   };
 });
 
-// After the last example payment, because future payments are refused, and before the unpaid example invoices are due.
+// This time is after the last example payment, because future payments are refused. It is before the due date of the
+// unpaid example invoices.
 const NOW = new Date('2026-09-10T12:00:00Z');
 const MAPPED = ['--map', 'Vertrag=service_number', '--map', 'Kunde=customer_number', '--decimal-comma'];
 

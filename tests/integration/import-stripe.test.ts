@@ -23,7 +23,7 @@ function useAccount() {
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Ids of Stripe customers: one linked by number, three with the address of one, two or no customers. */
+    /** Ids of the Stripe customers: one is linked by number, and three have an address of one, two or no customers. */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),

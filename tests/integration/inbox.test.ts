@@ -98,7 +98,7 @@ describe('the list of events', () => {
     expect(eventFilters.safeParse(wrong).success).toBe(false);
   });
 
-  test('an event is read with its payload', async () => {
+  test('reading an event returns its payload', async () => {
     const event = { error_code: '23505', payload: expect.any(String) };
     expect(await getEvent(sync.db, 'evt_c')).toMatchObject(event);
     await expect(getEvent(sync.db, 'evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
@@ -145,7 +145,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('a change by an event comes with the name or number of its record', async () => {
+  test('a change by an event is listed with the name or number of its record', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const item = await createSubscriptionItem(sync.db);

@@ -42,7 +42,7 @@ describe('amounts that a customer owes', () => {
     expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
   });
 
-  test('a customer’s credit is what the customer overpaid on invoices that Stripe does not manage', async () => {
+  test('a customer’s credit is the amount overpaid on invoices that Stripe does not manage', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const status = 'paid' as const;
     const over = { customer_id, status, total: '100', amount_due: '0', amount_paid: '120.5' };

@@ -40,7 +40,7 @@ const schematrons = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
   readFileSync(join(OFFICIAL, file), 'utf8'),
 );
 const rules = schematrons.map((schematron) => Schema.fromString(evaluatedOnce(schematron)));
-/** The rules that advise only. Their flag is `warning` or `information` instead of `fatal`. */
+/** The rules that are only advice. Their flag is `warning` or `information` instead of `fatal`. */
 const ADVICE = new Set(
   schematrons.flatMap((schematron) =>
     [...schematron.matchAll(/<assert\b(?:[^>"']|"[^"]*"|'[^']*')*>/g)].flatMap(([tag]) =>
@@ -51,7 +51,7 @@ const ADVICE = new Set(
 
 /**
  * Lets the absolute paths of rules start at the document. `node-schematron` searches for the context of a rule below
- * each node, so that an absolute path would be evaluated for all nodes, which takes thirty times as long.
+ * each node. It would evaluate an absolute path for all nodes, which takes thirty times as long.
  */
 function evaluatedOnce(schema: string): string {
   return schema.replace(/context="(\/[^"|]*)"/g, 'context="self::document-node()/($1)"');
@@ -87,8 +87,8 @@ interface Checked {
 }
 
 /**
- * Returns the XRechnungen of all invoices, credit notes and cancellations of the demo that have a document. First comes
- * one of each combination of origin, country, currency, tax and number of lines.
+ * Returns the XRechnungen of all invoices, credit notes and cancellations of the demo that have a document. One of each
+ * combination of origin, country, currency, tax and number of lines comes first.
  */
 async function demoDocuments(): Promise<Checked[]> {
   const { db } = base;
@@ -121,7 +121,7 @@ async function demoDocuments(): Promise<Checked[]> {
  * Brings each recorded Stripe invoice through sync, and makes its document. Each has a customer of its own, whose empty
  * fields are filled in.
  *
- * @returns the documents, and of each recording why it has none, or an empty text
+ * @returns the documents, and for each recording the reason why it has no document, or an empty text
  */
 async function recordedDocuments() {
   const { db } = base;
@@ -284,7 +284,7 @@ const codesOf =
   ({ xml }: Pick<Checked, 'xml'>) =>
     [...xml.matchAll(pattern)].map(([, code]) => code);
 
-/** The elements and codes of a document. Documents with the same shape keep the same rules. */
+/** The elements and codes of a document. Documents of the same shape pass or break the same rules. */
 const shapeOf = (document: Checked) =>
   `${document.xml.match(/<[a-z]+:\w+/g)} ${codesOf(/(?:Type|Category|Currency)Code>([^<]+)/g)(document)}`;
 
@@ -299,7 +299,7 @@ describe('XRechnungen', () => {
     cases = [...(await ownDocuments()), ...(await stripeDocuments())];
   }, 400_000);
 
-  test('a recorded Stripe invoice has a document, or the reason that its recording shows', () => {
+  test('a recorded Stripe invoice has a document, or the expected reason why it has none', () => {
     const expected = recordedInvoices().map(({ file, invoice }) => [file, reasonFor(file, invoice)]);
     expect(recorded.reasons).toEqual(expected);
     expect(recorded.documents).toHaveLength(expected.filter(([, reason]) => reason === '').length);
@@ -312,7 +312,7 @@ describe('XRechnungen', () => {
     expect(await schemaErrors([...cases, ...recorded.documents, ...demo])).toEqual([]);
   });
 
-  test('XRechnungen of each category, kind, currency and origin keep the rules of EN 16931 and XRechnung', () => {
+  test('XRechnungen of each category, kind, currency and origin follow the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
@@ -351,7 +351,7 @@ ${checked.length} documents were checked against the rules. How many have each
     await rm(folder, { recursive: true });
   });
 
-  test('an XRechnung with ten faults breaks the rule about each', () => {
+  test('an XRechnung with ten faults breaks the rule about each fault', () => {
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [
       ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
       [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { useRunScene } from '../support/run-scene';
 
-/** Test only every 27th statement and every third request, because testing all of them would take an hour. */
+/** Tests only every 27th statement and every third request, because testing all of them would take an hour. */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
 

@@ -51,7 +51,7 @@ describe('the statement of account of the sample data', () => {
     for (const { id } of found) expect([id, closingsOf(await read(id))]).toEqual([id, await owedBy(id)]);
   });
 
-  test('a period begins with the closing balance of the day before, and has the entries of its days', async () => {
+  test('a statement of a period starts with the previous closing balance and lists the entries of the period', async () => {
     const [largest] = await rows<{ customer_id: number }>(
       base.db,
       sql`select customer_id from invoices group by customer_id order by count(*) desc limit 1`,
@@ -73,7 +73,7 @@ describe('the statement of account of the sample data', () => {
 describe('a statement of account', () => {
   const one = { currency: 'eur' };
 
-  test('a paid invoice with a refund is owed again', async () => {
+  test('the statement of account shows the refund of a paid invoice as owed again', async () => {
     const invoice = await createInvoice(base.db, { amount_paid: '109', amount_due: '10' });
     const { customer_id } = invoice;
     const payment = await createPayment(base.db, {
@@ -91,7 +91,7 @@ describe('a statement of account', () => {
     ]);
   });
 
-  test('a refund that only the status of its payment shows has the date of the payment', async () => {
+  test('the statement dates a refund like its payment if only the payment’s status shows the refund', async () => {
     const invoice = await createInvoice(base.db);
     const { customer_id } = invoice;
     await createPayment(base.db, { customer_id, invoice_id: invoice.id, amount: '119', status: 'refunded' });
@@ -101,7 +101,7 @@ describe('a statement of account', () => {
     ]);
   });
 
-  test('overpaid money and a cancelled invoice that was paid in part are credit', async () => {
+  test('the statement counts an overpayment and the paid part of a cancelled invoice as credit', async () => {
     const overpaid = await createInvoice(base.db, { status: 'paid', amount_paid: '120', amount_due: '0' });
     const { customer_id } = overpaid;
     await createPayment(base.db, { customer_id, invoice_id: overpaid.id, amount: '120' });
@@ -120,7 +120,7 @@ describe('a statement of account', () => {
     });
   });
 
-  test('a credit note at Stripe and a balance there settle an invoice of Stripe', async () => {
+  test('a credit note and a customer balance at Stripe settle a Stripe invoice in the statement', async () => {
     const { customer_id } = await createInvoice(base.db, {
       ...{ stripe_invoice_id: 'in_st', status: 'paid', amount_due: '0', amount_paid: '0' },
       ...{ amount_credited: '100', balance_applied: '19', paid_at: new Date('2026-03-05T12:00:00Z') },
@@ -132,7 +132,7 @@ describe('a statement of account', () => {
     ]);
   });
 
-  test('the credit of a transfer and what was paid back of it are entries of their own days', async () => {
+  test('the statement lists the credit of a transfer, and the paid back credit, on their own days', async () => {
     const { customer_id } = await createTransfer(base.db, {
       ...{ amount: '50', credit: '20', paid_back: [{ amount: '30.000', date: '2026-03-20' }] },
     });
@@ -143,14 +143,14 @@ describe('a statement of account', () => {
     expect(await owedBy(customer_id)).toEqual({ eur: -2000 });
   });
 
-  test('a draft is no entry, and each currency has a statement of its own', async () => {
+  test('the statement leaves out drafts and lists each currency separately', async () => {
     const { customer_id } = await createInvoice(base.db, { currency: 'usd', total: '5' });
     await createInvoice(base.db, { customer_id, status: 'draft', number: null });
     await createInvoice(base.db, { customer_id });
     expect(closingsOf(await read(customer_id))).toEqual({ eur: 11900, usd: 500 });
   });
 
-  test('the file has both balances of each currency', async () => {
+  test('the CSV file of a statement has the opening and closing balance of each currency', async () => {
     const { customer_id } = await createInvoice(base.db, { number: 'CSV-1' });
     const pieces: string[] = [];
     for await (const piece of statementCsv(base.db, customer_id, { from: '2026-02-01' }, ZONE))

@@ -103,7 +103,7 @@ test('reconciliation fetches the lines of an old paid invoice that was stored wi
   expect(after.lines.map(({ id: _, ...line }) => line)).toEqual(lines.map(({ id: _, ...line }) => line));
 });
 
-test('an invoice whose lines do not add up says which amount belongs to no line', () => {
+test('an invoice whose lines do not add up names the amount that belongs to no line', () => {
   const line = { description: null, period_start: null, period_end: null, quantity: '1' };
   const amounts = { amount: '10.000', discount: '0.000', net: '10.000', tax: '0.000', taxes: [] };
   const gapOf = (subtotal: number, tax: number, lines_complete = true) =>

@@ -67,7 +67,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     });
 
-    // Only in one time zone, because reconciling all sample data takes seconds.
+    // Run in one time zone only, because reconciling all sample data takes seconds.
     if (timeZone === 'Pacific/Auckland') {
       test('a reconciliation run finds the silent changes in a filled local Stripe', async () => {
         prepareReturns(sync.world);
@@ -95,7 +95,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
   },
 );
 
-/** Creates what some events need: a pending refund, inquiries, and a credit note on an open invoice. */
+/** Creates the objects that some events need: a pending refund, inquiries, and a credit note on an open invoice. */
 function prepareReturns(world: World) {
   const invoices = [...world.invoices.values()];
   const [refunded, ...disputed] = invoices.filter(({ charge }) => charge !== null);

@@ -427,7 +427,7 @@ const posts =
     await scene.hands().recordPayment({ ...payment, payment_reference });
   };
 
-/** Changes the payment with a reference as a program does. */
+/** Changes the payment with this reference, as a program would. */
 const changes =
   (reference: string, change: (hands: ReturnType<Scene['hands']>, id: number) => Promise<void>) =>
   async (scene: Scene) => {

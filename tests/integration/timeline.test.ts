@@ -42,7 +42,7 @@ const say = (entry: TimelineEntry) => {
   if (entry.kind === 'money_back') return `${day} ${entry.row.kind} of ${entry.row.payment_reference}`;
   if (entry.kind === 'credit_note') return `${day} ${entry.note.kind} ${entry.note.number}`;
   if (entry.kind === 'note') return `${day} note ${entry.note.text}`;
-  // The time of these entries comes from the database, so it is left out.
+  // Leave out the time of these entries, because it comes from the database.
   if (entry.kind === 'audit') return entry.audit.action;
   if (entry.kind === 'call') return `${day} call of ${entry.call.tool}`;
   return `${day} ${entry.changes.map(({ entity, field }) => `${entity}.${field}`).join(' ')}`;

@@ -107,7 +107,7 @@ describe('a transfer', () => {
     expect(await listOpenInvoices(base.db, customerId)).toEqual([]);
   });
 
-  test('credit pays another invoice later, and the payment can be undone', async () => {
+  test('credit of a transfer can pay another invoice later, and that payment can be undone', async () => {
     const { customerId, id, reference } = await spread();
     const third = await invoice(customerId, '20');
     await applyCredit(base.db, third.id, '20.00', writer());
@@ -120,7 +120,7 @@ describe('a transfer', () => {
     expect(await statusOf(third.id)).toEqual(['overdue', 20]);
   });
 
-  test('more credit than there is, or than the invoice owes, is refused', async () => {
+  test('using more credit than is available, or than the invoice owes, is refused', async () => {
     const { customerId } = await spread();
     const [small, large] = [await invoice(customerId, '20'), await invoice(customerId, '500')];
     await expect(applyCredit(base.db, small.id, '21', writer())).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('a transfer', () => {
     });
   });
 
-  test('shares that exceed the amount, and shares of other currencies or customers, are refused', async () => {
+  test('a transfer is refused if its shares exceed its amount or belong to other currencies or customers', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const [own, dollars] = [
       await invoice(customerId, '100'),
@@ -147,7 +147,7 @@ describe('a transfer', () => {
     expect(await statusOf(own.id)).toEqual(['sent', 100]);
   });
 
-  test('a reference of a payment, of a transfer or of Stripe, and one that is too long, is refused', async () => {
+  test('a transfer is refused if its reference is already used, belongs to Stripe or is too long', async () => {
     const { customerId, reference } = await spread();
     await createPayment(base.db, { payment_reference: 'CASH-7' });
     for (const payment_reference of ['CASH-7', reference, `${reference}/2`]) {
@@ -162,7 +162,7 @@ describe('a transfer', () => {
     }
   });
 
-  test('the last reference of a transfer has 255 characters at most', async () => {
+  test('the references of a transfer’s payments have at most 255 characters', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = [await invoice(customerId, '5'), await invoice(customerId, '5')];
     const payment_reference = 'x'.repeat(252);
@@ -178,7 +178,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  test('correcting a transfer changes date and reference of all its payments', async () => {
+  test('correcting a transfer changes the date and the reference of all its payments', async () => {
     const { id, first } = await spread();
     const typed = { amount: '200', payment_date: '2026-10-12', payment_reference: 'SEPA-NEW', method: '' };
     await correctTransfer(base.db, await seen(id), typed, writer());
@@ -194,7 +194,7 @@ describe('a transfer', () => {
     ).rejects.toMatchObject({ fields: [{ field: 'amount' }] });
   });
 
-  test('deleting a transfer deletes all its payments, and its invoices are owed again', async () => {
+  test('deleting a transfer deletes all its payments, so that its invoices are owed again', async () => {
     const { id, first, second, reference } = await spread();
     await deleteTransfer(base.db, await seen(id), writer());
     expect(await base.db.$count(payments, eq(payments.transfer, reference))).toBe(0);
@@ -207,7 +207,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  test('a change of a transfer that another person has changed is refused', async () => {
+  test('changing a transfer is refused if another person has changed it since', async () => {
     const { id } = await spread();
     const version = await seen(id);
     await payBackCredit(base.db, version, { amount: '10', date: '2026-10-15' }, writer());
@@ -216,7 +216,7 @@ describe('a transfer', () => {
     });
   });
 
-  test('credit can be paid back, and that can be withdrawn', async () => {
+  test('a payback of credit can be recorded and withdrawn', async () => {
     const { id } = await spread();
     await payBackCredit(base.db, await seen(id), { amount: '10', date: '2026-10-15' }, writer());
     expect(await getTransfer(base.db, id)).toMatchObject({
@@ -251,7 +251,7 @@ describe('a payment of a transfer over the API', () => {
       writer(NOW, 'api'),
     );
 
-  test('a POST for the invoice of the first payment changes that payment alone', async () => {
+  test('a POST for the invoice of a transfer’s first payment changes only that payment', async () => {
     const { customerId, first, second, id, reference } = await spread();
     const { payment, created } = await post(first.id, customerId, 120, reference);
     expect([created, payment.amount, payment.transfer]).toEqual([false, 120, reference]);
@@ -262,7 +262,7 @@ describe('a payment of a transfer over the API', () => {
     expect(await statusOf(second.id)).toEqual(['paid', 0]);
   });
 
-  test('a POST beyond the received sum, for another invoice or as pending is a conflict that names the transfer', async () => {
+  test('a POST above the received amount, for another invoice or as pending is refused with the name of the transfer', async () => {
     const { customerId, first, second, reference } = await spread();
     for (const [of, amount, more] of [
       [first, 130.01, {}],
@@ -276,7 +276,7 @@ describe('a payment of a transfer over the API', () => {
     }
   });
 
-  test('a POST under the reference of a transfer without a first payment is a conflict', async () => {
+  test('a POST with the reference of a transfer without a first payment is answered with 409', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '10');
     const { reference } = await getTransfer(base.db, await record(customerId, '30', []));
@@ -286,7 +286,7 @@ describe('a payment of a transfer over the API', () => {
     });
   });
 
-  test('a payment that was refunded in part stays in its transfer until the refund is withdrawn', async () => {
+  test('a partly refunded payment stays in its transfer until the refund is withdrawn', async () => {
     const { id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     const shareId = share?.id ?? 0;
@@ -298,7 +298,7 @@ describe('a payment of a transfer over the API', () => {
     expect((await getTransfer(base.db, id)).credit).toBe(130);
   });
 
-  test('a POST below the refunded amount is a conflict, because refunded money is no credit', async () => {
+  test('a POST below the refunded amount is answered with 409, because a refund must not become credit', async () => {
     const { customerId, first, id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     await recordTypedRefund(base.db, share?.id ?? 0, { amount: '40', date: '2026-10-15' }, writer());
@@ -312,7 +312,7 @@ describe('a payment of a transfer over the API', () => {
 });
 
 describe('the credit of an overpaid invoice', () => {
-  test('an overpaid part pays another invoice, and counts once', async () => {
+  test('the overpaid part of a payment can pay another invoice, and counts only once', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const [over, due] = [await invoice(customerId, '100'), await invoice(customerId, '30')];
     const input = { invoice_id: over.id, customer_id: customerId, amount: 120, payment_date: '2026-10-10' };
@@ -329,7 +329,7 @@ describe('the credit of an overpaid invoice', () => {
     ]);
   });
 
-  test('the whole payment of an invoice that a credit note withdrew pays another invoice', async () => {
+  test('the payment of a fully credited invoice can pay another invoice', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const withdrawn = await invoice(customerId, '100', {
       amount_credited: '100',
@@ -346,7 +346,7 @@ describe('the credit of an overpaid invoice', () => {
     expect(await sharesOf(id)).toEqual([['BANK-WHOLE/2', 100]]);
   });
 
-  test('a paid amount that was imported without payments, and money of Stripe, is not usable', async () => {
+  test('amounts imported as paid without payments, and Stripe’s payments, cannot be used as credit', async () => {
     const { id: customerId } = await createCustomer(base.db);
     await invoice(customerId, '100', { amount_paid: '130', status: 'paid', amount_due: '0' });
     const due = await invoice(customerId, '30');
@@ -401,7 +401,7 @@ const step = fc.record({
   cents: fc.integer({ min: 1, max: 20_000 }),
 });
 
-test('payments, credit and paid back amounts of each transfer add up to its amount after any sequence of changes', async () => {
+test('payments, credit and paid back credit of each transfer add up to its amount after any sequence of changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
       const { id: customerId } = await createCustomer(base.db);
@@ -418,7 +418,7 @@ test('payments, credit and paid back amounts of each transfer add up to its amou
   );
 }, 300_000);
 
-/** Plays a step. A refusal is fine, because the sums must hold after it, too. */
+/** Plays a step. The step may be refused, because the sums must then be right, too. */
 async function play(
   customerId: number,
   due: { id: number }[],
@@ -507,7 +507,7 @@ async function checkSums(customerId: number): Promise<void> {
     expect(toThousandths(amount_paid)).toBe(paid);
     expect(toThousandths(amount_due)).toBe(Math.max(0, toThousandths(total) - paid));
   }
-  // What was paid back has left the credit, and the journal counts it as money that left.
+  // Credit that was paid back is no longer available, and the journal counts it as paid out.
   const money = [
     ...all.map((row) => toThousandths(row.amount)),
     ...known.map(({ credit }) => toThousandths(credit)),

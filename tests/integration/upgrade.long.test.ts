@@ -12,8 +12,8 @@ import { onServer } from '../support/database';
 import { withDatabase } from '../support/database-url';
 
 /**
- * A database of release 1.0.0: its migrations 0000 to 0002, its functions, and 60 sample customers with what belongs
- * to them. Made with `pg_dump --no-owner --no-privileges --inserts`. Never replace it: databases like it exist.
+ * A database of release 1.0.0: its migrations 0000 to 0002, its functions, and 60 sample customers with their records.
+ * Made with `pg_dump --no-owner --no-privileges --inserts`. Never replace it: databases like it exist.
  */
 const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
@@ -94,7 +94,7 @@ function startWriter({ db }: DatabaseHandle, name: string) {
     }
   };
   const done = write();
-  done.catch(() => {}); // a failed write is thrown by stop
+  done.catch(() => {}); // `stop` throws the error of a failed write
   return {
     acknowledged,
     stop: async () => {

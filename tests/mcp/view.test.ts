@@ -9,7 +9,7 @@ const CONTEXT = { theme: 'light', locale: 'de-DE', timeZone: 'Europe/Berlin' };
 const EUR = { currency: 'eur' };
 const evilCustomer = { id: 1, customer_number: 'K1', name: EVIL, email: null, status: 'active' };
 
-/** The page of an MCP host as the specification describes it. It sandboxes the view and collects all its messages. */
+/** A page of an MCP host, as the specification describes it. It sandboxes the view and collects all its messages. */
 const HOST = `<!doctype html><html lang="en"><title>Host</title><body><iframe title="View"></iframe><script>
   window.received = [];
   const frame = document.querySelector('iframe');

@@ -31,9 +31,7 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   isCovered: boolean;
 }
 
-/**
- * A worker's report: the outcomes since its last report, its next history, and the blocks it never reached.
- */
+/** A worker's report: the outcomes since its last report, its next history, and the blocks that it never reached. */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
 const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));

@@ -239,7 +239,9 @@ async function run(stage: Stage, looks: Look[]) {
   return result;
 }
 
-/** Returns the failures that a run must report. It cannot find checkouts of customers that Stripe no longer knows. */
+/**
+ * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe no longer knows.
+ */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(
     (row) => row.stripe_subscription_id === null && row.status !== 'cancelled',
@@ -263,8 +265,8 @@ function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string
 }
 
 /**
- * Expects a second run to change nothing. The one exception is an object whose customer data sync has not seen yet,
- * because the previous run did not have to retrieve any object of that customer.
+ * Expects a second run to change nothing. The one exception is an object whose customer data is new to sync, because
+ * the previous run did not have to retrieve any object of that customer.
  *
  * @returns whether the run brought new data
  */
@@ -283,7 +285,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   played.looks.push(...looks);
   const { status } = expectedFailures(played, tables);
   if (again.status === status && again.changes === 0) return isNews;
-  // The new data may lead the run to a checkout. Runs then stop looking for that checkout, and stop failing for it.
+  // The new data may lead the run to a checkout. Later runs then neither look for that checkout nor fail because of it.
   const statuses = [status, expectedFailures(played, await stage.tables()).status];
   if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
   const actual = await stage.lastChanges(again.changes);

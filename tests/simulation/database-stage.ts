@@ -140,8 +140,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
 }
 
 /**
- * Builds a request that is signed only when its signature header is read, because other deliveries may move
- * the clock by days while the body is read.
+ * Builds a request that is signed only when its signature header is read. Other deliveries may move the clock by days
+ * while the body is read.
  */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {

@@ -210,7 +210,7 @@ async function playMutant(mutant: Mutant, seed: number, server: string | null) {
   const root = copyWith(mutant);
   const isPure = !mutant.needsDatabase;
   const given = { server: isPure ? null : server, isPure, isCounted: false, resume: false, shrinkFor: 0 };
-  // Each mutant gets one worker, since two mutants run at once on two cores. One process is enough to cause a race.
+  // Two mutants run concurrently on two cores, so each gets one worker. A race is possible even within one process.
   const options = { runs: RUNS, seed, ...given, root, workers: 1 };
   const { totals, failure } = await runCampaign(options, () => {});
   rmSync(root, { recursive: true });

@@ -117,8 +117,8 @@ async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Pr
 }
 
 /**
- * Records a payment of a Stripe invoice as a program would, often for a payment that was deleted before, or
- * under the id of the payment intent.
+ * Records a payment of a Stripe invoice as a program would. Often repeats a payment that was deleted before, or uses
+ * the id of the payment intent as reference.
  */
 async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step): Promise<string | null> {
   const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));

@@ -10,7 +10,7 @@ export interface Plan {
   lossless: boolean;
   /** Whether Stripe delivers once per hour, many events at the same time, to one process. */
   bursts: boolean;
-  /** Milliseconds by which all deliveries about some of the objects are late. */
+  /** Milliseconds by which all deliveries about certain objects are late. */
   slow: number;
   /** Whether an e-mail address links customers automatically. Otherwise staff confirm each link. */
   linkByEmail: boolean;

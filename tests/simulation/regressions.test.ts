@@ -135,7 +135,7 @@ describe('revisions of an invoice', () => {
     expect(await stored()).toMatchObject({ status: 'cancelled', uncollectible: false });
   }
 
-  /** Only the answer about the original has the customer's number. */
+  /** Sets the customer's number after the original, so that only Stripe's answer about the original contains it. */
   async function relinking(scene: Scene) {
     own()(scene);
     const first = atStripe.invoice(scene);

@@ -33,7 +33,7 @@ const isPlain = (value: unknown) => Array.isArray(value) || !['object', 'undefin
 export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown> {
   const columns = Object.entries(getTableColumns(MODELLED[table]));
   return Object.fromEntries(
-    // An expression such as `now()` is an object.
+    // The default is an object if it is an expression such as `now()`.
     columns.map(([name, { default: value }]) => [name, isPlain(value) ? value : null]),
   );
 }

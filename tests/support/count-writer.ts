@@ -22,7 +22,7 @@ const CHANGES = [
 
 async function write(): Promise<never> {
   for (;;) {
-    // A transaction that deadlocked or whose session was ended leaves nothing behind.
+    // A transaction leaves nothing behind if it deadlocks or its session is ended.
     const written = db.transaction(async (tx) => {
       for (const change of CHANGES) await tx.execute(change);
     });

@@ -57,7 +57,7 @@ export function openFaulty(db: Database): FaultyDatabase {
     if (what === 'committed' && fault.how !== DEAD) return undefined;
     happened = true;
     if (fault.how !== DEAD) return fault.how;
-    // 57P01 (admin_shutdown) makes the run stop, as the death of its process would.
+    // With the code 57P01 (admin_shutdown) the run stops, as if its process had died.
     throw Object.assign(new Error('the process is dead'), { code: '57P01' });
   };
   const failing = (run: Run): Run => {

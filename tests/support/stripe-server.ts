@@ -103,9 +103,9 @@ export type Fault =
       /** The stripe-should-retry header. */
       shouldRetry?: boolean;
     }
-  /** Creates the response at once but sends it after a delay, when it may be out of date. */
+  /** Creates the response immediately but sends it after a delay, when it may be out of date. */
   | { kind: 'latency'; ms: number }
-  /** Creates the response at once but sends it when the promise resolves. */
+  /** Creates the response immediately but sends it when the promise resolves. */
   | { kind: 'hold'; until(): Promise<void> }
   | { kind: 'reset' }
   /** Never responds. */

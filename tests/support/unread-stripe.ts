@@ -9,9 +9,9 @@ const [SUBSCRIPTIONS, INVOICES] = [3, 5];
 const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
- * Creates a Stripe account that sync has not read yet, and our customers. A quarter of the Stripe customers match by
- * number, a quarter by the e-mail address of one customer, a quarter by an address that two customers share, and a
- * quarter match no customer.
+ * Creates a Stripe account that sync has not read yet, and our customers. The Stripe customers are of four kinds, a
+ * quarter each: they match by number, by the e-mail address of one customer, by an address that two customers share, or
+ * not at all.
  *
  * @param objects the minimum number of objects in the account
  */

@@ -50,7 +50,7 @@ describe('personal data in events', () => {
     const read = [toProviderInvoice, toProviderSubscription, toProviderCheckout].map((to) => {
       const provider = to(object);
       if (provider && 'lines' in provider && provider.lines) {
-        // Descriptions of lines are personal data, and belong to the fingerprint.
+        // Erasing removes the descriptions of lines, which changes the fingerprint of the lines. Leave both out.
         const { lines, isComplete } = provider.lines;
         const withoutText = lines.map((line) => ({ ...line, description: null }));
         Object.assign(provider, { lines: { lines: withoutText, isComplete } });

@@ -62,7 +62,7 @@ describe('the tax category of a Stripe line', () => {
     ['not_subject_to_tax', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
     ['not_collecting outside the EU', { reason: 'not_collecting' }, BOSTON, 'O'],
     ['no reason, for a business in the EU', { reason: null }, VIENNA, 'AE'],
-  ])('the tax category of a Stripe line with %s', (_, tax, buyer, category) => {
+  ])('a Stripe line with %s gets the expected tax category', (_, tax, buyer, category) => {
     const { lines, taxes, problems } = printed([{ amount: '100.00', taxes: [tax] }], buyer);
     expect(problems).toEqual([]);
     expect(lines).toMatchObject([{ tax_category: category }]);

@@ -110,7 +110,10 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', children }: 
   );
 }
 
-/** Links a month's file for DATEV, or names the settings that it needs, and lists the entries that it leaves out. */
+/**
+ * Shows a link to a month's DATEV file, or the settings that are missing for it, and lists the entries that the file
+ * omits.
+ */
 function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
   const { postings, missing, leftOut, leftOutCount } = plan;
   return (

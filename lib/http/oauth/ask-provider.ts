@@ -10,12 +10,18 @@ interface Asked {
   query?: URLSearchParams;
   form?: URLSearchParams;
   json?: unknown;
-  /** The client's headers. Its address counts towards rate limits, and its cookie identifies the signed-in person. */
+  /**
+   * The client's headers. The address in them counts towards rate limits, and the cookie identifies the signed-in
+   * person.
+   */
   headers: Pick<Headers, 'get'>;
   authorization?: string | undefined;
 }
 
-/** Calls better-auth's OAuth provider. Passes on the client's address, and its cookie only to authorize and consent. */
+/**
+ * Calls better-auth's OAuth provider with the client's address. Sends the client's cookie only to authorize and
+ * consent.
+ */
 export async function askProvider(runtime: Runtime, asked: Asked): Promise<Response> {
   const { env } = runtime;
   const headers = new Headers({ accept: 'text/html', origin: new URL(env.publicUrl).origin });

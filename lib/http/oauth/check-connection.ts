@@ -31,8 +31,8 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
- * Checks at the public address whether each kind of client can connect. A trial runs up to the sign-in page,
- * then continues with a token that is valid for a minute. It stops at its first failure.
+ * Checks whether each kind of client can connect through the public address. The trial of a client runs up to the
+ * sign-in page, then continues with a token that is valid for a minute. It stops at its first failure.
  *
  * @param userId the member of staff who runs the check
  * @returns the problem that affects every client; if it is null, the result of each client
@@ -62,7 +62,7 @@ async function checkClient(trial: Trial) {
   }
 }
 
-/** Adds the advice to allow the client's User-Agent, if the failed step has worked with `NEUTRAL`. */
+/** Adds the advice to allow the client's User-Agent if the failed step succeeds with `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;

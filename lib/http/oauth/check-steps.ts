@@ -38,7 +38,7 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/** Registers the trial's client as the real one registers: with a metadata document, by itself or by an admin. */
+/** Registers the trial's client like the real client: with a metadata document, by itself or by an admin. */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);

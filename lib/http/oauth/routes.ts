@@ -11,16 +11,16 @@ import { answerRevoke, answerToken } from './token-route';
 const preflight = () => openPreflight('POST');
 
 /** Makes a POST route that web pages of any origin may call. */
-const openDoor = (answer: (request: Request) => Promise<Response>) => ({
+const publicPostRoute = (answer: (request: Request) => Promise<Response>) => ({
   ...methodNotAllowed('POST, OPTIONS'),
   POST: answer,
   OPTIONS: preflight,
 });
 
 /** `/api/auth/oauth2/…` */
-export const tokenRoute = openDoor(answerToken);
-export const revokeRoute = openDoor(answerRevoke);
-export const registerRoute = openDoor(answerRegister);
+export const tokenRoute = publicPostRoute(answerToken);
+export const revokeRoute = publicPostRoute(answerRevoke);
+export const registerRoute = publicPostRoute(answerRegister);
 export const authorizeRoute = { ...methodNotAllowed('GET'), GET: answerAuthorize };
 /** OpenID's discovery requires a key set. It is empty, because nothing is signed. */
 export const keysRoute = { ...methodNotAllowed('GET'), GET: () => openJson({ keys: [] }) };

@@ -167,7 +167,8 @@ function takeLines(
       return { ...line, ...period, description: isErased ? null : line.description };
     }),
   );
-  // The first report of the lines of a stored invoice adds what was not kept before. Only a later one is a change.
+  // The first report of a stored invoice's lines only adds data that was not stored before. Only later reports are
+  // changes.
   if (row.lines_hash !== null && !isSame) {
     const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: id };
     draft.changes.push({

@@ -165,7 +165,7 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** Stripe's refund, into which a refund recorded here is merged if both are the same. */
+  /** The Stripe refund into which an equal refund recorded here is merged. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }

@@ -78,9 +78,9 @@ function findRecorded(
 }
 
 /**
- * Returns whether a payment recorded here paid this invoice at Stripe. Asks Stripe which invoice a payment
- * intent paid. Returns true if Stripe does not answer, or if the reference is a charge, because an event
- * names only the last of several payments, and no money may count twice.
+ * Returns whether a payment recorded here paid this invoice at Stripe. Asks Stripe which invoice a payment intent paid.
+ * Also returns true if that remains unknown, so that no money counts twice. It is unknown if Stripe does not answer,
+ * and for a charge, because an event names only the last of several payments.
  */
 function isMoneyOf(
   draft: Draft,

@@ -75,7 +75,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
     .from(stripeEvents)
     .where(eq(stripeEvents.id, id));
   if (stored?.payload === '')
-    throw new AppError('conflict', 'The body of this event was dropped for its age.');
+    throw new AppError('conflict', 'This event is too old to replay: its body is no longer stored.');
   const event = stored && toProviderEvent(JSON.parse(stored.payload));
   if (!event) throw new AppError('not_found', `There is no event ${id} in the inbox.`);
   return handleEvent(deps, event, stored.payload, { again: true });

@@ -87,7 +87,8 @@ async function decide<T>(deps: SyncDeps, id: number, work: (draft: Draft, found:
     keys: await keysOfBoth(deps.db, id),
     decide: (draft) => {
       const found = both(draft, id);
-      if (!found) throw new AppError('not_found', 'Its checkout no longer names another subscription.');
+      if (!found)
+        throw new AppError('not_found', 'The checkout of this subscription no longer names another one.');
       if (found.made.stripe_customer_id) draft.concerned.add(found.made.stripe_customer_id);
       return work(draft, found);
     },

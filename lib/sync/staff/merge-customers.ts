@@ -42,8 +42,8 @@ export interface Seen {
 
 /**
  * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
- * alias. This cannot be undone. A Stripe customer for which sync had created one of the two customers then counts as
- * linked by staff.
+ * alias. This cannot be undone. If sync created one of the two for a Stripe customer, that Stripe customer then counts
+ * as linked by staff.
  *
  * @param taken the fields that the remaining customer takes over from the deleted one
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased
@@ -98,7 +98,7 @@ async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer
     .orderBy(asc(customers.id))
     .for('update');
   const [before, other] = [kept, gone].map(({ id }) => found.find((row) => row.id === id));
-  if (!before || !other) throw new AppError('not_found', 'One of them does not exist any more.');
+  if (!before || !other) throw new AppError('not_found', 'One of the two customers no longer exists.');
   if (before.version !== kept.version || other.version !== gone.version) {
     throw new AppError('conflict', 'Somebody else has changed one of them since you opened this.');
   }

@@ -146,7 +146,7 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
   return run_id;
 }
 
-/** K-WREN owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read it. */
+/** Creates K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read it. */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
     customer_number: 'K-WREN',
@@ -186,7 +186,7 @@ async function fillWren(db: Database): Promise<number> {
   return customer_id;
 }
 
-/** K-DESK has an invoice made from an offer, and a service that runs on a server and has a subscription. */
+/** Creates K-DESK with an invoice made from an offer, and a service that runs on a server and has a subscription. */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
   const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
@@ -262,7 +262,7 @@ async function fillForms(db: Database) {
   };
 }
 
-/** A bank statement with a credit that names the invoice FORM-1, and an outgoing payment. */
+/** Inserts a bank statement with a credit that names the invoice FORM-1, and an outgoing payment. */
 async function insertStatement(db: Database): Promise<number> {
   const shared = { account: 'DE02120300000000202051', currency: 'eur' };
   const file = { file_name: 'october.xml', file_sha256: 'a', entry_count: 2 };
@@ -286,7 +286,7 @@ async function insertStatement(db: Database): Promise<number> {
   return entry.statement_id;
 }
 
-/** K-GONE can be erased once its service has ended. K-OLD and K-NEW are duplicates of one customer. */
+/** Creates K-GONE, which can be erased once its service has ended, and K-OLD and K-NEW, which are duplicates. */
 async function fillErasable(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
   const { id: service } = await createService(db, { customer_id: customer, service_number: 'S-GONE' });
@@ -321,7 +321,7 @@ async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Pa
   return paid;
 }
 
-/** K-BROKEN has a payment that cannot be read, placed after more than one export batch. */
+/** Creates K-BROKEN with 1,500 payments. The export reaches the one that cannot be read only after its first batch. */
 async function fillBroken(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-BROKEN' });
   const { id: invoice } = await createInvoice(db, { number: 'BROKEN-1', customer_id: customer });
@@ -332,7 +332,7 @@ async function fillBroken(db: Database) {
     from generate_series(1, 1500) i order by i desc`);
 }
 
-/** K-ASKED is for tests of everyday questions. Also adds a server in maintenance. Tests only read both. */
+/** Creates K-ASKED for tests of everyday questions, and a server in maintenance. Tests only read them. */
 async function fillAsked(db: Database) {
   const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
   const of = { customer_id: customer.id };

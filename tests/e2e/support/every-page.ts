@@ -13,8 +13,8 @@ type Facts = Site['facts'] & { upload?: string };
 const MAX_SCRIPT = 250_000;
 
 /**
- * The largest layout shift of a page. A slow browser paints what it has parsed so far, and then a right-aligned row of
- * buttons moves with each parsed button. These shifts add up to a hundredth. Values up to 0.1 count as good
+ * The largest layout shift of a page. A slow browser paints the buttons of a right-aligned row while it parses them,
+ * and each parsed button moves the others. These shifts add up to 0.01. Values up to 0.1 count as good
  * (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.03;
@@ -47,7 +47,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** More addresses: filtered lists, further records, and pages that show an error or a message. */
+/** Further addresses: filtered lists, further records, and pages that show an error or a message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
@@ -141,7 +141,8 @@ async function watchShifts(page: Page): Promise<void> {
 }
 
 /**
- * Adds up the script bytes of a page. A script counts with its size at first load, even if it later comes from a cache.
+ * Adds up the script bytes of a page. Each script counts with its transferred size, even if it later comes from a
+ * cache.
  */
 async function watchScripts(page: Page) {
   const sizes = new Map<string, number>();

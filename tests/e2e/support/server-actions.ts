@@ -289,7 +289,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/staff/actions.ts#resetFactor': [otherId],
   'app/admin/staff/actions.ts#invite': [otherId],
   'app/admin/staff/actions.ts#remove': [otherId],
-  // must be the last staff action, because it forces the admin to set up a second factor
+  // This must be the last staff action, because it forces the admin to set up a second factor.
   'app/admin/staff/actions.ts#demand': [true],
   'app/admin/account/actions.ts#changePassword': [
     '/admin/account',

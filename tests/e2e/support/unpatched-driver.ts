@@ -24,6 +24,6 @@ export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
 }
 
-/** The error message at start. */
+/** The error message that a process with this driver prints when it starts. */
 export const UNPATCHED =
   'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';

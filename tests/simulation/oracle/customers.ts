@@ -103,7 +103,7 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
     )
     .sort((a, b) => a.rank - b.rank || a.created - b.created || (a.id < b.id ? -1 : 1));
   const [best] = numbers;
-  // Stripe's lists report objects without an event time, so the order of the numbers is uncertain.
+  // Stripe's lists report objects without an event time, so the numbers have no certain order.
   if (best && truth.hasKey) {
     return numbers.filter(({ rank }) => !full || rank === best.rank).map(({ own }) => own);
   }

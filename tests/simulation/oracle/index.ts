@@ -28,8 +28,8 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
 }
 
 /**
- * Expects a customer that sync created to have the address of one of its Stripe customers, or of any if all of its
- * Stripe customers have since been linked to other customers.
+ * Expects a customer that sync created to have the address of one of its Stripe customers. If all of them have since
+ * been linked to other customers, the address of any Stripe customer is accepted.
  */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;
@@ -49,9 +49,9 @@ function checkStreets(given: Case): void {
 }
 
 /**
- * Expects a service's next billing date to be the latest period end of the live items that bill it, and an
- * end date if all of them end. If Stripe has no date, no earlier date from Stripe may be left. A date
- * entered by people may be left, and must be left if Stripe never had a date.
+ * Expects a service's next billing date to be the latest period end of the live items that bill it. Expects an end date
+ * if all of these items end. If Stripe has no date, an earlier date from Stripe must be gone. A date that people
+ * entered may remain, and must remain if Stripe never had a date.
  */
 function checkServiceDates(given: Case): void {
   const { truth, tables } = given;

@@ -93,7 +93,7 @@ const SHOWN_LINES = 10;
 
 /**
  * Expects the lines that Stripe has, since a simulated invoice keeps its lines. Without an answer of Stripe's API, only
- * the first lines of a longer invoice are known. An invoice that is known by a failed payment alone may have no lines.
+ * the first lines of a longer invoice are known. An invoice of which only a failed payment is known may have no lines.
  */
 function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, tables, full } = given;
@@ -137,7 +137,7 @@ const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
 });
 
 interface Failures {
-  /** Whether the row must show a failed payment. `may`: whether it can show one. */
+  /** Whether the row must show a failed payment. If `may` is true, it can show one. */
   must: boolean;
   may: boolean;
   /** The time of the failure in seconds, if only events can have reported it. Otherwise null. */

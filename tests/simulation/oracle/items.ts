@@ -85,7 +85,7 @@ function wasMoved({ history }: Truth, item: string): boolean {
 
 /**
  * Returns the items whose subscription is uncertain unless Stripe is asked. Two subscriptions may show an item in
- * events of the same second, and a subscription with more items than its events show may have moved one of the hidden
+ * events of the same second. A subscription with more items than its events show may also have moved one of the hidden
  * items.
  */
 export function itemsAdrift(truth: Truth): Set<string | null> {
@@ -173,7 +173,7 @@ function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
 const isDelivered = ({ times }: Truth, story: Moment<CheckoutSession>[]) =>
   story.some(({ event }) => (times.get(event.id)?.done ?? null) !== null);
 
-/** Returns whether each billed item matches one sold service, with the same amount for the same time. */
+/** Returns whether each billed item matches one sold service, with the same amount per period. */
 function isSold({ services, sold }: Own, about: Subscription): boolean {
   const wanted = services.filter(({ id }) => sold?.services.includes(id));
   const pair = (items: readonly SubscriptionItem[], left: readonly OwnService[]): boolean => {

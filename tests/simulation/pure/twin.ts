@@ -295,7 +295,7 @@ const WAYS: Way[] = [
   renew,
   renewed(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
-    // A plan has no lines of a new invoice that it does not insert.
+    // A plan contains lines of a new invoice only if it inserts that invoice.
     plan.lines = plan.lines.filter(({ invoice_id }) => invoice_id > 0);
     plan.changes = [];
   }),
@@ -359,9 +359,9 @@ async function load(tables: ModelTables, db: Database): Promise<void> {
   }
 }
 
-/** In these values the order of the keys is not compared, since nothing depends on it. */
+/** The order of the keys of these values is not compared, since nothing depends on it. */
 const LOGGED = new Set(['changes', 'before', 'after']);
-/** In these columns the order of the keys is compared, too, since jsonb sorts them. */
+/** The order of the keys of these columns is compared too, since jsonb sorts them. */
 const JSON_KEYS = new Set(['numbers', 'details']);
 const isRow = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

@@ -123,11 +123,11 @@ export const INVOICE_STEPS: Steps = {
   }),
 
   deleteDraft: onInvoice(['draft'], (scene, found) => {
-    // If only the draft reported its customer, it would be uncertain whether sync knows the customer.
+    // If the draft were the only report of its customer, it would be uncertain whether sync knows the customer.
     const isKnown = [...scene.world.subscriptions.values()].some(
       ({ customer }) => customer === found.customer,
     );
-    // An e-mail address that only the draft reported would be uncertain, too.
+    // The same is true of an e-mail address that only the draft reported.
     const isLast = scene.plan.linkByEmail && scene.world.customers.get(found.customer)?.deleted;
     if (!isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);
@@ -243,7 +243,7 @@ function collected({ world }: Scene, a: number) {
   return pick([...world.paymentIntents.values()].filter(isCollected), a);
 }
 
-/** Creates an invoice that is paid at once. */
+/** Creates an invoice that is paid immediately. */
 function paidNow(scene: Scene, a: number) {
   const { world } = scene;
   const owner = ownerOf(scene, a);

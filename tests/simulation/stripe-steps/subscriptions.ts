@@ -221,7 +221,7 @@ function boughtItems(scene: Scene, reference: number | null, b: number, c: numbe
 }
 
 /**
- * Returns whether deleting the Stripe customer may hide its e-mail address from sync, because only a
+ * Returns whether deleting the Stripe customer may hide its e-mail address from sync. That is the case if only a
  * deleted draft or a lost checkout reported the address.
  */
 function mayHideAddress({ world, plan }: Scene, id: string): boolean {

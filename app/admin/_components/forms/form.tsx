@@ -36,7 +36,7 @@ interface ActionFormProps extends FooterProps {
   typed?: FormState['typed'];
   /** Whether typed values survive an expired session. Never set it for forms with passwords. */
   keeps?: boolean;
-  /** Whether the fields keep their values after the action. By default React resets the form. */
+  /** Whether the fields keep their values after the action. If false, React resets the form. */
   stays?: boolean;
   /** Initial error message, for a form that was submitted without JavaScript. */
   problem?: string | null;

@@ -99,7 +99,7 @@ export function typingRoute(
 ) {
   const respond = (request: Request): Promise<Response> =>
     answerWith(async (runtime) => {
-      if (!(await currentStaff())) throw new AppError('unauthenticated', 'Nobody is signed in.');
+      if (!(await currentStaff())) throw new AppError('unauthenticated', 'You are not signed in.');
       const parsed = schema.safeParse(new URL(request.url).searchParams.get('q') ?? '');
       if (!parsed.success) throw invalidField('q', parsed.error.issues[0]?.message ?? 'is no search');
       const answered = await answer(parsed.data, runtime);

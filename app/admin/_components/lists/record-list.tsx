@@ -38,7 +38,10 @@ interface Props<Row extends { id: string | number }> {
   entryOf(row: Row): Entry;
   /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
-  /** Whether the columns need more than 800 px. The table then begins at 960 px, with less space between its columns. */
+  /**
+   * Whether the columns need more than 800 px. The table then replaces the narrow list only from 960 px on, with less
+   * space between the columns.
+   */
   isDense?: boolean;
 }
 

@@ -167,8 +167,8 @@ export const textsOf = (form: FormData): Record<string, string> =>
   );
 
 /**
- * Maps an error to the message of each invalid field of a form. The key '' holds the error's own message if no field is
- * invalid, and otherwise the first message about a field that the form lacks.
+ * Maps an error to the message of each invalid field of a form. The key '' holds the message for the form as a whole:
+ * the first message about a field that the form lacks, or the error's own message if no field is invalid.
  */
 export function toProblems({ fields, message }: AppError, typed: object): Record<string, string> {
   if (fields.length === 0) return { '': message };

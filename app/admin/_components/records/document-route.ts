@@ -7,8 +7,8 @@ import { answerWith, methodNotAllowed, problemResponse } from '@/lib/http/messag
 import type { Runtime } from '@/lib/runtime';
 
 /**
- * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. A record without
- * a document opens its page, which says why.
+ * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. If the record has
+ * no document, redirects to the record's page, which explains why.
  *
  * @param get returns the file; it also gets the query of the download
  * @param query added to the address of that page

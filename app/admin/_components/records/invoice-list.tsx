@@ -104,7 +104,7 @@ export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceNam
 }
 
 /**
- * Makes the column of a list that links the PDF of each record.
+ * Makes the list column that links to the PDF of each record.
  *
  * @param of returns the number of a record and the address of its PDF, or null if it has none
  */

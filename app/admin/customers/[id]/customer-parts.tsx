@@ -83,7 +83,7 @@ interface BalanceProps {
   balances: CustomerBalance[];
   /** Overpaid amounts by currency. */
   credits: { currency: string; amount: number }[];
-  /** What transfers have left, by currency. */
+  /** The unused credit of transfers, by currency. */
   transferCredits: { currency: string; amount: number }[];
   /** Path of the customer's statement of account. */
   statementPath: string;

@@ -124,7 +124,10 @@ interface NoticesProps {
   uncounted: number;
 }
 
-/** Shows why an invoice is overdue, the amount that Stripe does not count, and since when Stripe lacks the invoice. */
+/**
+ * Shows why an invoice is overdue, the amount that Stripe does not count, and since when the invoice is missing at
+ * Stripe.
+ */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
   const notices: [title: string, text: ReactNode][] = [
@@ -157,7 +160,7 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   );
 }
 
-/** Offers a credit note for a refund, after which an own invoice is owed again. Null if nothing is owed again. */
+/** Offers a credit note for a refund that made one of our own invoices owed again. Null if nothing is owed again. */
 function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   const { id, currency, refunded_amount, amount_due } = invoice;
   if (!isOwnUnpaid(invoice) || refunded_amount === 0 || amount_due === 0) return null;
@@ -170,7 +173,10 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   );
 }
 
-/** Offers the customer's credit for an own invoice that is unpaid. Shows nothing without credit in the invoice’s currency. */
+/**
+ * Offers the customer's credit as payment for an unpaid invoice of our own. Shows nothing if the customer has no credit
+ * in its currency.
+ */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
   const { db } = await getRuntime();
@@ -318,7 +324,7 @@ interface DocumentProps {
   isAdmin: boolean;
 }
 
-/** Links the files of an invoice's document, or says why the invoice has none. Links the files of Stripe's invoices. */
+/** Shows links to the files of an invoice's document and to Stripe's files, or the reason why there is no document. */
 export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   const { id, customer, stripe_invoice_id } = invoice;
   const { isReady, reasons, missing } = state;
@@ -380,7 +386,7 @@ export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   );
 }
 
-/** Says whose number counts, and links the files that Stripe has of its invoice. */
+/** Explains which invoice number is valid, and links to the files of the invoice at Stripe. */
 function StripeFiles({ id }: { id: number }) {
   const path = `/admin/invoices/${id}/stripe`;
   return (

@@ -48,7 +48,7 @@ export const correct = staffFormAction({
     code === 'validation_failed' || code === 'conflict' ? { typed, problems } : pageOf(id, code),
 });
 
-/** Records that credit of a transfer was paid back. */
+/** Records that a part of a transfer's credit was paid back. */
 export const payBack = staffFormAction({
   role: 'staff',
   input: [rowId, version],

@@ -13,9 +13,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. If it is paid or free, it activates the subscription, unless Stripe reported
- * a state other than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the
- * activation. A checkout never sets the time of the state, since it does not report a state.
+ * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported another
+ * state than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the activation. A
+ * checkout never sets the time of the state, since it does not report a state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;

@@ -255,7 +255,9 @@ interface MoveProps {
   onMove(): void;
 }
 
-/** Shows a button that moves a line. If the line cannot move, the button only looks disabled, to keep the focus. */
+/**
+ * Shows a button that moves a line. At the end of the list, it only looks disabled, so that it does not lose the focus.
+ */
 function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
   return (
     <Button

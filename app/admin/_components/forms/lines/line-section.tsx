@@ -33,7 +33,7 @@ interface StripeProps {
   timeZone: string;
 }
 
-/** Lists the lines of a Stripe invoice, and says why they do not add up to the invoice if they do not. */
+/** Lists the lines of a Stripe invoice. If they do not add up to the invoice, explains the difference. */
 export function StripeLineSection({ invoice, lines, timeZone }: StripeProps) {
   const { currency, lines_complete } = invoice;
   if (lines.length === 0 && lines_complete && invoice.total === 0) return null;
@@ -56,7 +56,7 @@ export function StripeLineSection({ invoice, lines, timeZone }: StripeProps) {
   );
 }
 
-/** Says why the lines of an invoice do not add up to it. */
+/** Explains why the lines of an invoice do not add up to its total. */
 function gapText(
   gap: NonNullable<ReturnType<typeof stripeLineTotals>['gap']>,
   { subtotal, tax, total, currency }: InvoiceDetails,
@@ -169,7 +169,7 @@ function noted({ text, note }: ShownLine): ReactNode {
 const taxText = ({ tax_rate, tax_category }: Pick<LineRow, 'tax_rate' | 'tax_category'>) =>
   [`${Number(tax_rate)} %`, tax_category].filter(Boolean).join(' ');
 
-/** Formats a price. A price that has a fraction of a cent, such as 0.005, keeps all its decimals. */
+/** Formats a price. If it has a fraction of a cent, such as 0.005, shows all its decimals. */
 function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));

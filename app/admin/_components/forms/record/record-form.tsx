@@ -169,7 +169,7 @@ function RecordField({ field, value, problem, customer, onPick, onCurrency }: Re
     ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
     defaultValue: value,
   };
-  // A new value changes the key. Otherwise these fields would keep the old text, which is in their state.
+  // A new value changes the key. Otherwise these fields would show the old text, which is in their React state.
   if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
   if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (

@@ -28,10 +28,10 @@ export const generateMetadata = titleOfRow(
 const NO_PDF =
   'There is no PDF. The company or the customer lacks a name or an address, a name has a character that the font of documents lacks, or the period has too many entries.';
 
-/** Maximum number of entries of a currency on the page. The files have all. */
+/** Maximum number of entries per currency on the page. The files contain all entries. */
 const SHOWN = 500;
 
-/** Shows what a customer was invoiced and has paid in a period, with the running balance of each currency. */
+/** Shows a customer's invoices and payments in a period, with the running balance of each currency. */
 export default recordPage(
   readCustomer,
   async (customer, { id, db, search, notice, timeZone, runtime: { now } }) => {

@@ -18,7 +18,10 @@ export const generateMetadata = titleOfRow(
   (one) => `Transfer of ${formatCustomer(one)}`,
 );
 
-/** The form of a transfer in one currency: that of the address, else of the oldest unpaid invoice, else the customer's. */
+/**
+ * Shows the form of a transfer. Its currency comes from the address, otherwise from the oldest unpaid invoice,
+ * otherwise from the customer.
+ */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;
   if (customer.id !== id || (await findErasedAt(db, id))) redirect(page);

@@ -5,7 +5,10 @@ import { answerWith, methodNotAllowed } from '@/lib/http/messages';
 import { getInvoice } from '@/lib/invoices/queries';
 import { fetchInvoiceLinks } from '@/lib/stripe/fetch';
 
-/** Redirects to Stripe's PDF of an invoice, or with `?of=page` to its page, or back with a notice if Stripe gives none. */
+/**
+ * Redirects to Stripe's PDF of an invoice, or with `?of=page` to its page. If Stripe has neither, redirects back with a
+ * notice.
+ */
 async function open(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   await requireStaff();
   const id = toId((await params).id) ?? notFound();

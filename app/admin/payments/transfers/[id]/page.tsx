@@ -23,7 +23,7 @@ import { remove, withdraw } from '../actions';
 
 export const generateMetadata = titleOfRow('Transfer', getTransfer, (one) => `Transfer ${one.reference}`);
 
-/** Shows a transfer: its payments, what is left as credit, and what was paid back. */
+/** Shows a transfer: its payments, its unused credit, and the credit that was paid back. */
 export default recordPage(getTransfer, async (transfer, { id, db, timeZone, notice }) => {
   const customer = await orNotFound(readCustomer(db, transfer.customer_id));
   const { amount, credit, currency, payment_date, reference, method } = transfer;
@@ -141,7 +141,7 @@ function Shares({ transfer: { currency }, rows }: { transfer: TransferRow; rows:
   );
 }
 
-/** Lists what was paid back of the credit. Shows nothing if nothing was. */
+/** Lists the credit that was paid back. Shows nothing if there was none. */
 function PaidBack({ transfer: { id, version, paid_back, currency } }: { transfer: TransferRow }) {
   if (paid_back.length === 0) return null;
   const rows = paid_back.map((one, position) => ({ id: position, ...one }));

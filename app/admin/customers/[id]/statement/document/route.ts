@@ -2,7 +2,7 @@ import { getStatementFile } from '@/lib/documents/statement';
 import { statementPeriod } from '@/lib/documents/statement-entries';
 import { staffDocumentRoute } from '../../../../_components/records/document-route';
 
-/** Downloads the statement of account as PDF. A wrong period counts as none. */
+/** Downloads the statement of account as PDF. An invalid period is ignored. */
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = staffDocumentRoute((db, id, moment, search) => {
   const period = statementPeriod.safeParse(Object.fromEntries(search)).data ?? {};
   return getStatementFile(db, id, period, moment);

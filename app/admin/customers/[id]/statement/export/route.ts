@@ -6,7 +6,10 @@ import { csvFile, fileRoute } from '../../../../_components/lists/csv';
 import { parseFilters } from '../../../../_components/lists/list-declaration';
 import { orNotFound } from '../../../../_components/page/staff-page';
 
-/** Downloads the statement of account as CSV. A wrong period opens its page, which says what is wrong. */
+/**
+ * Downloads the statement of account as CSV. An invalid period redirects to the statement's page, which shows the
+ * error.
+ */
 export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = fileRoute<{ id: string }>(
   ({ id }) =>
     async ({ pathname, search, searchParams }, { db, env }, today) => {

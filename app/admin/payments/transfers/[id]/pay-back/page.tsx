@@ -13,7 +13,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Credit of ${one.reference} paid back`,
 );
 
-/** Shows the form that records that credit was paid back. */
+/** Shows the form for recording credit that was paid back. */
 export default recordPage(getTransfer, async (transfer, { id, timeZone, runtime: { now } }) => {
   const { credit, currency, reference, version } = transfer;
   const page = `/admin/payments/transfers/${id}`;
