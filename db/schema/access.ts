@@ -196,7 +196,8 @@ export type TaskKind =
   | 'customer_missing'
   | 'money_came_back'
   | 'reference_collides'
-  | 'time_zone_changed';
+  | 'time_zone_changed'
+  | 'payout_differs';
 
 /** A decision that a person has to make and that no other row shows. A task is open until it is marked as done. */
 export const staffTasks = pgTable(
@@ -209,7 +210,7 @@ export const staffTasks = pgTable(
     /** A sentence for staff with numbers and amounts, but without personal data. */
     message: text().notNull(),
     /** Kind of the record that the task concerns. Null if our database has no such record. */
-    entity: text().$type<'invoice' | 'payment'>(),
+    entity: text().$type<'invoice' | 'payment' | 'payout'>(),
     entity_id: integer(),
     done_at: instant(),
     done_by: text(),

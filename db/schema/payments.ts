@@ -284,7 +284,89 @@ export const bankStatements = pgTable(
   ],
 );
 
-/** Movements of our bank account. An entry is booked as long as the transfer exists that it was recorded as. */
+/** Payouts of Stripe to a bank account. Reconciliation writes them and compares them with our payments and the bank. */
+export const stripePayouts = pgTable(
+  'stripe_payouts',
+  {
+    id: id(),
+    stripe_payout_id: text().notNull().unique(),
+    /** Negative if Stripe takes money from the bank account. */
+    amount: money().notNull(),
+    currency: currency(),
+    /** Stripe's status, such as `paid`. A payout can still change from `paid` to `failed` days later. */
+    status: text().notNull(),
+    failure_code: text(),
+    /** False for a payout that a person made. Stripe does not tell which transactions such a payout contains. */
+    is_automatic: boolean().notNull(),
+    /** Whether Stripe lists all transactions of the payout already. Always false if the payout is not automatic. */
+    is_listed: boolean().notNull(),
+    arrival_date: date().notNull(),
+    issued_at: instant().notNull(),
+    /** Sums and numbers of the entries by kind. Null until the entries are read. */
+    sums: jsonb().$type<PayoutSums>(),
+    /** Kinds of the differences that the last comparison found. */
+    differences: jsonb().$type<string[]>().notNull().default([]),
+    ...timestamps,
+  },
+  (t) => [
+    index('stripe_payouts_arrival').on(t.arrival_date, t.id),
+    index('stripe_payouts_different').on(t.id).where(sql`${t.differences} <> '[]'`),
+    index('stripe_payouts_unread').on(t.id).where(sql`${t.sums} is null and ${t.is_listed}`),
+    check('stripe_payouts_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
+  ],
+);
+
+/** Sums of a payout's entries, as decimal text. Gross amounts are before Stripe's fees. */
+export interface PayoutSums {
+  charges: string;
+  charge_count: number;
+  /** Negative, since refunds leave the balance. */
+  refunds: string;
+  refund_count: number;
+  /** Disputes and all other movements. */
+  others: string;
+  other_count: number;
+  fees: string;
+  /** The amount that the entries add up to, after fees. */
+  net: string;
+}
+
+/** Balance transactions of a payout, without the one of the payout itself. */
+export const stripePayoutEntries = pgTable(
+  'stripe_payout_entries',
+  {
+    id: id(),
+    payout_id: integer()
+      .notNull()
+      .references(() => stripePayouts.id, { onDelete: 'cascade' }),
+    stripe_transaction_id: text().notNull(),
+    /** Stripe's type, such as `charge`. */
+    type: text().notNull(),
+    amount: money().notNull(),
+    fee: money().notNull(),
+    net: money().notNull(),
+    currency: currency(),
+    /** Id of the charge, refund or dispute. Null for a fee of Stripe. */
+    source_id: text(),
+    stripe_payment_intent_id: text(),
+    /** Invoice that a charge pays, if Stripe was asked because no payment has the charge's ids. */
+    stripe_invoice_id: text(),
+  },
+  (t) => [
+    unique('stripe_payout_entries_transaction').on(t.payout_id, t.stripe_transaction_id),
+    index('stripe_payout_entries_intent')
+      .on(t.stripe_payment_intent_id)
+      .where(sql`${t.stripe_payment_intent_id} is not null`),
+    index('stripe_payout_entries_invoice')
+      .on(t.stripe_invoice_id)
+      .where(sql`${t.stripe_invoice_id} is not null`),
+  ],
+);
+
+/**
+ * Movements of our bank account. An entry is explained as long as the transfer exists that it was recorded as, or the
+ * payout of Stripe that it is.
+ */
 export const bankEntries = pgTable(
   'bank_entries',
   {
@@ -307,6 +389,7 @@ export const bankEntries = pgTable(
     fingerprint: text().notNull(),
     state: bankEntryState().notNull().default('open'),
     transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),
+    payout_id: integer().references(() => stripePayouts.id, { onDelete: 'set null' }),
     ...timestamps,
   },
   (t) => [
@@ -315,6 +398,7 @@ export const bankEntries = pgTable(
     index('bank_entries_day').on(t.account, t.day, t.id),
     index('bank_entries_iban').on(t.iban, t.id).where(sql`${t.iban} <> ''`),
     uniqueIndex('bank_entries_transfer').on(t.transfer_id).where(sql`${t.transfer_id} is not null`),
+    uniqueIndex('bank_entries_payout').on(t.payout_id).where(sql`${t.payout_id} is not null`),
   ],
 );
 

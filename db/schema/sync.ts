@@ -204,7 +204,7 @@ export const reconciliationFailures = pgTable(
     id: id(),
     run_id: runId(),
     object: text()
-      .$type<'subscription' | 'invoice' | 'refund' | 'dispute' | 'customer' | 'event'>()
+      .$type<'subscription' | 'invoice' | 'refund' | 'dispute' | 'customer' | 'event' | 'payout'>()
       .notNull(),
     stripe_id: text().notNull(),
     error_code: text().notNull(),

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Env } from '../env';
 import type { AlertState } from './alert-state';
-import { adviceFor } from './causes';
+import { adviceFor } from './alert-state';
 
 /** A way to reach people. */
 export interface Channel {

@@ -17,12 +17,12 @@ import { countAlert } from '../metrics/metrics';
 import {
   type AlertState,
   followProblems,
+  isStoredOutside,
   LEASE_MS,
   leaseAlert,
   type Problem,
   settleDelivery,
 } from './alert-state';
-import { isStoredOutside } from './causes';
 import { type Channel, channelsOf, DeliveryError } from './channels';
 
 export interface AlertDeps {

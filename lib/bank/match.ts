@@ -276,3 +276,40 @@ export function spread(amount: number, invoices: OpenInvoice[]) {
   }
   return { shares, rest };
 }
+
+interface PaidOut {
+  id: number;
+  stripe_payout_id: string;
+  /** Decimal text. Negative if Stripe took money. */
+  amount: string;
+  arrival_date: string;
+}
+
+/**
+ * Returns the payout of Stripe that each entry is, by the entry's id: of exactly its amount, around its day, and only
+ * if the entry names Stripe or the payout. A payout belongs to one entry, the nearest by day.
+ */
+export function matchPayouts<Payout extends PaidOut>(
+  entries: { id: number; day: string; amount: number; name: string; purpose: string }[],
+  payouts: Payout[],
+  days: { before: number; after: number },
+): Map<number, Payout> {
+  const pairs = entries.flatMap((entry) =>
+    payouts.flatMap((payout) => {
+      const late = (Date.parse(entry.day) - Date.parse(payout.arrival_date)) / 86_400_000;
+      const isNamed = entry.purpose.includes(payout.stripe_payout_id);
+      const isStripe = isNamed || /stripe/i.test(`${entry.name} ${entry.purpose}`);
+      const isSame = Math.round(entry.amount * 1000) === Math.round(Number(payout.amount) * 1000);
+      if (!isStripe || !isSame || late < -days.before || late > days.after) return [];
+      return { entry, payout, distance: isNamed ? -1 : Math.abs(late) };
+    }),
+  );
+  const found = new Map<number, Payout>();
+  const taken = new Set<number>();
+  for (const { entry, payout } of pairs.sort((a, b) => a.distance - b.distance)) {
+    if (found.has(entry.id) || taken.has(payout.id)) continue;
+    found.set(entry.id, payout);
+    taken.add(payout.id);
+  }
+  return found;
+}

@@ -16,7 +16,15 @@ import {
   sql,
 } from 'drizzle-orm';
 import { type Database, inTexts, pickColumns } from '@/db/database';
-import { bankEntries, bankRules, bankStatements, customers, invoices, transfers } from '@/db/schema';
+import {
+  bankEntries,
+  bankRules,
+  bankStatements,
+  customers,
+  invoices,
+  stripePayouts,
+  transfers,
+} from '@/db/schema';
 import { dayFilters, defineList } from '../counted-list/define-list';
 import { findCustomers } from '../customers/find-customers';
 import { hasOwnNumber } from '../customers/match-customer';
@@ -26,7 +34,8 @@ import { AppError } from '../errors';
 import { toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID, type Page, type PageRequest } from '../page';
 import { literal, readPage } from '../page-query';
-import { type Candidate, type Credit, type Proposal, propose, windowsOf } from './match';
+import { PAYOUT_DAYS } from '../sync/reconcile/payouts';
+import { type Candidate, type Credit, matchPayouts, type Proposal, propose, windowsOf } from './match';
 
 const s = bankStatements;
 const e = bankEntries;
@@ -42,7 +51,7 @@ const inPeriod = (of: { account: SQL | string; first_day: SQL | string; last_day
   and(eq(e.account, of.account), gte(e.day, of.first_day), lte(e.day, of.last_day));
 
 /** An entry that is not explained yet. */
-const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id));
+export const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id));
 
 /** The list of bank statements on staff pages. */
 export const statementList = defineList({
@@ -122,7 +131,7 @@ export type StatementRow = Awaited<ReturnType<typeof getStatement>>;
 const ENTRY_COLUMNS = pickColumns(
   e,
   ...(['id', 'account', 'currency', 'day', 'amount', 'name', 'iban', 'purpose', 'bank_reference'] as const),
-  ...(['is_return', 'state', 'transfer_id'] as const),
+  ...(['is_return', 'state', 'transfer_id', 'payout_id'] as const),
 );
 
 const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row, 'amount');
@@ -172,19 +181,36 @@ export async function listExplained(
   period: Period,
   request: PageRequest,
 ): Promise<Page<ExplainedEntry>> {
-  const where = and(inPeriod(period), or(sql`${e.state} <> 'open'`, isNotNull(e.transfer_id)));
+  const where = and(
+    inPeriod(period),
+    or(sql`${e.state} <> 'open'`, isNotNull(e.transfer_id), isNotNull(e.payout_id)),
+  );
   const total = async () => (await db.select({ all: count() }).from(e).where(where))[0]?.all ?? 0;
   return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
 }
+
+const PAYOUT_COLUMNS = pickColumns(
+  stripePayouts,
+  ...(['id', 'stripe_payout_id', 'amount', 'currency', 'arrival_date', 'sums'] as const),
+);
+
+/** A payout of Stripe that an entry can be. */
+export type FoundPayout = Awaited<ReturnType<typeof readPayouts>>[number];
 
 export type ExplainedEntry = Awaited<ReturnType<typeof readExplained>>[number];
 
 async function readExplained(db: Database, where: SQL | undefined, limit: number, offset: number) {
   const found = await db
-    .select({ ...ENTRY_COLUMNS, customer: snippetColumns, recorded: transfers.amount })
+    .select({
+      ...ENTRY_COLUMNS,
+      customer: snippetColumns,
+      recorded: transfers.amount,
+      payout: PAYOUT_COLUMNS,
+    })
     .from(e)
     .leftJoin(transfers, eq(transfers.id, e.transfer_id))
     .leftJoin(customers, eq(customers.id, transfers.customer_id))
+    .leftJoin(stripePayouts, eq(stripePayouts.id, e.payout_id))
     .where(where)
     .orderBy(desc(e.day), desc(e.id))
     .limit(limit)
@@ -249,19 +275,49 @@ export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => (
 export interface ProposedEntry {
   entry: EntryRow;
   proposals: (Proposal & { customer: Candidate })[];
+  /** The payout of Stripe that the entry is. Such an entry has no other proposal. */
+  payout: FoundPayout | null;
 }
 
-/** Proposes customers and invoices for credits of one account. */
+/** Proposes customers and invoices for credits of one account, and payouts of Stripe for those that are one. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
-  const candidates = await findCandidates(db, entries);
+  const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
+  const candidates = await findCandidates(
+    db,
+    entries.filter(({ id }) => !payouts.has(id)),
+  );
   const byId = new Map(candidates.map((one) => [one.customer_id, one]));
   return entries.map((entry) => ({
     entry,
-    proposals: propose(toCredit(entry), candidates).flatMap((one) => {
+    payout: payouts.get(entry.id) ?? null,
+    proposals: (payouts.has(entry.id) ? [] : propose(toCredit(entry), candidates)).flatMap((one) => {
       const customer = byId.get(one.customer_id);
       return customer ? { ...one, customer } : [];
     }),
   }));
+}
+
+const MAX_PAYOUTS = 1000;
+
+/** Lists the payouts that could be one of the entries: of their currency and days, and not explained by another entry. */
+async function readPayouts(db: Database, entries: EntryRow[]) {
+  const days = entries.map(({ day }) => day).sort();
+  const [first, last, currency] = [days[0], days.at(-1), entries[0]?.currency];
+  if (first === undefined || last === undefined || currency === undefined) return [];
+  const { before, after } = PAYOUT_DAYS;
+  return db
+    .select(PAYOUT_COLUMNS)
+    .from(stripePayouts)
+    .leftJoin(e, eq(e.payout_id, stripePayouts.id))
+    .where(
+      and(
+        ...[isNull(e.id), eq(stripePayouts.currency, currency)],
+        gte(stripePayouts.arrival_date, sql`${first}::date - ${literal(after)}`),
+        lte(stripePayouts.arrival_date, sql`${last}::date + ${literal(before)}`),
+      ),
+    )
+    .orderBy(desc(stripePayouts.arrival_date), desc(stripePayouts.id))
+    .limit(literal(MAX_PAYOUTS));
 }
 
 const MAX_CANDIDATES = 2000;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { AppError } from '../errors';
 import { currencyDecimals, fromThousandths, isCurrency, toAmountText, toThousandths } from '../money';
 import { ambiguityProblem, type DecimalSeparator, readAmount } from '../read-amount';
@@ -156,4 +157,54 @@ function checked(statement: Statement): Statement {
     toAmountText(fromThousandths(one), currency),
   );
   throw refuse(`does not balance: ${before} and the entries of ${booked} do not give ${after}`);
+}
+
+interface KnownEntry {
+  day: string;
+  /** Decimal text. */
+  amount: string;
+  purpose: string;
+  iban: string;
+}
+
+/**
+ * Returns the rows of the entries that are not known yet. Files cover whole days, so the number of entries with the same
+ * day and amount decides. Of these, the ones with a text that is already known are left out first.
+ */
+export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[]) {
+  const keyOf = (day: string, amount: number) => `${day} ${amount}`;
+  const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
+  const groups = grouped(entries, (one) => keyOf(one.day, one.amount));
+  return [...groups].flatMap(([key, stated]) => {
+    const before = stored.get(key) ?? [];
+    const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
+      `${iban ?? ''} ${purpose}`;
+    const texts = before.map(textOf);
+    const unknown = stated.filter((one) => {
+      const at = texts.indexOf(textOf(one));
+      if (at >= 0) texts.splice(at, 1);
+      return at < 0;
+    });
+    const wanted = Math.max(0, stated.length - before.length);
+    return unknown.slice(0, wanted).map((one, at) => toRow(one, `${key} ${before.length + at + 1}`));
+  });
+}
+
+function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  return groups;
+}
+
+function toRow({ day, amount, name, iban, purpose, reference, is_return }: StatedEntry, key: string) {
+  return {
+    day,
+    amount: fromThousandths(amount),
+    name: name ?? '',
+    iban: iban ?? '',
+    purpose,
+    is_return,
+    bank_reference: reference ?? '',
+    fingerprint: createHash('sha256').update(key).digest('hex'),
+  };
 }

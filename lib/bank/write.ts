@@ -18,8 +18,16 @@ import { isXml, readCamt } from './camt';
 import { readBankCsv } from './csv';
 import { spread } from './match';
 import { isMt940, readMt940 } from './mt940';
-import { type EntryRow, findReturned, getEntry, getStatement, listOpenEntries, proposeFor } from './queries';
-import { MAX_STATEMENT_BYTES, refuse, type StatedEntry, type Statement, sumOf, toIban } from './statement';
+import {
+  type EntryRow,
+  findReturned,
+  getEntry,
+  getStatement,
+  isOpen,
+  listOpenEntries,
+  proposeFor,
+} from './queries';
+import { leaveOutKnown, MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIban } from './statement';
 
 const e = bankEntries;
 
@@ -127,10 +135,7 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
   return { id, entries: found };
 }
 
-/**
- * Returns the rows of the entries that no earlier file contained. Files cover whole days, so the number of entries with
- * the same day and amount decides. Of these, the ones with a text that is already known are left out first.
- */
+/** Returns the rows of the entries that no earlier file contained. */
 async function withoutKnown(tx: Database, { account, from, to, entries }: NewStatement) {
   const days = entries
     .map(({ day }) => day)
@@ -140,41 +145,7 @@ async function withoutKnown(tx: Database, { account, from, to, entries }: NewSta
     .select({ day: e.day, amount: e.amount, purpose: e.purpose, iban: e.iban })
     .from(e)
     .where(and(eq(e.account, account), gte(e.day, days[0] ?? from), lte(e.day, days.at(-1) ?? to)));
-  const keyOf = (day: string, amount: number) => `${day} ${amount}`;
-  const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
-  const groups = grouped(entries, (one) => keyOf(one.day, one.amount));
-  return [...groups].flatMap(([key, stated]) => {
-    const before = stored.get(key) ?? [];
-    const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
-      `${iban ?? ''} ${purpose}`;
-    const texts = before.map(textOf);
-    const unknown = stated.filter((one) => {
-      const at = texts.indexOf(textOf(one));
-      if (at >= 0) texts.splice(at, 1);
-      return at < 0;
-    });
-    const wanted = Math.max(0, stated.length - before.length);
-    return unknown.slice(0, wanted).map((one, at) => toRow(one, `${key} ${before.length + at + 1}`));
-  });
-}
-
-function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
-  return groups;
-}
-
-function toRow({ day, amount, name, iban, purpose, reference, is_return }: StatedEntry, key: string) {
-  return {
-    day,
-    amount: fromThousandths(amount),
-    name: name ?? '',
-    iban: iban ?? '',
-    purpose,
-    is_return,
-    bank_reference: reference ?? '',
-    fingerprint: createHash('sha256').update(key).digest('hex'),
-  };
+  return leaveOutKnown(entries, known);
 }
 
 /** Books the entries for which a rule names the customer, if the amount equals exactly what is open. */
@@ -316,7 +287,7 @@ async function findNamedInvoice(db: Database, text: string) {
 /** @throws AppError not_found; conflict if the entry is explained, or if money left the account */
 async function requireOpen(db: Database, id: number): Promise<EntryRow> {
   const entry = await getEntry(db, id);
-  if (entry.state !== 'open' || entry.transfer_id !== null) {
+  if (entry.state !== 'open' || entry.transfer_id !== null || entry.payout_id !== null) {
     throw new AppError('conflict', 'The entry was explained meanwhile.');
   }
   return entry;
@@ -351,9 +322,52 @@ async function book(
     .where(and(eq(e.id, entry.id), isNull(e.transfer_id)));
 }
 
-/** Undoes the booking of an entry. Deletes its transfer, so that the entry is open again. @throws AppError not_found; conflict */
+/**
+ * Explains an entry as a payout of Stripe. Books no payment, since the payments of the payout are recorded already.
+ *
+ * @throws AppError not_found; conflict if the entry is explained, or if it is no longer proposed as this payout
+ */
+export async function explainAsPayout(
+  db: Database,
+  id: number,
+  payoutId: number,
+  writer: PaymentWriter,
+): Promise<void> {
+  const [proposed] = await proposeFor(db, [await requireOpen(db, id)]);
+  if (proposed?.payout?.id !== payoutId) {
+    throw new AppError('conflict', 'The payout was explained by another entry meanwhile.');
+  }
+  await movePayout(db, id, { from: null, to: payoutId }, writer);
+}
+
+/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry changed meanwhile */
+async function movePayout(
+  db: Database,
+  id: number,
+  { from, to }: { from: number | null; to: number | null },
+  { actor }: PaymentWriter,
+): Promise<void> {
+  const isSame = from === null ? isOpen : eq(e.payout_id, from);
+  const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: id } as const;
+  await transact(db, async (tx) => {
+    const changed = await tx
+      .update(e)
+      .set({ payout_id: to })
+      .where(and(eq(e.id, id), isSame))
+      .returning();
+    if (changed.length === 0) throw new AppError('conflict', 'The entry was explained meanwhile.');
+    await recordAudit(tx, { ...entry, before: { payout_id: from }, after: { payout_id: to } });
+  });
+}
+
+/**
+ * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, or unlinks its payout.
+ *
+ * @throws AppError not_found; conflict
+ */
 export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const { transfer_id } = await getEntry(db, id);
+  const { transfer_id, payout_id } = await getEntry(db, id);
+  if (payout_id !== null) await movePayout(db, id, { from: payout_id, to: null }, writer);
   if (transfer_id === null) return;
   const { version } = await getTransfer(db, transfer_id);
   await deleteTransfer(db, { id: transfer_id, version }, writer);
@@ -409,7 +423,7 @@ async function explain(
   { actor }: PaymentWriter,
 ): Promise<void> {
   await transact(db, async (tx) => {
-    const where = and(inArray(e.id, ids), isNull(e.transfer_id));
+    const where = and(inArray(e.id, ids), isNull(e.transfer_id), isNull(e.payout_id));
     const before = await tx
       .select({ id: e.id, state: e.state })
       .from(e)

@@ -21,9 +21,8 @@ import {
   type UnconfirmedLink,
 } from '../sync/staff/stripe-customers';
 import { type SyncDeps, syncDeps } from '../sync/sync-deps';
-import { command, FLAG, STOPPED, TEXT, type Terminal } from './command';
+import { command, FLAG, ProgressBar, STOPPED, TEXT, type Terminal, textTable } from './command';
 import { printResult, runReconciliation } from './reconcile';
-import { ProgressBar, textTable } from './terminal-text';
 
 /** Task of the command: read everything from Stripe, or link Stripe customers as listed in a file. */
 type StripeWanted =

@@ -7,8 +7,7 @@ import { importFile } from '../imports/import-file';
 import { columnsText, type ImportCounts, remembered } from '../imports/import-log';
 import { FORMATS, IMPORT_NAMES, type ImportName } from '../imports/kinds';
 import type { DecimalSeparator } from '../read-amount';
-import { command, FLAG, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
-import { ProgressBar } from './terminal-text';
+import { command, FLAG, ProgressBar, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
 
 /** Returns true if the arguments ask for an import from Stripe instead of a file. */
 export function isFromStripe(args: string[]): boolean {

@@ -8,8 +8,7 @@ import {
 import { listRunChanges, listRunFailures, type RunChange } from '../sync/reconcile/run';
 import { beginDryRun } from '../sync/reconcile/start';
 import { syncDeps } from '../sync/sync-deps';
-import { command, FLAG, type Terminal } from './command';
-import { ProgressBar, textTable } from './terminal-text';
+import { command, FLAG, ProgressBar, type Terminal, textTable } from './command';
 
 const MAX_LISTED = 1000;
 /** Runs a reconciliation with Stripe, and prints the changes. */

@@ -130,6 +130,10 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     payload: 'reduced',
     ...redacted('failure_reason warnings changes'),
   },
+  stripe_payouts: none('stripe_payout_id currency status failure_code sums differences'),
+  stripe_payout_entries: none(
+    'stripe_transaction_id type currency source_id stripe_payment_intent_id stripe_invoice_id',
+  ),
   stripe_invoice_lines: { ...none('taxes'), description: 'redacted' },
   subscription_items: {
     ...none('stripe_subscription_item_id currency interval'),

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { findCharge } from './charges';
 import { expand, type View } from './expand';
 import {
+  type BalanceTransaction,
   type InvoicePayment,
   SUBSCRIPTION_STATUSES,
   type Subscription,
@@ -112,6 +113,8 @@ export const ENDPOINTS: Record<string, Endpoint> = {
   ...endpointsOf('refund', { filters: ['charge', 'payment_intent'] }),
   ...endpointsOf('dispute', { filters: ['charge', 'payment_intent'] }),
   ...endpointsOf('credit_note', { filters: ['customer', 'invoice'] }),
+  ...endpointsOf('payout', { filters: ['status'], statuses: ['pending', 'paid', 'failed', 'canceled'] }),
+  ...endpointsOf('balance_transaction', { filters: ['payout', 'source', 'type'], matcher: matchesMovement }),
   ...endpointsOf('event', { filters: ['type', 'types'], matcher: matchesEvent }),
 };
 
@@ -167,6 +170,7 @@ const REFERENCES = {
   subscription: 'subscription',
   charge: 'charge',
   payment_intent: 'paymentIntent',
+  payout: 'payout',
 } as const;
 
 /** Returns the filters that name an object, by field. @throws ApiError 400 if the object does not exist */
@@ -213,6 +217,23 @@ function matchesInvoicePayment(query: Query, world: World) {
     (type === undefined || payment.type === type) &&
     (intent === undefined || (payment.type === 'payment_intent' && payment.payment_intent === intent)) &&
     (record === undefined || (payment.type === 'payment_record' && payment.payment_record === record));
+}
+
+/**
+ * Returns the predicate for `source` and `type`.
+ *
+ * @throws ApiError 400 for a manual payout, whose movements Stripe does not tell
+ */
+function matchesMovement({ filters }: Query, world: World) {
+  const [source, type] = [filters.get('source'), filters.get('type')];
+  if (world.payouts.get(filters.get('payout') ?? '')?.automatic === false) {
+    throw new ApiError(
+      400,
+      'Balance transaction history can only be filtered on automatic transfers, not manual.',
+    );
+  }
+  return (movement: BalanceTransaction) =>
+    (source === undefined || movement.source === source) && (type === undefined || movement.type === type);
 }
 
 /** Returns the predicate for the filters `type` and `types`. A `*` in a type stands for any text. */

@@ -1,4 +1,12 @@
-import type { Charge, Dispute, Invoice, InvoicePayment, PaymentIntent, Refund } from './model';
+import type {
+  BalanceTransaction,
+  Charge,
+  Dispute,
+  Invoice,
+  InvoicePayment,
+  PaymentIntent,
+  Refund,
+} from './model';
 import { epochNow, getFrom, newId, type World, WorldError } from './world';
 
 /** A payment intent that has collected money. */
@@ -54,6 +62,25 @@ export function isLive({ status }: Refund): boolean {
 /** Returns true for an inquiry. It has withdrawn no money, so a refund can still settle it. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
+}
+
+/** A movement of the balance that no payout contains yet. */
+export type Movement = Omit<BalanceTransaction, 'payout'>;
+
+/** Stripe's fee for a dispute in minor units, which is not part of the dispute's amount. */
+const DISPUTE_FEE = 1500;
+
+/** Returns the movements of the balance that a dispute caused. */
+export function movementsOf({ id: source, charge, currency, balanceTransactions }: Dispute): Movement[] {
+  return balanceTransactions.map((moved) => ({
+    object: 'balance_transaction',
+    ...moved,
+    fee: moved.amount < 0 ? DISPUTE_FEE : 0,
+    currency,
+    description: `Chargeback ${moved.amount < 0 ? 'withdrawal' : 'reversal'} for ${charge}`,
+    source,
+    type: 'adjustment',
+  }));
 }
 
 /** Identifies a payment by its intent or by its invoice. */

@@ -54,9 +54,18 @@ function expandAll(view: View, kind: Kind, objects: Json[], segments: string[]):
     expandAll(view, 'invoice_payment', payments, rest);
   } else {
     const target = field === 'latest_invoice' ? 'invoice' : (field as Kind);
-    const found = objects.flatMap((object) => replaceId(view, target, object, path));
+    const found = objects.flatMap((object) =>
+      replaceId(view, field === 'source' ? kindOf(object.source) : target, object, path),
+    );
+    if (field === 'source' && next !== undefined) throw refuse(next);
     if (next !== undefined) expandAll(view, target, found, [next, ...rest]);
   }
+}
+
+/** Returns the kind of object that a balance transaction has as its source. */
+function kindOf(source: unknown): Kind {
+  const [prefix = ''] = String(source).split('_');
+  return ({ re: 'refund', dp: 'dispute', po: 'payout' } as const)[prefix] ?? 'charge';
 }
 
 function includePayments(view: View, object: Json): Json[] {

@@ -4,6 +4,7 @@ import { disputes, invoices, payments, paymentTombstones, refunds, stripeInvoice
 import { toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
 import { newLine, putInvoice } from './actions/invoices';
+import { fillPayouts } from './actions/payouts';
 import { type Collected, isCollected, putIntent, putPayment } from './charges';
 import { createCalendar, type Filling, fillCustomers, fillSubscriptions } from './fill-accounts';
 import type { Invoice, InvoicePayment, Refund } from './model';
@@ -25,6 +26,7 @@ export async function fillFromDatabase(
   const subscriptionIds = await fillSubscriptions(filling, db);
   await fillInvoices(filling, db, subscriptionIds);
   await fillMoneyBack(world, db);
+  fillPayouts(world);
 }
 
 type RefundRow = typeof refunds.$inferSelect;

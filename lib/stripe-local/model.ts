@@ -253,6 +253,31 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly metadata: Metadata;
 }
 
+/** A movement of the account's balance. The world stores a movement once a payout pays it out. */
+export interface BalanceTransaction extends Entity<'balance_transaction'> {
+  readonly type: 'charge' | 'refund' | 'refund_failure' | 'adjustment' | 'payout' | 'payout_failure';
+  /** Negative if money leaves the balance. */
+  readonly amount: number;
+  readonly fee: number;
+  readonly currency: string;
+  readonly description: string | null;
+  /** Id of the charge, refund, dispute or payout. */
+  readonly source: string;
+  /** Id of the payout that contains the movement. A manual payout contains only its own. */
+  readonly payout: string;
+}
+
+export interface Payout extends Entity<'payout'> {
+  /** Negative if Stripe takes money from the bank account. */
+  readonly amount: number;
+  readonly currency: string;
+  readonly arrivalDate: number;
+  readonly automatic: boolean;
+  readonly status: 'paid' | 'failed';
+  readonly failureCode: string | null;
+  readonly balanceTransaction: string;
+}
+
 /** A charge, which `chargeOf` derives from a payment intent. The world does not store charges. */
 export interface Charge extends Entity<'charge'> {
   readonly amount: number;
@@ -274,7 +299,9 @@ export type WorldObject =
   | Charge
   | Refund
   | Dispute
-  | CreditNote;
+  | CreditNote
+  | BalanceTransaction
+  | Payout;
 
 /** An event without an API version. `renderEvent` renders it in one version. */
 export interface WorldEvent extends Entity<'event'> {

@@ -1,6 +1,7 @@
 import type { Chance } from '../chance';
 import { toEpoch } from '../dates';
 import type {
+  BalanceTransaction,
   CheckoutSession,
   CreditNote,
   Customer,
@@ -8,6 +9,7 @@ import type {
   Invoice,
   InvoicePayment,
   PaymentIntent,
+  Payout,
   Refund,
   Subscription,
   WorldEvent,
@@ -32,6 +34,8 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
     refunds: new Collection<Refund>(['charge', 'paymentIntent']),
     disputes: new Collection<Dispute>(['charge', 'paymentIntent']),
     creditNotes: new Collection<CreditNote>(['customer', 'invoice']),
+    balanceTransactions: new Collection<BalanceTransaction>(['payout', 'source']),
+    payouts: new Collection<Payout>(),
     events: new Collection<WorldEvent>(['type']),
     /** The events in their exact order, which their timestamps in whole seconds do not show. */
     history: [] as WorldEvent[],
@@ -49,6 +53,8 @@ export const COLLECTIONS = {
   refund: 'refunds',
   dispute: 'disputes',
   credit_note: 'creditNotes',
+  balance_transaction: 'balanceTransactions',
+  payout: 'payouts',
   event: 'events',
 } as const;
 

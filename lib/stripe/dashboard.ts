@@ -18,6 +18,7 @@ const PLACES: Record<string, string> = {
   evt: 'events',
   in: 'invoices',
   pi: 'payments',
+  po: 'payouts',
   price: 'prices',
   prod: 'products',
   py: 'payments',

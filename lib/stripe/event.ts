@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
-import type { ProviderCustomer } from './provider';
 import { asId, asInstant, asIsoInstant, asList, asObject, asText, type Json } from './read';
+import type { ProviderCustomer } from './to-customer';
 
 /** Maximum difference in seconds between a signed timestamp and our clock, in both directions. */
 const TOLERANCE = 300;

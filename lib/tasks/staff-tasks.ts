@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices, payments, staffTasks, type TaskKind } from '@/db/schema';
 import { AppError } from '../errors';
@@ -17,11 +17,45 @@ export const TASK_KINDS: Record<TaskKind, string> = {
   money_came_back: 'A bank took money back',
   reference_collides: 'Two payments with one reference',
   time_zone_changed: 'APP_TIMEZONE was changed',
+  payout_differs: 'A payout of Stripe differs',
 };
 
 /** Adds a task in the transaction that causes it. Does nothing if a task with its kind and subject exists. */
 export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
+}
+
+/** Values of `done_by` for tasks that a program closed. It opens them again if their reason comes back. */
+const BY_PROGRAM = ['Stripe', 'a later change'];
+
+/**
+ * Makes the tasks of a kind about one record equal to the given ones. Closes those whose reason is over. A task that a
+ * person closed stays closed.
+ */
+export async function replaceTasks(
+  tx: Database,
+  about: Pick<StaffTask, 'kind' | 'entity'> & { entity_id: number },
+  tasks: Pick<StaffTask, 'subject' | 'message'>[],
+): Promise<void> {
+  const { kind, entity_id } = about;
+  const subjects = tasks.map(({ subject }) => subject);
+  const isOver = subjects.length > 0 ? notInArray(staffTasks.subject, subjects) : undefined;
+  await tx
+    .update(staffTasks)
+    .set({ done_at: sql`now()`, done_by: 'a later change' })
+    .where(
+      and(eq(staffTasks.kind, kind), eq(staffTasks.entity_id, entity_id), isNull(staffTasks.done_at), isOver),
+    );
+  if (tasks.length === 0) return;
+  await tx
+    .insert(staffTasks)
+    .values(tasks.map((task) => ({ ...about, ...task })))
+    .onConflictDoUpdate({
+      target: [staffTasks.kind, staffTasks.subject],
+      set: { message: sql`excluded.message`, done_at: null, done_by: null },
+      setWhere: sql`${staffTasks.done_at} is null and ${staffTasks.message} <> excluded.message
+        or ${inArray(staffTasks.done_by, BY_PROGRAM)}`,
+    });
 }
 
 /** The maximum number of tasks in a list. */

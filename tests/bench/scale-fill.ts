@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
-import { ProgressBar } from '@/lib/commands/terminal-text';
+import { ProgressBar } from '@/lib/commands/command';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { withDatabase } from '../support/database-url';
 

@@ -1,7 +1,16 @@
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bankEntries, company, customers, invoices, payments, transfers } from '@/db/schema';
+import {
+  bankEntries,
+  company,
+  customers,
+  invoices,
+  payments,
+  staffTasks,
+  stripePayouts,
+  transfers,
+} from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import {
   countEntries,
@@ -17,6 +26,7 @@ import {
   bookNamedEntry,
   bookReturn,
   deleteRule,
+  explainAsPayout,
   ignoreOutgoing,
   setEntryState,
   undoEntry,
@@ -29,6 +39,9 @@ import { getTransfer } from '@/lib/payments/queries';
 import type { PaymentWriter } from '@/lib/payments/schema';
 import { deleteTransfer, payBackCredit, recordTypedRefund } from '@/lib/payments/typed-payment';
 import { deletePayment } from '@/lib/payments/write-payment';
+import { comparePayouts } from '@/lib/sync/reconcile/payouts';
+import type { Run } from '@/lib/sync/reconcile/run';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 
@@ -72,6 +85,82 @@ const dueOf = async (id: number) => {
 const openOf = async (statement: number) =>
   proposeFor(base.db, await listOpenEntries(base.db, await getStatement(base.db, statement), 100));
 const newIban = () => `DE${String(10 ** 19 + drawn * 7 + Math.trunc(drawn / 3)).padStart(20, '0')}`;
+
+describe('payouts of Stripe on a bank statement', () => {
+  const payout = async (stripe_payout_id: string, arrival_date: string, amount: string) => {
+    const state = { status: 'paid', is_automatic: false, is_listed: false, issued_at: NOW };
+    const [row] = await base.db
+      .insert(stripePayouts)
+      .values({ stripe_payout_id, arrival_date, amount, ...state })
+      .returning();
+    return row?.id ?? 0;
+  };
+
+  test('a credit of Stripe is proposed as its payout and not as a customer’s payment, and accepting books nothing', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const other = await invoice(customerId, '214.92');
+    const day = newDay();
+    const id = await payout('po_bank_1', day, '214.92');
+    const statement = await upload([
+      [day, '214.92', 'STRIPE PAYMENTS EUROPE', 'IE29AIBK93115212345678', `STRIPE ${other.number}`],
+      [day, '214.92', 'Ada', '', 'my payment'],
+    ]);
+    const [credit, plain] = await openOf(statement.id);
+    expect([credit?.payout?.stripe_payout_id, credit?.proposals]).toEqual(['po_bank_1', []]);
+    expect(plain?.payout).toBeNull();
+    const entry = credit?.entry.id ?? 0;
+    await explainAsPayout(base.db, entry, id, writer);
+    const explained = await listExplained(base.db, await getStatement(base.db, statement.id), {
+      page: 1,
+      per_page: 10,
+    });
+    expect(explained.data).toMatchObject([{ id: entry, transfer_id: null, payout: { id } }]);
+    expect(await dueOf(other.id)).toBe(214.92);
+    expect(await countEntries(base.db, await getStatement(base.db, statement.id))).toMatchObject({
+      all: 2,
+      open: 1,
+    });
+    await expect(explainAsPayout(base.db, entry, id, writer)).rejects.toMatchObject({ code: 'conflict' });
+    await undoEntry(base.db, entry, writer);
+    expect((await openOf(statement.id))[0]?.payout?.id).toBe(id);
+  });
+
+  test('two payouts of one amount are two entries, and a debit of Stripe is a negative payout', async () => {
+    const [day, next] = [newDay(), newDay()];
+    await payout('po_bank_2', day, '50');
+    await payout('po_bank_3', next, '50');
+    await payout('po_bank_4', next, '-7.5');
+    const { id } = await upload([
+      [next, '50.00', 'Stripe', '', 'payout'],
+      [next, '50.00', 'Stripe', '', 'payout'],
+      [next, '50.00', 'Stripe', '', 'payout'],
+      [next, '-7.50', 'Stripe', '', 'payout'],
+    ]);
+    const found = (await openOf(id)).map((one) => one.payout?.stripe_payout_id);
+    expect(found.sort()).toEqual(['po_bank_2', 'po_bank_3', 'po_bank_4', undefined]);
+  });
+
+  test('a payout that the statement of its days does not show is a task until an entry is the payout', async () => {
+    const [before, day] = [newDay(), newDay()];
+    const days = [newDay(), newDay(), newDay(), newDay()];
+    const id = await payout('po_bank_5', day, '81.25');
+    const last: Line = [days[3] ?? '', '1.00', 'Ada', '', 'x'];
+    const deps = { db: base.db, now: () => new Date(`${days[3]}T12:00:00Z`), timeZone: 'UTC' } as SyncDeps;
+    const compare = () => comparePayouts(deps, { id: 0 } as Run, String(id - 1));
+    const isOpen = async () =>
+      (await base.db.select().from(staffTasks).where(eq(staffTasks.subject, 'po_bank_5 not_in_bank'))).map(
+        ({ done_at }) => done_at === null,
+      );
+    await compare();
+    expect(await isOpen()).toEqual([]);
+    await upload([[before, '2.00', 'Ada', '', 'y'], last]);
+    await compare();
+    expect(await isOpen()).toEqual([true]);
+    await upload([[day, '81.25', 'Stripe', '', 'po']]);
+    await compare();
+    expect(await isOpen()).toEqual([false]);
+  });
+});
 
 describe('bank statements', () => {
   test('the same file and an overlapping period add nothing twice, and equal payments of a day stay apart', async () => {

@@ -157,6 +157,7 @@ function toRequest(body: string, now: () => Date): HttpRequest {
 const CLEARED = [
   ...[
     'reconciliation_runs',
+    'stripe_payouts',
     'stripe_events',
     'refunds',
     'disputes',

@@ -1,6 +1,5 @@
 import { runProgram } from '@/lib/cli/program';
-import { readArguments } from '@/lib/commands/command';
-import { ProgressBar } from '@/lib/commands/terminal-text';
+import { ProgressBar, readArguments } from '@/lib/commands/command';
 import { StartError } from '@/lib/errors';
 import { runCampaign } from './campaign';
 import { type Failure, replayHistory, type Totals } from './check-history';

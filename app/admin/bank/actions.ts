@@ -7,6 +7,7 @@ import {
   bookNamedEntry,
   bookReturn,
   deleteRule,
+  explainAsPayout,
   ignoreOutgoing,
   setEntryState,
   undoEntry,
@@ -83,6 +84,16 @@ export const takeBack = staffAction({
   input: [rowId, rowId],
   run: ({ runtime, staff }, _statement, id) => bookReturn(runtime.db, id, staffWriter(runtime, staff)),
   done: (_returned, statement) => pageOf(statement, 'returned'),
+  refused: ({ code }, statement) => pageOf(statement, code),
+});
+
+/** Explains an entry as the payout of Stripe that was proposed. */
+export const acceptPayout = staffAction({
+  role: 'staff',
+  input: [rowId, rowId, rowId],
+  run: ({ runtime, staff }, _statement, id, payoutId) =>
+    explainAsPayout(runtime.db, id, payoutId, staffWriter(runtime, staff)),
+  done: (_explained, statement) => pageOf(statement, 'payout'),
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 

@@ -1,22 +1,32 @@
-import { Alert } from '@mantine/core';
+import { Alert, Box } from '@mantine/core';
 import { IconPlayerPlay } from '@tabler/icons-react';
+import { type ListedPayout, listLatestPayouts } from '@/lib/sync/reconcile/payouts';
 import { listRuns, type RunRow } from '@/lib/sync/reconcile/run';
-import { formatCount, formatDailyRun, formatDuration, formatNumber } from '../../_components/format';
+import {
+  formatCount,
+  formatDailyRun,
+  formatDate,
+  formatDuration,
+  formatNumber,
+  joinTexts,
+} from '../../_components/format';
 import { toPageRequest } from '../../_components/search-params';
-import { Instant, StatusBadge } from '../_components/display/values';
+import { StripeId } from '../_components/display/stripe-id';
+import { Instant, Money, StatusBadge } from '../_components/display/values';
 import { SubmitButton } from '../_components/forms/submit-button';
 import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { RefreshWhile } from '../_components/page/refresh-while';
-import { PageHeader, staffPage } from '../_components/page/staff-page';
+import { PageHeader, Section, staffPage } from '../_components/page/staff-page';
 import { runNow } from './actions';
-import { isSilent, triggerText } from './run-text';
+import { isSilent, PAYOUT_DIFFERENCES, payoutText, triggerText } from './run-text';
 
 export const metadata = { title: 'Reconciliation' };
 
 export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) => {
   const start = formatDailyRun(env.scheduleTimeZone);
   const page = await listRuns(db, toPageRequest(search));
+  const payouts = await listLatestPayouts(db);
   const running = page.data.some((run) => run.status === 'running' && !isSilent(run, now()));
   return (
     <>
@@ -49,6 +59,13 @@ export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) =
       >
         {(runs) => <RunList runs={runs} timeZone={env.timeZone} />}
       </PagedList>
+      {payouts.length > 0 && (
+        <Box id="payouts" mt="xl">
+          <Section title="Payouts of Stripe">
+            <PayoutList payouts={payouts} />
+          </Section>
+        </Box>
+      )}
     </>
   );
 });
@@ -86,4 +103,34 @@ function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
 
 function durationOf({ started_at, finished_at }: RunRow): string {
   return finished_at ? formatDuration(started_at, finished_at) : '–';
+}
+
+/** Lists payouts with their contents and what differs. */
+function PayoutList({ payouts }: { payouts: ListedPayout[] }) {
+  const amountOf = ({ amount, currency }: ListedPayout) => (
+    <Money amount={Number(amount)} currency={currency} />
+  );
+  const differencesOf = ({ differences, sums, is_automatic }: ListedPayout) => {
+    if (differences.length > 0) return joinTexts(...differences.map((one) => PAYOUT_DIFFERENCES[one] ?? one));
+    if (sums) return 'Matches';
+    return is_automatic ? 'Not compared yet' : 'Not comparable';
+  };
+  return (
+    <RecordList<ListedPayout>
+      label="Payouts"
+      rows={payouts}
+      columns={[
+        { label: 'Arrival', width: '12%', cell: ({ arrival_date }) => formatDate(arrival_date) },
+        { label: 'Payout', width: '28%', cell: ({ stripe_payout_id }) => <StripeId id={stripe_payout_id} /> },
+        { label: 'Contents', wraps: true, cell: payoutText },
+        { label: 'Comparison', width: '16%', wraps: true, cell: differencesOf },
+        { label: 'Amount', width: '11%', align: 'right', cell: amountOf },
+      ]}
+      entryOf={(payout) => ({
+        title: formatDate(payout.arrival_date),
+        detail: joinTexts(payoutText(payout), differencesOf(payout)),
+        figure: amountOf(payout),
+      })}
+    />
+  );
 }

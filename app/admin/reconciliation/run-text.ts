@@ -1,3 +1,5 @@
+import { formatCount, formatMoney, joinTexts } from '@/app/_components/format';
+import type { ListedPayout } from '@/lib/sync/reconcile/payouts';
 import { deadBefore, type RunRow } from '@/lib/sync/reconcile/run';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
@@ -34,3 +36,28 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
   return status === 'running' && heartbeat_at < deadBefore(now);
 }
+
+/** Returns the contents of a payout: "2 payments 238.00 EUR · 1 refund −19.00 EUR · fees 4.08 EUR". */
+export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'currency'>): string {
+  if (!sums) return 'Stripe does not list its payments.';
+  const part = (count: number, noun: string, amount: string) =>
+    count > 0 && `${formatCount(count, noun)} ${formatMoney(Number(amount), currency)}`;
+  return joinTexts(
+    part(sums.charge_count, 'payment', sums.charges),
+    part(sums.refund_count, 'refund', sums.refunds),
+    part(sums.other_count, 'other movement', sums.others),
+    `fees ${formatMoney(Number(sums.fees), currency)}`,
+    `net ${formatMoney(Number(sums.net), currency)}`,
+  );
+}
+
+/** Sentences about the differences that the comparison of a payout can find. */
+export const PAYOUT_DIFFERENCES: Record<string, string> = {
+  failed: 'Failed at the bank',
+  sum_differs: 'Not the sum of its transactions',
+  payment_unknown: 'Payments not recorded here',
+  refund_unknown: 'Refunds not recorded here',
+  dispute_unknown: 'Disputes not recorded here',
+  amount_differs: 'Other amounts than here',
+  not_in_bank: 'Not in the bank statement',
+};

@@ -72,13 +72,12 @@ function StaffTaskList({ label, tasks, timeZone }: { label: string; tasks: Store
 
 const titleOf = ({ kind }: StoredTask) => TASK_KINDS[kind];
 
-const PATHS = { invoice: '/admin/invoices', payment: '/admin/payments' };
+const hrefOf = (entity: NonNullable<StoredTask['entity']>, id: number) =>
+  entity === 'payout' ? '/admin/reconciliation#payouts' : `/admin/${entity}s/${id}`;
 
 const whatOf = ({ message, entity, entity_id }: StoredTask) => (
   <>
     {message}{' '}
-    {entity && entity_id !== null && (
-      <TextLink href={`${PATHS[entity]}/${entity_id}`}>Open the {entity}</TextLink>
-    )}
+    {entity && entity_id !== null && <TextLink href={hrefOf(entity, entity_id)}>Open the {entity}</TextLink>}
   </>
 );

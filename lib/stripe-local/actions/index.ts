@@ -5,6 +5,7 @@ import { createSubscription } from './subscriptions';
 
 export * from './invoices';
 export * from './money-back';
+export * from './payouts';
 export * from './subscriptions';
 
 type Optional =

@@ -1,14 +1,15 @@
 import Stripe from 'stripe';
-import { isChargeRefundable } from '../charges';
+import { isChargeRefundable, movementsOf } from '../charges';
 import type {
+  BalanceTransaction,
   Charge,
   CheckoutSession,
   CreditNote,
   Customer,
   Dispute,
-  DisputeTransaction,
   InvoicePayment,
   PaymentIntent,
+  Payout,
   Refund,
   WorldEvent,
   WorldObject,
@@ -84,6 +85,8 @@ const RENDERERS: { [K in Kind]: (object: Extract<WorldObject, { object: K }>) =>
   refund: renderRefund,
   dispute: renderDispute,
   credit_note: renderCreditNote,
+  balance_transaction: renderTransaction,
+  payout: renderPayout,
 };
 
 function renderCustomer(customer: Customer): Json {
@@ -181,7 +184,7 @@ function renderDispute(dispute: Dispute): Json {
   const hasEvidence = dispute.submissionCount > 0;
   return {
     ...fieldsOf(dispute, 'evidenceDueBy', 'submissionCount', 'pastDue'),
-    balance_transactions: dispute.balanceTransactions.map((moved) => renderTransaction(dispute, moved)),
+    balance_transactions: movementsOf(dispute).map((moved) => renderTransaction({ ...moved, payout: '' })),
     enhanced_eligibility_types: [],
     evidence: {},
     evidence_details: {
@@ -199,28 +202,45 @@ function renderDispute(dispute: Dispute): Json {
   };
 }
 
-/** Stripe's fee for a dispute in minor units, which is not part of the dispute's amount. */
-const FEE = 1500;
+const CATEGORIES: Record<BalanceTransaction['type'], string> = {
+  charge: 'charge',
+  refund: 'refund',
+  refund_failure: 'refund_failure',
+  adjustment: 'dispute',
+  payout: 'payout',
+  payout_failure: 'payout_reversal',
+};
 
-function renderTransaction({ id, charge, currency }: Dispute, moved: DisputeTransaction): Json {
-  const isWithdrawal = moved.amount < 0;
-  const fee = isWithdrawal ? FEE : 0;
-  const detail = { amount: fee, application: null, currency, description: 'Dispute fee', type: 'stripe_fee' };
+function renderTransaction(movement: BalanceTransaction): Json {
+  const { amount, fee, currency, type } = movement;
+  const description = type === 'adjustment' ? 'Dispute fee' : 'Stripe processing fees';
+  const detail = { amount: fee, application: null, currency, description, type: 'stripe_fee' };
   return {
-    ...moved,
-    object: 'balance_transaction',
-    available_on: moved.created,
+    ...fieldsOf(movement, 'payout'),
+    available_on: movement.created,
     balance_type: 'payments',
-    currency,
-    description: `Chargeback ${isWithdrawal ? 'withdrawal' : 'reversal'} for ${charge}`,
     exchange_rate: null,
-    fee,
     fee_details: fee ? [detail] : [],
-    net: moved.amount - fee,
-    reporting_category: isWithdrawal ? 'dispute' : 'dispute_reversal',
-    source: id,
+    net: amount - fee,
+    reporting_category: type === 'adjustment' && amount > 0 ? 'dispute_reversal' : CATEGORIES[type],
     status: 'available',
-    type: 'adjustment',
+  };
+}
+
+function renderPayout(payout: Payout): Json {
+  const hasFailed = payout.status === 'failed';
+  return {
+    ...fieldsOf(payout),
+    ...nulls('application_fee application_fee_amount description destination failure_balance_transaction'),
+    ...nulls('original_payout payout_method reversed_by trace_id'),
+    failure_message: hasFailed ? 'The bank account has been closed.' : null,
+    livemode: false,
+    metadata: {},
+    method: 'standard',
+    reconciliation_status: payout.automatic ? 'completed' : 'not_applicable',
+    source_type: 'card',
+    statement_descriptor: 'STRIPE',
+    type: 'bank_account',
   };
 }
 
@@ -269,6 +289,8 @@ const EXPANDABLE: Shape['expandable'] = {
   refund: ['charge', 'payment_intent', 'customer'],
   dispute: ['charge', 'payment_intent'],
   credit_note: ['customer', 'invoice'],
+  balance_transaction: ['source'],
+  payout: ['balance_transaction'],
 };
 
 /** The API version that our SDK requests. */

@@ -8,7 +8,7 @@ import type {
   ProviderCustomer,
   ProviderCustomerNumber,
   ProviderDetail,
-} from '../../stripe/provider';
+} from '../../stripe/to-customer';
 import type { Draft } from './draft';
 
 /**

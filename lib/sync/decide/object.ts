@@ -1,7 +1,7 @@
 import { latest } from '../../dates';
 import { type Keys, keysOf, type StoredRows } from '../../store/snapshot';
 import type { ListedKind, ProviderObjects } from '../../stripe/fetch';
-import type { ProviderCustomer } from '../../stripe/provider';
+import type { ProviderCustomer } from '../../stripe/to-customer';
 import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { ProviderCheckout, ProviderSubscription } from '../../stripe/to-subscription';
 import type { Draft } from './draft';

@@ -63,7 +63,8 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    if (object === 'event' || object === 'customer') continue; // separate steps retry events and customers
+    // Separate steps retry these.
+    if (object === 'event' || object === 'customer' || object === 'payout') continue;
     await retrieveGuarded(deps, run, object, stripeId);
   }
   return nextAfter(failed);

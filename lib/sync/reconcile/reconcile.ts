@@ -7,6 +7,7 @@ import type { SyncDeps } from '../sync-deps';
 import { disputesFrom, invoicesFrom, listed, reconcileCreditNotes, refundsFrom, unseen } from './lists';
 import { attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
+import { comparePayouts, listPayouts, readPayoutEntries } from './payouts';
 import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
 import {
   acquireRun,
@@ -205,6 +206,10 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
+  // Payouts come last, since they contain the payments, refunds and disputes.
+  { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
+  { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
+  { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },
   { name: 'time zone of the account', phase: 'money_back', needs: 'stripe', page: compareTimeZone },
   { name: 'time zone of the dates', phase: 'overdue', needs: 'database', page: noteTimeZone },
   { name: 'overdue invoices', phase: 'overdue', needs: 'database', page: markOverdue },

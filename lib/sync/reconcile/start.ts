@@ -171,10 +171,11 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
   const { customers, stripeCustomers, customerServices, subscriptions, subscriptionItems } = schema;
   const { invoices, stripeInvoiceLines, transfers, payments, refunds, disputes } = schema;
-  const { paymentTombstones, staffTasks } = schema;
+  const { paymentTombstones, staffTasks, stripePayouts, stripePayoutEntries } = schema;
   const whole = [
     ...[customers, stripeCustomers, customerServices, subscriptions, subscriptionItems],
     ...[invoices, stripeInvoiceLines, transfers, payments, refunds, disputes, paymentTombstones, staffTasks],
+    ...[stripePayouts, stripePayoutEntries],
   ];
   // A run only deletes from these tables, or only adds to them, so they can be empty.
   const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;

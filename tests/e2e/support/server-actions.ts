@@ -220,6 +220,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/bank/actions.ts#accept': [1, 1, 1, [], new Fields({ remember: '' })],
   'app/admin/bank/actions.ts#acceptNamed': [1, 1, null, new Fields({ named: 'K10001', remember: '' })],
   'app/admin/bank/actions.ts#acceptExact': [1],
+  'app/admin/bank/actions.ts#acceptPayout': [1, 1, 1],
   'app/admin/bank/actions.ts#undo': [1, 1],
   'app/admin/bank/actions.ts#takeBack': [1, 1],
   'app/admin/bank/actions.ts#explain': [1, 1, 'ignored'],

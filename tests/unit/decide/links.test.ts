@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NotedNumber } from '@/db/schema';
 import type { LinkedBy } from '@/lib/customers/sure-link';
 import type { StoredCustomer, StoredLink } from '@/lib/store/snapshot';
-import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/provider';
+import type { NumberOrigin, ProviderCustomer } from '@/lib/stripe/to-customer';
 import {
   findLink,
   fromNoted,

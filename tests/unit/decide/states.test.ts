@@ -6,6 +6,7 @@ import type { Answers } from '@/lib/sync/decide/draft';
 import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice';
 import { decideOrder, recheckAt, type StateOrigin } from '@/lib/sync/decide/order';
 import { applyPayment, type Collected } from '@/lib/sync/decide/payment';
+import { type ComparedPayout, comparePayout, type PayoutEntry } from '@/lib/sync/decide/payout';
 import { isStillIn } from '@/lib/sync/decide/subscription/items';
 import {
   type Billed,
@@ -477,5 +478,108 @@ describe('the choice between a stored and an incoming state', () => {
   ])('a recheck of a Stripe object %s', (_, from, isDoubtful, expected) => {
     const row = { provider_as_of: seconds(1), recheck_at: seconds(2), provider_gone_at: null };
     expect(recheckAt(draftOf(), row, from, isDoubtful)).toEqual(expected);
+  });
+});
+
+describe('a payout', () => {
+  const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0' };
+  const charge: PayoutEntry = {
+    ...{ type: 'charge', amount: '119.000', net: '116.960', currency: 'eur', sourceId: 'ch_1' },
+    ...{ record, isDeleted: false },
+  };
+  const refund = {
+    ...charge,
+    ...{ type: 'refund', amount: '-19.000', net: '-19.000', sourceId: 're_1' },
+    record: { ...record, id: 1, amount: '19.000' },
+  };
+  const dispute = { ...refund, type: 'adjustment', sourceId: 'dp_1' };
+  const matching = (...entries: PayoutEntry[]): ComparedPayout => ({
+    amount: (entries.reduce((sum, { net }) => sum + Math.round(Number(net) * 1000), 0) / 1000).toFixed(3),
+    ...{ currency: 'eur', status: 'paid', failureCode: null, entries, isCovered: true, isInBank: true },
+  });
+
+  test.each<[string, ComparedPayout, string[]]>([
+    ['of recorded charges and refunds matches', matching(charge, refund), []],
+    ['with a fee of Stripe alone matches', matching({ ...charge, type: 'stripe_fee', record: null }), []],
+    [
+      'whose entries are not read is compared with the bank only',
+      { ...matching(), amount: '5', entries: null },
+      [],
+    ],
+    ['reports a charge without a payment', matching({ ...charge, record: null }), ['payment_unknown']],
+    [
+      'reports a bank debit without a payment',
+      matching({ ...charge, type: 'payment', record: null }),
+      ['payment_unknown'],
+    ],
+    [
+      'accepts a charge whose payment staff deleted',
+      matching({ ...charge, record: null, isDeleted: true }),
+      [],
+    ],
+    ['reports a refund that is unknown', matching(charge, { ...refund, record: null }), ['refund_unknown']],
+    [
+      'reports a dispute that is unknown',
+      matching(charge, { ...dispute, record: null }),
+      ['dispute_unknown'],
+    ],
+    ['accepts a dispute in part', matching(charge, dispute), []],
+    [
+      'reports a payment of another amount',
+      matching({ ...charge, record: { ...record, amount: '100.000' } }),
+      ['amount_differs'],
+    ],
+    [
+      'reports a refund of another amount',
+      matching({ ...refund, record: { ...record, amount: '18.000' } }),
+      ['amount_differs'],
+    ],
+    [
+      'adds up the charges of one payment',
+      matching({ ...charge, amount: '100.000' }, { ...charge, amount: '19.000' }),
+      [],
+    ],
+    [
+      'adds up the charges of one payment in several payouts',
+      matching({ ...charge, amount: '100.000', record: { ...record, elsewhere: '19.000' } }),
+      [],
+    ],
+    [
+      'does not compare amounts that Stripe converted',
+      matching({ ...charge, record: { ...record, amount: '130.000', currency: 'usd' } }),
+      [],
+    ],
+    [
+      'reports that its entries give another amount',
+      { ...matching(charge), amount: '1.00' },
+      ['sum_differs'],
+    ],
+    ['reports that the bank does not show it', { ...matching(charge), isInBank: false }, ['not_in_bank']],
+    [
+      'waits for the bank statement of its days',
+      { ...matching(charge), isInBank: false, isCovered: false },
+      [],
+    ],
+    [
+      'is not expected at the bank before Stripe paid it',
+      { ...matching(charge), isInBank: false, status: 'in_transit' },
+      [],
+    ],
+    [
+      'reports that the bank refused it, and does not expect it there',
+      { ...matching(charge), isInBank: false, status: 'failed', failureCode: 'account_closed' },
+      ['failed'],
+    ],
+    ['of a negative amount matches', matching({ ...refund, amount: '-19.000' }), []],
+  ])('%s', (_name, payout, kinds) => {
+    expect(comparePayout(payout).map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  test('names at most five charges, and counts all', () => {
+    const many = Array.from({ length: 7 }, (_, at) => ({ ...charge, sourceId: `ch_${at}`, record: null }));
+    const [difference] = comparePayout(matching(...many));
+    expect(difference?.text).toBe(
+      'contains 7 payments not recorded here: ch_0 of 119.00 EUR, ch_1 of 119.00 EUR, ch_2 of 119.00 EUR, ch_3 of 119.00 EUR, ch_4 of 119.00 EUR and more',
+    );
   });
 });

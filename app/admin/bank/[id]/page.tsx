@@ -21,7 +21,17 @@ import { SubmitButton } from '../../_components/forms/submit-button';
 import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
-import { accept, acceptExact, acceptNamed, explain, ignoreOut, takeBack, undo } from '../actions';
+import { payoutText } from '../../reconciliation/run-text';
+import {
+  accept,
+  acceptExact,
+  acceptNamed,
+  acceptPayout,
+  explain,
+  ignoreOut,
+  takeBack,
+  undo,
+} from '../actions';
 
 const periodOf = ({ first_day, last_day }: StatementRow) =>
   `${formatDate(first_day)} – ${formatDate(last_day)}`;
@@ -104,8 +114,9 @@ const DONE = {
   known: 'This file was uploaded before. Nothing has changed.',
   booked: 'The entry is booked.',
   booked_exact: 'The exact matches are booked.',
-  undone: 'The booking is undone, and the invoices are owed again.',
+  undone: 'The booking is undone. Invoices that it paid are owed again.',
   returned: 'The return is booked, and the invoices are owed again.',
+  payout: 'The entry is explained as a payout of Stripe.',
   ignored: 'Ignored. It is listed under Explained.',
   open: 'The entry is open again.',
 };
@@ -186,7 +197,7 @@ interface OpenEntryProps extends ProposedEntry {
   returned: EntryRow | undefined;
 }
 
-function OpenEntry({ statement, entry, proposals, returned }: OpenEntryProps) {
+function OpenEntry({ statement, entry, proposals, payout, returned }: OpenEntryProps) {
   const { id, day, name, iban, purpose, amount, currency } = entry;
   return (
     <Paper
@@ -215,10 +226,26 @@ function OpenEntry({ statement, entry, proposals, returned }: OpenEntryProps) {
             </form>
           </Group>
         )}
+        {payout && (
+          <form
+            action={acceptPayout.bind(null, statement, id, payout.id)}
+            aria-label={`Accept the payout ${payout.stripe_payout_id}`}
+          >
+            <Group gap="md" justify="space-between" align="flex-start">
+              <Stack gap={2} flex="1 1 260px" miw={0}>
+                <Text size="sm" fw={500} className="break-anywhere">
+                  {`Stripe payout ${payout.stripe_payout_id}`}
+                </Text>
+                <Dimmed>{payoutText(payout)}</Dimmed>
+              </Stack>
+              <SubmitButton size="xs">Accept</SubmitButton>
+            </Group>
+          </form>
+        )}
         {proposals.map((proposal, at) => (
           <ProposalForm key={proposal.customer_id} {...{ statement, entry, proposal }} isFirst={at === 0} />
         ))}
-        {amount > 0 && (
+        {amount > 0 && !payout && (
           <details>
             <summary>Book for another customer or invoice</summary>
             <ActionForm
@@ -290,19 +317,23 @@ function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
 }
 
 function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: number }) {
-  const change = ({ id, transfer_id }: ExplainedEntry) => (
+  const change = ({ id, transfer_id, payout_id }: ExplainedEntry) => (
     <form
       action={
-        transfer_id === null ? explain.bind(null, statement, id, 'open') : undo.bind(null, statement, id)
+        transfer_id === null && payout_id === null
+          ? explain.bind(null, statement, id, 'open')
+          : undo.bind(null, statement, id)
       }
     >
       <SubmitButton variant="default" size="xs">
-        {transfer_id === null ? 'Reopen' : 'Undo'}
+        {transfer_id === null && payout_id === null ? 'Reopen' : 'Undo'}
       </SubmitButton>
     </form>
   );
-  const outcome = ({ transfer_id, customer, state, recorded, amount, currency }: ExplainedEntry) =>
-    transfer_id === null ? (
+  const outcome = ({ transfer_id, payout, customer, state, recorded, amount, currency }: ExplainedEntry) =>
+    payout ? (
+      `Stripe payout ${payout.stripe_payout_id}`
+    ) : transfer_id === null ? (
       state === 'returned' ? (
         'Returned'
       ) : (

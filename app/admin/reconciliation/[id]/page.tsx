@@ -142,5 +142,6 @@ function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone:
 function hrefOf({ object, stripe_id }: RunFailure): string {
   const id = encodeURIComponent(stripe_id);
   if (object === 'event') return `/admin/webhooks/${id}`;
+  if (object === 'payout') return '/admin/reconciliation#payouts';
   return object === 'subscription' ? `/admin/subscriptions?id=${id}` : `/admin/webhooks?id=${id}`;
 }

@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { adviceFor } from '@/lib/alerts/causes';
+import { adviceFor } from '@/lib/alerts/alert-state';
 import { channelsOf } from '@/lib/alerts/channels';
 import { listReported, type ReportedAlert } from '@/lib/alerts/watch-alerts';
 import { Dimmed, Instant } from '../../_components/display/values';

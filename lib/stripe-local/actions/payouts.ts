@@ -1,0 +1,113 @@
+import { isCollected, type Movement, movementsOf } from '../charges';
+import type { Payout } from '../model';
+import { epochNow, getFrom, newId, type World, WorldError } from '../world';
+
+interface PayoutInput {
+  currency?: string;
+  /** Pays out what moved from the first time until before the second, in seconds. Defaults to everything. */
+  from?: number;
+  until?: number;
+  created?: number;
+  /** Minor units of a payout that a person makes. Without it, the payout is automatic and contains all movements. */
+  amount?: number;
+}
+
+const DAY = 86_400;
+
+/**
+ * Pays out the balance. The amount is negative if refunds and disputes exceed the charges. It emits no event, since no
+ * webhook of the service asks for those of payouts.
+ */
+export function payOut(world: World, input: PayoutInput = {}): Payout {
+  const { currency = 'eur', created = epochNow(world) } = input;
+  const movements = input.amount === undefined ? listMovements(world, { ...input, currency }) : [];
+  if (movements.length === 0 && input.amount === undefined) throw new WorldError('Nothing can be paid out.');
+  const amount = input.amount ?? movements.reduce((sum, { amount, fee }) => sum + amount - fee, 0);
+  const id = newId(world, 'po_');
+  for (const movement of movements) world.balanceTransactions.put({ ...movement, payout: id });
+  const own = world.balanceTransactions.put({
+    ...{ object: 'balance_transaction', id: newId(world, 'txn_'), created, type: 'payout', payout: id },
+    ...{ amount: -amount, fee: 0, currency, description: 'STRIPE PAYOUT', source: id },
+  });
+  // Stripe names the day of arrival by its midnight in UTC.
+  const arrivalDate = Math.floor(created / DAY + 2) * DAY;
+  return world.payouts.put({
+    ...{ object: 'payout', id, created, amount, currency, arrivalDate, status: 'paid', failureCode: null },
+    ...{ automatic: input.amount === undefined, balanceTransaction: own.id },
+  });
+}
+
+/** Lets the bank refuse a payout, even days after it was paid. The next payout contains its money. */
+export function failPayout(world: World, id: string): Payout {
+  const payout = getFrom(world, 'payout', id);
+  return world.payouts.put({ ...payout, status: 'failed', failureCode: 'account_closed' });
+}
+
+/** Lists what moved the balance and is in no payout yet, oldest first. */
+function listMovements(world: World, { currency, from = 0, until = Number.POSITIVE_INFINITY }: PayoutInput) {
+  const refunds = [...world.refunds.values()].flatMap((refund): Movement[] => {
+    const { created, amount, id: source } = refund;
+    const common = {
+      object: 'balance_transaction',
+      created,
+      fee: 0,
+      currency: refund.currency,
+      source,
+    } as const;
+    const id = refund.failureBalanceTransaction;
+    return [
+      { ...common, id: refund.balanceTransaction, type: 'refund', amount: -amount, description: 'REFUND' },
+      ...(id
+        ? [{ ...common, id, type: 'refund_failure' as const, amount, description: 'REFUND FAILURE' }]
+        : []),
+    ];
+  });
+  const failed = [...world.payouts.values()].filter(({ status }) => status === 'failed');
+  const returned = failed.map(
+    ({ id, created, amount, currency, balanceTransaction }): Movement => ({
+      ...{
+        object: 'balance_transaction',
+        id: `${balanceTransaction}_failed`,
+        created,
+        type: 'payout_failure',
+      },
+      ...{ amount, fee: 0, currency, description: 'STRIPE PAYOUT FAILURE', source: id },
+    }),
+  );
+  const disputed = [...world.disputes.values()].flatMap(movementsOf);
+  return [...listCharged(world), ...refunds, ...disputed, ...returned]
+    .filter((one) => one.currency === currency && one.created >= from && one.created < until)
+    .filter(({ id }) => !world.balanceTransactions.get(id))
+    .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
+}
+
+/** Lists charges. The id of a charge's movement follows from that of the charge, since charges are not stored. */
+function listCharged(world: World): Movement[] {
+  return [...world.paymentIntents.values()].filter(isCollected).map((intent) => ({
+    ...{ object: 'balance_transaction', id: `txn_${intent.latestCharge.slice(3)}`, type: 'charge' },
+    ...{ created: intent.created, amount: intent.amountReceived, fee: feeOf(intent.amountReceived) },
+    ...{ currency: intent.currency, description: null, source: intent.latestCharge },
+  }));
+}
+
+/** Returns Stripe's fee for a charge, in minor units: 1.5 % and 25 cents. */
+const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
+
+/** Number of weeks before today for which a new world has payouts. */
+const WEEKS = 10;
+
+/** Pays out the last weeks of a new world, a week at a time. The bank refused the payout of the third last week. */
+export function fillPayouts(world: World): void {
+  const now = epochNow(world);
+  const today = now - (now % DAY);
+  const currencies = new Set([...world.paymentIntents.values()].map(({ currency }) => currency));
+  for (const currency of [...currencies].sort()) {
+    for (let week = WEEKS; week >= 1; week -= 1) {
+      const until = today - (7 * week - 4) * DAY;
+      const span = { currency, from: today - (7 * WEEKS + 3) * DAY, until };
+      if (listMovements(world, span).length === 0) continue;
+      const payout = payOut(world, { ...span, created: until });
+      if (week === 3 && currency === 'eur') failPayout(world, payout.id);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import { fromThousandths, toAmountText, toThousandths } from '../../money';
+
+/** A balance transaction of a payout with the record that it belongs to. Amounts are decimal text. */
+export interface PayoutEntry {
+  type: string;
+  amount: string;
+  net: string;
+  currency: string;
+  sourceId: string | null;
+  /** Our payment, refund or dispute. Null if there is none, or if staff deleted it on purpose. */
+  record: {
+    id: number;
+    amount: string;
+    currency: string;
+    /** Sum of the charges of the same payment in other payouts. */
+    elsewhere: string;
+  } | null;
+  /** Whether staff deleted the payment. Then it is not missing. */
+  isDeleted: boolean;
+}
+
+/** A payout, and what the bank reports about it. */
+export interface ComparedPayout {
+  amount: string;
+  currency: string;
+  status: string;
+  failureCode: string | null;
+  /** Null if Stripe does not list the entries, or if they are not read yet. */
+  entries: PayoutEntry[] | null;
+  /** Whether a bank statement covers the days on which the money must arrive. */
+  isCovered: boolean;
+  /** Whether an entry of the bank is the payout. */
+  isInBank: boolean;
+}
+
+export interface PayoutDifference {
+  kind:
+    | 'failed'
+    | 'sum_differs'
+    | 'payment_unknown'
+    | 'refund_unknown'
+    | 'dispute_unknown'
+    | 'amount_differs'
+    | 'not_in_bank';
+  /** The rest of a sentence that begins with the payout. */
+  text: string;
+}
+
+/** Returns how a payout differs from our records and from the bank. Empty if everything matches. */
+export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
+  const { amount, currency, status, failureCode, entries } = payout;
+  const differences: PayoutDifference[] = [];
+  const add = (kind: PayoutDifference['kind'], text: string) => differences.push({ kind, text });
+  const hasFailed = status === 'failed';
+  if (hasFailed)
+    add('failed', `failed at the bank${failureCode ? ` (${failureCode})` : ''}. Stripe keeps the money`);
+  if (entries) {
+    const net = entries.reduce((sum, one) => sum + toThousandths(one.net), 0);
+    if (net !== toThousandths(amount)) {
+      add(
+        'sum_differs',
+        `is not the sum of its transactions, ${toAmountText(fromThousandths(net), currency)}`,
+      );
+    }
+    for (const [kind, noun, is] of UNKNOWN) {
+      const missing = entries.filter((one) => is(one) && one.record === null && !one.isDeleted);
+      if (missing.length > 0)
+        add(kind, `contains ${count(missing.length, noun)} not recorded here: ${named(missing)}`);
+    }
+    const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
+    if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
+  }
+  // The bank shows a failed payout never, or in and out again.
+  const hasArrived = status === 'paid';
+  if (hasArrived && payout.isCovered && !payout.isInBank) {
+    add('not_in_bank', 'is not in the bank statement of its days');
+  }
+  return differences;
+}
+
+const CHARGES = ['charge', 'payment'];
+const REFUNDS = ['refund', 'payment_refund', 'refund_failure', 'payment_failure_refund'];
+
+/** Returns whether an entry is a customer's payment. */
+export const isCharge = ({ type }: { type: string }): boolean => CHARGES.includes(type);
+/** Returns whether an entry pays a refund, or takes back a failed one. */
+export const isRefund = ({ type }: { type: string }): boolean => REFUNDS.includes(type);
+const isDispute = ({ type, sourceId }: PayoutEntry) =>
+  type === 'adjustment' && /^(dp|du)_/.test(sourceId ?? '');
+
+const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry) => boolean][] = [
+  ['payment_unknown', 'payment', isCharge],
+  ['refund_unknown', 'refund', isRefund],
+  ['dispute_unknown', 'dispute', isDispute],
+];
+
+/** Returns charges whose sum is not the amount of their payment. An invoice can be paid by several charges. */
+function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
+  const groups = new Map<number, PayoutEntry[]>();
+  for (const one of entries) {
+    if (isCharge(one) && one.record) groups.set(one.record.id, [...(groups.get(one.record.id) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((charges) => {
+    const [first] = charges;
+    // Stripe converts a payment in another currency before it pays it out.
+    if (!first?.record || first.record.currency !== first.currency) return [];
+    const paid = charges.reduce((sum, one) => sum + toThousandths(one.amount), 0);
+    const isSame = paid + toThousandths(first.record.elsewhere) === toThousandths(first.record.amount);
+    return isSame ? [] : [first];
+  });
+}
+
+function wrongRefunds(entries: PayoutEntry[]): PayoutEntry[] {
+  const isWrong = ({ record, amount, currency }: PayoutEntry) =>
+    record !== null &&
+    record.currency === currency &&
+    Math.abs(toThousandths(amount)) !== toThousandths(record.amount);
+  return entries.filter((one) => isRefund(one) && isWrong(one));
+}
+
+const MAX_NAMED = 5;
+
+function named(entries: PayoutEntry[]): string {
+  const ids = entries
+    .slice(0, MAX_NAMED)
+    .map(({ sourceId, amount, currency }) =>
+      [sourceId, toAmountText(amount, currency)].filter(Boolean).join(' of '),
+    );
+  return entries.length > MAX_NAMED ? `${ids.join(', ')} and more` : ids.join(', ');
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -1,0 +1,330 @@
+import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import Stripe from 'stripe';
+import { type Database, rows } from '@/db/database';
+import { type PayoutSums, stripePayoutEntries, stripePayouts } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { addDays, toCalendarDate } from '../../dates';
+import { fromThousandths, toAmountText, toThousandths } from '../../money';
+import { literal } from '../../page-query';
+import { fetchInvoicePaid, isCursorGone } from '../../stripe/fetch';
+import {
+  listProviderPayoutEntries,
+  listProviderPayouts,
+  type ProviderPayoutEntry,
+} from '../../stripe/payouts';
+import { replaceTasks } from '../../tasks/staff-tasks';
+import { comparePayout, isCharge, isRefund, type PayoutEntry } from '../decide/payout';
+import type { SyncDeps } from '../sync-deps';
+import { NotReportedError } from '../synchronize';
+import {
+  failureCode,
+  guarded,
+  nextAfter,
+  recordFailure,
+  resolveFailures,
+  STEP_PAGE,
+  type StepPage,
+  type StripeDeps,
+} from './object';
+import { beat, type Run } from './run';
+
+const p = stripePayouts;
+const DAY_MS = 86_400_000;
+/** Days before the last known payout that are listed again, since a bank can refuse a payout days after it was paid. */
+const REVISED_DAYS = 35;
+/** Days of payouts that the first run lists. */
+const FIRST_DAYS = 90;
+
+/** Stores the payouts that Stripe lists, with their states. */
+export const listPayouts: StepPage<StripeDeps> = (deps, run, after) =>
+  permitted(deps, run, 'payouts', async () => {
+    const { payouts, next } = await listProviderPayouts(deps.stripe, {
+      createdFrom: await payoutsFrom(deps),
+      after: after || null,
+    });
+    run.counts.objects_checked += payouts.length;
+    for (const payout of payouts) {
+      const { amount, currency, status, failureCode: failure_code, isListed: is_listed } = payout;
+      const state = { amount, currency, status, failure_code, is_listed, arrival_date: payout.arrivalDate };
+      await deps.db
+        .insert(p)
+        .values({
+          ...state,
+          stripe_payout_id: payout.id,
+          is_automatic: payout.isAutomatic,
+          issued_at: payout.issuedAt,
+        })
+        .onConflictDoUpdate({ target: p.stripe_payout_id, set: state });
+    }
+    return next;
+  });
+
+async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
+  const [last] = await db.select({ at: p.issued_at }).from(p).orderBy(desc(p.issued_at)).limit(literal(1));
+  return last
+    ? new Date(last.at.getTime() - REVISED_DAYS * DAY_MS)
+    : new Date(now().getTime() - FIRST_DAYS * DAY_MS);
+}
+
+/**
+ * Performs one page of a list. If the key may not read the list, records that as a failure under the list's name, and
+ * the run goes on with its other steps. Returns an empty cursor if the list must start again.
+ */
+async function permitted(
+  deps: StripeDeps,
+  run: Run,
+  list: 'payouts' | 'balance_transactions',
+  work: () => Promise<string | null>,
+): Promise<string | null> {
+  try {
+    const next = await work();
+    if (next === null) await resolveFailures(deps, 'payout', sql`stripe_id = ${list}`);
+    return next;
+  } catch (error) {
+    if (isCursorGone(error)) return '';
+    if (!isDenied(error)) throw error;
+    await recordFailure(deps, run, 'payout', list, failureCode(error));
+    return null;
+  }
+}
+
+/** Returns whether Stripe refused a list to a restricted key. */
+const isDenied = (error: unknown) =>
+  error instanceof Stripe.errors.StripePermissionError ||
+  error instanceof Stripe.errors.StripeAuthenticationError;
+
+/** Reads the balance transactions of one payout, if they are not stored yet. */
+export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
+  permitted(deps, run, 'balance_transactions', async () => {
+    const [payout] = await deps.db
+      .select({ id: p.id, stripeId: p.stripe_payout_id })
+      .from(p)
+      .where(and(gt(p.id, Number(after ?? 0)), isNull(p.sums), p.is_listed))
+      .orderBy(asc(p.id))
+      .limit(literal(1));
+    if (!payout) return null;
+    const { id, stripeId } = payout;
+    let denied: unknown;
+    await guarded(deps, run, 'payout', stripeId, async () => {
+      try {
+        const entries = await readAll(deps, run, stripeId);
+        await storeEntries(deps.db, id, entries, await findInvoices(deps, run, entries));
+      } catch (error) {
+        if (!isDenied(error)) throw error;
+        denied = error;
+        return;
+      }
+      await resolveFailures(deps, 'payout', sql`stripe_id = ${stripeId}`);
+    });
+    // A denied list is one failure instead of one for each payout.
+    if (denied) throw denied;
+    return String(id);
+  });
+
+/** Maximum number of pages of 100 transactions of one payout. */
+const MAX_PAGES = 100;
+
+async function readAll(deps: StripeDeps, run: Run, payout: string) {
+  const entries: ProviderPayoutEntry[] = [];
+  let after: string | null = null;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await listProviderPayoutEntries(deps.stripe, payout, after);
+    entries.push(...answer.entries);
+    after = answer.next;
+    if (after === null) return entries;
+    await beat(deps.db, run, deps.now());
+  }
+  throw new NotReportedError(`the transactions of ${payout} in ${MAX_PAGES} pages`, 'too_many');
+}
+
+/**
+ * Asks Stripe for the invoices of charges that no payment names. A payment of an invoice does not always know its
+ * charges, and an invoice can have several.
+ *
+ * @returns the invoices' Stripe ids by payment intent
+ */
+async function findInvoices(deps: StripeDeps, run: Run, entries: ProviderPayoutEntry[]) {
+  const charges = entries.filter(isCharge);
+  const known = await rows<{ intent: string }>(
+    deps.db,
+    sql`select intent from unnest(${sql.param(charges.map(({ paymentIntentId }) => paymentIntentId ?? ''))}::text[],
+        ${sql.param(charges.map(({ sourceId }) => sourceId ?? ''))}::text[]) as c(intent, charge)
+      where exists (select from payments where stripe_payment_intent_id = intent)
+        or exists (select from payments where stripe_charge_id = charge)
+        or exists (select from payments where payment_reference in (intent, charge))`,
+  );
+  const found = new Map<string, string>();
+  const done = new Set(known.map(({ intent }) => intent));
+  for (const { paymentIntentId: intent } of charges) {
+    if (intent === null || done.has(intent)) continue;
+    done.add(intent);
+    const answer = await fetchInvoicePaid(deps.stripe, deps.now, intent);
+    if (answer.state === 'unavailable') throw new NotReportedError(`the invoice of ${intent}`, answer.reason);
+    if (answer.state === 'found' && answer.object) found.set(intent, answer.object);
+    await beat(deps.db, run, deps.now());
+  }
+  return found;
+}
+
+const ROWS_AT_ONCE = 500;
+
+async function storeEntries(
+  db: Database,
+  payout_id: number,
+  entries: ProviderPayoutEntry[],
+  invoices: Map<string, string>,
+): Promise<void> {
+  await transact(db, async (tx) => {
+    await tx.delete(stripePayoutEntries).where(eq(stripePayoutEntries.payout_id, payout_id));
+    for (let at = 0; at < entries.length; at += ROWS_AT_ONCE) {
+      await tx.insert(stripePayoutEntries).values(
+        entries.slice(at, at + ROWS_AT_ONCE).map(({ id, type, amount, fee, net, currency, ...ids }) => ({
+          ...{ payout_id, stripe_transaction_id: id, type, amount, fee, net, currency },
+          source_id: ids.sourceId,
+          stripe_payment_intent_id: ids.paymentIntentId,
+          stripe_invoice_id: invoices.get(ids.paymentIntentId ?? '') ?? null,
+        })),
+      );
+    }
+    await tx
+      .update(p)
+      .set({ sums: sumUp(entries) })
+      .where(eq(p.id, payout_id));
+  });
+}
+
+function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
+  const charges = entries.filter(isCharge);
+  const refunds = entries.filter(isRefund);
+  const others = entries.filter((one) => !isCharge(one) && !isRefund(one));
+  const total = (of: ProviderPayoutEntry[], field: 'amount' | 'fee' | 'net') =>
+    fromThousandths(of.reduce((sum, one) => sum + toThousandths(one[field]), 0));
+  return {
+    charges: total(charges, 'amount'),
+    charge_count: charges.length,
+    refunds: total(refunds, 'amount'),
+    refund_count: refunds.length,
+    others: total(others, 'amount'),
+    other_count: others.length,
+    fees: total(entries, 'fee'),
+    net: total(entries, 'net'),
+  };
+}
+
+/** Days after its arrival for which a payout is compared every night. One that differs is compared until it matches. */
+const COMPARED_DAYS = 60;
+
+/** Compares payouts with our records and the bank statements. Each kind of difference of a payout is a task. */
+export const comparePayouts: StepPage<SyncDeps> = async (deps, _run, after) => {
+  const since = addDays(toCalendarDate(deps.now(), deps.timeZone), -COMPARED_DAYS);
+  const found = await deps.db
+    .select()
+    .from(p)
+    .where(
+      and(
+        gt(p.id, Number(after ?? 0)),
+        or(sql`${p.differences} <> '[]'`, sql`${p.arrival_date} >= ${since}::date`),
+      ),
+    )
+    .orderBy(asc(p.id))
+    .limit(literal(STEP_PAGE));
+  for (const payout of found) await compareOne(deps.db, payout);
+  return nextAfter(found);
+};
+
+type PayoutRow = typeof p.$inferSelect;
+
+async function compareOne(db: Database, payout: PayoutRow): Promise<void> {
+  const { id, stripe_payout_id, amount, currency, status, failure_code, sums } = payout;
+  const differences = comparePayout({
+    ...{ amount, currency, status, failureCode: failure_code, ...(await readBank(db, payout)) },
+    entries: sums === null ? null : await readEntries(db, id),
+  });
+  const about = `The payout ${stripe_payout_id} of ${toAmountText(amount, currency)}`;
+  const tasks = differences.map(({ kind, text }) => ({
+    subject: `${stripe_payout_id} ${kind}`,
+    message: `${about} ${text}.`,
+  }));
+  const kinds = differences.map(({ kind }) => kind);
+  await transact(db, async (tx) => {
+    await replaceTasks(tx, { kind: 'payout_differs', entity: 'payout', entity_id: id }, tasks);
+    const isSame = JSON.stringify(kinds) === JSON.stringify(payout.differences);
+    if (!isSame) await tx.update(p).set({ differences: kinds }).where(eq(p.id, id));
+  });
+}
+
+type StoredEntry = Omit<PayoutEntry, 'record'> & {
+  record_id: number | null;
+  record_amount: string;
+  record_currency: string;
+  elsewhere: string;
+};
+
+/** Reads the entries of a payout with their payments, refunds and disputes. */
+async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
+  const found = await rows<StoredEntry>(
+    db,
+    sql`select e.type, e.amount::text, e.net::text, e.currency, e.source_id as "sourceId",
+        r.id as record_id, r.amount::text as record_amount, r.currency as record_currency,
+        coalesce(r.elsewhere, 0)::text as elsewhere,
+        exists (select from payment_tombstones t
+          where t.reference in (e.stripe_invoice_id, e.stripe_payment_intent_id, e.source_id)) as "isDeleted"
+      from stripe_payout_entries e
+      left join lateral (
+        (select y.id, y.amount, y.currency, (select sum(o.amount) from stripe_payout_entries o
+              where o.payout_id <> e.payout_id and o.type in ('charge', 'payment')
+                and (o.stripe_invoice_id = y.payment_reference
+                  or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere
+          from payments y
+          where e.type in ('charge', 'payment') and (y.stripe_payment_intent_id = e.stripe_payment_intent_id
+            or y.stripe_charge_id = e.source_id
+            or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
+            or y.id = (select i.collected_by_payment_id from invoices i
+              where i.stripe_invoice_id = e.stripe_invoice_id))
+          order by y.id limit 1)
+        union all
+        select f.id, f.amount, f.currency, 0 from refunds f where f.stripe_refund_id = e.source_id
+        union all
+        select d.id, d.amount, d.currency, 0 from disputes d where d.stripe_dispute_id = e.source_id
+      ) r on true
+      where e.payout_id = ${id}::int order by e.id`,
+  );
+  return found.map(({ record_id, record_amount, record_currency, elsewhere, ...entry }) => ({
+    ...entry,
+    record:
+      record_id === null
+        ? null
+        : { id: record_id, amount: record_amount, currency: record_currency, elsewhere },
+  }));
+}
+
+/** Days around its arrival on which a payout can be in the bank statement. */
+export const PAYOUT_DAYS = { before: 3, after: 7 };
+
+/** Returns whether a bank statement covers the arrival of a payout, and whether an entry of the bank is the payout. */
+async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
+  const { before, after } = PAYOUT_DAYS;
+  const [found] = await rows<{ isCovered: boolean; isInBank: boolean }>(
+    db,
+    sql`select exists (select from bank_statements s where s.currency = ${currency}
+          and s.first_day <= ${arrival_date}::date and s.last_day >= ${arrival_date}::date + ${before}::int) as "isCovered",
+        exists (select from bank_entries e where e.payout_id = ${id}::int
+          or e.payout_id is null and e.transfer_id is null and e.currency = ${currency} and e.amount = ${amount}::numeric
+            and e.day between ${arrival_date}::date - ${before}::int and ${arrival_date}::date + ${after}::int
+            and (e.name || ' ' || e.purpose ilike '%stripe%' or strpos(e.purpose, ${stripe_payout_id}) > 0)) as "isInBank"`,
+  );
+  return found ?? { isCovered: false, isInBank: false };
+}
+
+const MAX_LISTED = 20;
+
+export type ListedPayout = Awaited<ReturnType<typeof listLatestPayouts>>[number];
+
+/** Lists the latest 20 payouts, and before them those that differ, the latest first. */
+export function listLatestPayouts(db: Database) {
+  return db
+    .select()
+    .from(p)
+    .orderBy(desc(sql`${p.differences} <> '[]'`), desc(p.arrival_date), desc(p.id))
+    .limit(literal(MAX_LISTED));
+}

@@ -1,0 +1,176 @@
+import { eq, sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, test } from 'vitest';
+import {
+  payments,
+  reconciliationFailures,
+  reconciliationRuns,
+  staffTasks,
+  stripePayoutEntries,
+  stripePayouts,
+} from '@/db/schema';
+import * as act from '../support/stripe-actions';
+import { useSync } from '../support/sync';
+
+const sync = useSync({ withKey: true });
+
+beforeEach(async () => {
+  sync.api.faults.clear();
+  await sync.db.delete(stripePayouts);
+  await sync.db.delete(staffTasks);
+  await sync.db.delete(reconciliationFailures);
+  // What earlier tests collected is paid out, so that each test has payouts of its own.
+  try {
+    act.payOut(sync.world);
+  } catch {}
+  for (const { id } of [...sync.world.payouts.values()]) sync.world.payouts.delete(id);
+});
+
+const payoutOf = async (id: string) =>
+  (await sync.db.select().from(stripePayouts).where(eq(stripePayouts.stripe_payout_id, id)))[0];
+const openTasks = async () =>
+  (await sync.db.select().from(staffTasks).where(sql`done_at is null`).orderBy(staffTasks.subject)).map(
+    ({ subject, message }) => [subject, message],
+  );
+
+describe('payouts of Stripe', () => {
+  test('a payout of recorded payments and refunds matches, with fees and counts, and is no task', async () => {
+    const { invoice } = await sync.collect();
+    await sync.collect();
+    await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
+    const { id } = act.payOut(sync.world);
+    expect(await sync.run()).toMatchObject({ status: 'completed' });
+    expect(await payoutOf(id)).toMatchObject({
+      status: 'paid',
+      amount: '214.920',
+      is_automatic: true,
+      differences: [],
+      sums: {
+        ...{ charges: '238.000', charge_count: 2, refunds: '-19.000', refund_count: 1 },
+        ...{ others: '0.000', other_count: 0, fees: '4.080', net: '214.920' },
+      },
+    });
+    expect(await openTasks()).toEqual([]);
+  });
+
+  test('a payment that is not here, or differs, is a task, which closes when it is recorded', async () => {
+    const { payment } = await sync.collect();
+    sync.collectAlone('pi_alone_1');
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    expect(await openTasks()).toEqual([
+      [
+        `${id} payment_unknown`,
+        expect.stringContaining('contains 1 payment not recorded here: ch_alone_1 of 119.00 EUR.'),
+      ],
+    ]);
+    await sync.db
+      .update(payments)
+      .set({ stripe_charge_id: 'ch_alone_1', amount: '119' })
+      .where(eq(payments.id, payment.id));
+    await sync.run();
+    expect((await openTasks()).map(([subject]) => subject)).toEqual([`${id} amount_differs`]);
+    await sync.db.update(payments).set({ amount: '238' }).where(eq(payments.id, payment.id));
+    await sync.run();
+    expect(await openTasks()).toEqual([]);
+    expect((await payoutOf(id))?.differences).toEqual([]);
+  });
+
+  test('a payment without the ids of its charge is found by its invoice', async () => {
+    const { payment } = await sync.collect();
+    await sync.db
+      .update(payments)
+      .set({ stripe_payment_intent_id: null, stripe_charge_id: null })
+      .where(eq(payments.id, payment.id));
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    expect((await payoutOf(id))?.differences).toEqual([]);
+  });
+
+  test('a payout that fails days after it was paid is a task, and its money is in the next payout', async () => {
+    await sync.collect();
+    const { id, amount } = act.payOut(sync.world);
+    await sync.night();
+    expect(await openTasks()).toEqual([]);
+    act.failPayout(sync.world, id);
+    await sync.night();
+    expect(await openTasks()).toEqual([[`${id} failed`, expect.stringContaining('account_closed')]]);
+    const next = act.payOut(sync.world);
+    await sync.night();
+    expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
+  });
+
+  test('a task that a person closed stays closed while its reason lasts', async () => {
+    await sync.collect();
+    const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
+    await sync.run();
+    await sync.db.update(staffTasks).set({ done_at: sync.now(), done_by: 'grace@example.com' });
+    await sync.run();
+    expect(await openTasks()).toEqual([]);
+    expect((await payoutOf(id))?.differences).toEqual(['failed']);
+  });
+
+  test('refunds that exceed the charges give a negative payout, which matches', async () => {
+    const { invoice } = await sync.collect();
+    act.payOut(sync.world);
+    await sync.happen((world) => act.refundPayment(world, { invoice }));
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    expect(await payoutOf(id)).toMatchObject({ amount: '-119.000', differences: [] });
+  });
+
+  test('the transactions of a payout that a person made are not asked for, since Stripe refuses that', async () => {
+    const { id } = act.payOut(sync.world, { amount: 5000 });
+    expect(await sync.run()).toMatchObject({ failures: 0 });
+    expect(await payoutOf(id)).toMatchObject({ is_automatic: false, sums: null, differences: [] });
+  });
+
+  test('a payout with more transactions than a page holds is read whole', async () => {
+    const { payment } = await sync.collect();
+    for (let at = 0; at < 205; at += 1) sync.collectAlone(`pi_many_${at}`);
+    await sync.db.update(payments).set({ stripe_charge_id: 'ch_many_7' }).where(eq(payments.id, payment.id));
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    const stored = await payoutOf(id);
+    expect(stored?.sums).toMatchObject({ charge_count: 206 });
+    expect(await sync.db.$count(stripePayoutEntries)).toBe(206);
+    expect((await openTasks())[1]?.[1]).toContain('204 payments not recorded here: ');
+    expect((await openTasks())[1]?.[1]).toContain(' and more.');
+  });
+
+  test.each([
+    ['payouts', '/v1/payouts'],
+    ['balance_transactions', '/v1/balance_transactions'],
+  ])(
+    'a key that may not read %s is a failure of that name, and the other steps go on',
+    async (name, path) => {
+      await sync.collect();
+      act.payOut(sync.world);
+      const denied = { kind: 'status', status: 403, shouldRetry: false } as const;
+      sync.api.faults.add({ when: (request) => request.path === path, fault: denied });
+      const run = await sync.run();
+      expect(run).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+      const [failure] = await sync.db.select().from(reconciliationFailures);
+      expect(failure).toMatchObject({ object: 'payout', stripe_id: name, resolved_at: null });
+      const [row] = await sync.db
+        .select()
+        .from(reconciliationRuns)
+        .where(eq(reconciliationRuns.id, run.runId));
+      expect(row).toMatchObject({ phase: 'done', lists_completed: true, error_code: null });
+      sync.api.faults.clear();
+      expect(await sync.run()).toMatchObject({ status: 'completed' });
+      expect((await sync.db.select().from(reconciliationFailures))[0]?.resolved_at).not.toBeNull();
+    },
+  );
+
+  test('a payout whose transactions Stripe does not tell is read by the next run', async () => {
+    await sync.collect();
+    const { id } = act.payOut(sync.world);
+    const fault = { kind: 'status', status: 500, shouldRetry: false } as const;
+    sync.api.faults.add({ when: ({ path }) => path === '/v1/balance_transactions', fault });
+    expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+    expect((await payoutOf(id))?.sums).toBeNull();
+    sync.api.faults.clear();
+    expect(await sync.run()).toMatchObject({ status: 'completed' });
+    expect((await payoutOf(id))?.sums).toMatchObject({ charge_count: 1 });
+  });
+});
