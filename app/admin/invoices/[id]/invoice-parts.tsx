@@ -27,7 +27,7 @@ import { ActionForm } from '../../_components/forms/form';
 import { RecordActions } from '../../_components/forms/record/record-actions';
 import { NewLink } from '../../_components/forms/record/record-list-page';
 import { PageActions } from '../../_components/page/page-actions';
-import { EmptyText, Section } from '../../_components/page/staff-page';
+import { Section } from '../../_components/page/staff-page';
 import { invoiceName } from '../../_components/records/invoice-list';
 import { WhyNoDocument } from '../../_components/records/record-alerts';
 import { check, payWithCredit } from '../actions';
