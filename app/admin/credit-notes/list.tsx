@@ -70,5 +70,7 @@ const COLUMNS: Column<ListedCreditNote>[] = [
     align: 'right',
     cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
   },
-  pdfColumn(({ id, number }) => ({ number, path: `/admin/credit-notes/${id}/document` })),
+  pdfColumn(({ id, number, voided_at }) =>
+    voided_at ? null : { number, path: `/admin/credit-notes/${id}/document` },
+  ),
 ];

@@ -202,7 +202,7 @@ export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Dat
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {
     status: null,
-    createdFrom: run.windowFrom,
+    createdFrom: await creditNotesFrom(run, deps),
     after: after === '' ? null : after,
   });
   run.counts.objects_checked += notes.length;
@@ -220,6 +220,19 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
   await storeCreditNotes(deps, run, notes);
   return next;
 };
+
+/** Returns the time from which credit notes are listed. Null for all of history, if one of an invoice is not stored yet. */
+async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
+  if (!windowFrom) return null;
+  const [without] = await rows<{ id: number }>(
+    db,
+    sql`select i.id from invoices i
+      where i.stripe_invoice_id is not null and i.amount_credited > 0 and i.provider_gone_at is null
+        and not exists (select from credit_notes n where n.invoice_id = i.id)
+      limit 1`,
+  );
+  return without ? null : windowFrom;
+}
 
 async function storeCreditNotes(deps: SyncDeps, run: Run, notes: ProviderCreditNote[]): Promise<void> {
   const known = await rows<{ id: string; is_void: boolean }>(
