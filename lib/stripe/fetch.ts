@@ -325,6 +325,8 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
 
+export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
+
 /**
  * Fetches a page of credit notes, newest first, with all lines of each. Leaves out credit notes that cannot be stored.
  *

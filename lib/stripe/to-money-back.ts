@@ -59,8 +59,6 @@ export function toProviderDispute(object: unknown) {
   };
 }
 
-export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
-
 /**
  * Converts a Stripe credit note of any API version. Returns null if the object names no invoice or has no number.
  *

@@ -1,9 +1,8 @@
 import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
-import type { ProviderCreditNote } from '@/lib/stripe/to-money-back';
 import type { StoredInvoice, StoredLine } from '../../store/snapshot';
-import type { ListedKind } from '../../stripe/fetch';
+import type { ListedKind, ProviderCreditNote } from '../../stripe/fetch';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';

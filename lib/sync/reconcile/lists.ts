@@ -3,8 +3,13 @@ import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
 import { isEmpty, keysOf, uniteKeys } from '../../store/snapshot';
-import { isCursorGone, type ListedKind, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
-import type { ProviderCreditNote } from '../../stripe/to-money-back';
+import {
+  isCursorGone,
+  type ListedKind,
+  listObjects,
+  listProviderCreditNotes,
+  type ProviderCreditNote,
+} from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
 import { applyCreditNote } from '../decide/invoice';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
