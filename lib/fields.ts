@@ -80,3 +80,6 @@ export const someOf = <const Values extends readonly [string, ...string[]]>(valu
 export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.enum(values, `must be one of ${values.join(', ')}`);
 }
+
+/** The form of an IBAN without spaces and in capitals (ISO 13616). It does not check the digits. */
+export const IBAN_FORM = /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/;

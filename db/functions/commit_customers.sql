@@ -82,6 +82,8 @@ BEGIN
     WHERE stripe_customer_id = moved AND customer_id <> target;
   UPDATE payments p SET customer_id = target, version = p.version + 1, updated_at = now() FROM invoices i
     WHERE i.id = p.invoice_id AND i.stripe_customer_id = moved AND p.customer_id <> target;
+  UPDATE credit_notes n SET customer_id = target, version = n.version + 1, updated_at = now() FROM invoices i
+    WHERE i.id = n.invoice_id AND i.stripe_customer_id = moved AND n.customer_id <> target;
 END $$;
 --> statement-breakpoint
 -- Deletes a customer that sync created, after its Stripe customer was linked to another customer. Keeps it

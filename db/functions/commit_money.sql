@@ -49,6 +49,18 @@ BEGIN
       invoice_id, position, description, period_start, period_end, quantity, amount, discount, taxes
       FROM jsonb_populate_recordset(NULL::stripe_invoice_lines, plan -> 'lines');
   END IF;
+  -- Stripe can only void a credit note.
+  IF plan ? 'creditNotes' THEN
+    INSERT INTO credit_notes (
+      number, kind, invoice_id, customer_id, date, currency, subtotal, tax, total, rates, reason, stripe_credit_note_id,
+      voided_at, stripe_lines
+    ) SELECT
+      n.number, 'credit_note', i.id, i.customer_id, n.date, n.currency, n.subtotal, n.tax, n.total, '[]', n.reason,
+      n.stripe_credit_note_id, n.voided_at, n.stripe_lines
+      FROM jsonb_populate_recordset(NULL::credit_notes, plan -> 'creditNotes') n JOIN invoices i ON i.id = n.invoice_id
+      ON CONFLICT (stripe_credit_note_id) DO UPDATE SET voided_at = excluded.voided_at, updated_at = now()
+        WHERE credit_notes.voided_at IS NULL AND excluded.voided_at IS NOT NULL;
+  END IF;
   IF plan ? 'invoicesSettled' THEN
     UPDATE invoices t SET
       status = r.status, amount_paid = r.amount_paid, amount_due = r.amount_due, paid_at = r.paid_at,

@@ -92,7 +92,7 @@ BEGIN
     PERFORM commit_subscriptions(plan);
   END IF;
   IF plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'invoicesSettled', 'moves', 'transfersInserted',
-    'transfersUpdated', 'paymentsInserted', 'paymentsUpdated'] THEN
+    'transfersUpdated', 'paymentsInserted', 'paymentsUpdated', 'creditNotes'] THEN
     PERFORM commit_invoices(plan);
   END IF;
   IF plan ?| ARRAY['refundsDeleted', 'refundsUpdated', 'refundsInserted', 'disputesUpdated', 'disputesInserted'] THEN

@@ -350,13 +350,35 @@ export const invoiceDocuments = pgTable(
 /** Tax of one rate, with the net amount that it applies to, as decimal text. */
 export type KeptRate = { tax_rate: string | null; net: string; tax: string };
 
-/** Credit notes and cancellations of our own issued invoices. Amounts are positive. An issued one never changes. */
+/** A line of Stripe's credit note, as Stripe reported it. Amounts are decimal text in whole units. */
+export interface KeptCreditLine {
+  description: string | null;
+  /** Null if Stripe reports no quantity. */
+  quantity: string | null;
+  /** Amount before discounts. It contains the inclusive taxes. */
+  amount: string;
+  /** Sum of the discounts, as a positive amount. */
+  discount: string;
+  taxes: KeptTax[];
+}
+
+/**
+ * Credit notes and cancellations of our own issued invoices, and credit notes that Stripe issued. Amounts are positive. An
+ * issued one never changes, but Stripe can void its own.
+ */
 export const creditNotes = pgTable(
   'credit_notes',
   {
     id: id(),
-    number: text().notNull().unique(),
+    /** Our numbers are unique. Stripe's need not be, because two Stripe accounts may use the same number. */
+    number: text().notNull(),
     kind: creditNoteKind().notNull(),
+    /** Null for our own. */
+    stripe_credit_note_id: text(),
+    /** When Stripe voided its credit note. */
+    voided_at: instant(),
+    /** All lines of Stripe's credit note. Null for our own, and if Stripe did not report all of them. */
+    stripe_lines: jsonb().$type<KeptCreditLine[]>(),
     invoice_id: integer()
       .notNull()
       .references(() => invoices.id),
@@ -367,7 +389,7 @@ export const creditNotes = pgTable(
     subtotal: money().notNull(),
     tax: money().notNull(),
     total: money().notNull(),
-    /** The tax of each rate. Rounded so that the taxes of all credit notes of an invoice add up to that of the invoice. */
+    /** The tax of each rate, empty for Stripe's. Rounded so that the taxes of all credit notes of an invoice add up to that of the invoice. */
     rates: jsonb().$type<KeptRate[]>().notNull(),
     reason: text(),
     /** The parties as in `invoiceDocuments`. Null if the invoice has no document. */
@@ -381,6 +403,8 @@ export const creditNotes = pgTable(
     ...timestamps,
   },
   (t) => [
+    uniqueIndex('credit_notes_own_number').on(t.number).where(sql`${t.stripe_credit_note_id} is null`),
+    uniqueIndex('credit_notes_stripe').on(t.stripe_credit_note_id),
     // Finds the highest number of the series by the prefix.
     index('credit_notes_number').on(t.number.op('text_pattern_ops')),
     index('credit_notes_invoice').on(t.invoice_id, t.id),

@@ -70,6 +70,7 @@ export function buildCreditNotes(
       reason: isWhole ? null : chance.pick(REASONS),
       // Documents take the empty fields of both parties from the company and the customer.
       ...{ seller: {}, buyer: {} },
+      ...{ stripe_credit_note_id: null, voided_at: null, stripe_lines: null },
       created_at: calendar.instant(
         -daysBetween(date, calendar.today),
         chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../errors';
+import { IBAN_FORM } from '../fields';
 import { currencyDecimals, fromThousandths, isCurrency, toAmountText, toThousandths } from '../money';
 import { ambiguityProblem, type DecimalSeparator, readAmount } from '../read-amount';
 
@@ -99,12 +100,10 @@ export function toDay(text: string, form: DayForm, line: number): string {
   return day;
 }
 
-const IBAN = /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/;
-
 /** Returns an IBAN without spaces and in capitals. Null if the text is not one. */
 export function toIban(text: string | null | undefined): string | null {
   const compact = (text ?? '').replace(/\s/g, '').toUpperCase();
-  return IBAN.test(compact) ? compact : null;
+  return IBAN_FORM.test(compact) ? compact : null;
 }
 
 /** Joins texts of an entry to one line without control characters, of a length that a row can keep. */

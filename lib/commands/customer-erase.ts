@@ -1,7 +1,7 @@
 import { commandActor } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
 import { DATABASE_VARIABLES } from '../env';
-import { CONSEQUENCES, eraseCustomer, requireErasable } from '../erasure/erase-customer';
+import { consequencesOf, eraseCustomer, requireErasable } from '../erasure/erase-customer';
 import { StartError } from '../errors';
 import { command, FLAG } from './command';
 
@@ -11,7 +11,7 @@ export const customerErase = command({
     'Usage: npm run customer:erase -- K10001 [--yes]',
     'Replaces what is personal of a customer wherever it stands. Without --yes it only says what will happen.',
   ],
-  variables: DATABASE_VARIABLES,
+  variables: [...DATABASE_VARIABLES, 'DOCUMENT_RETENTION_YEARS'],
   options: { yes: FLAG },
   positionals: 1,
   read: ({ yes }, [number]) => (number ? { number, yes } : undefined),
@@ -20,7 +20,7 @@ export const customerErase = command({
     if (id === null) throw new StartError([`There is no customer ${number}.`]);
     const found = await requireErasable(db, id);
     if (!yes) {
-      for (const sentence of CONSEQUENCES) print(sentence);
+      for (const sentence of consequencesOf(env.documentRetentionYears)) print(sentence);
       print(`Nothing is changed yet. To erase ${found}: npm run customer:erase -- ${found} --yes`);
       return 0;
     }

@@ -8,7 +8,7 @@ import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { normalVatId, vatIdProblem } from '../countries';
 import { AppError, toFieldErrors } from '../errors';
-import { textLine } from '../fields';
+import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
 
@@ -81,7 +81,7 @@ const fields = z
 
 /** Returns why a text without spaces is not an IBAN, by its form and its check digits (ISO 13616). */
 function ibanProblem(text: string): string | undefined {
-  if (!/^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(text)) {
+  if (!IBAN_FORM.test(text)) {
     return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
   }
   const digits = (text.slice(4) + text.slice(0, 4)).replace(/[A-Z]/g, (letter) =>

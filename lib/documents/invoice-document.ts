@@ -12,7 +12,7 @@ import {
 import { transact } from '@/db/transaction';
 import { AppError } from '../errors';
 import { keepParties } from '../invoices/issued-parties';
-import { listStripeLines, stripeLineTotals } from '../invoices/lines';
+import { listStripeLines, stripeLineTotals, toCreditLineRows } from '../invoices/lines';
 import { toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -91,15 +91,51 @@ const GAPS = {
 /** Returns whether a credit note or a cancellation has a document, or why not. @throws AppError not_found */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
   const [note] = await db
-    .select({ ...pickColumns(creditNotes, 'buyer', 'made_at'), ...pickColumns(customers, 'erased_at') })
+    .select({
+      ...pickColumns(creditNotes, 'buyer', 'made_at', 'subtotal', 'tax'),
+      ...pickColumns(creditNotes, 'stripe_credit_note_id', 'voided_at', 'stripe_lines'),
+      ...{ invoice_number: invoices.number, erased_at: customers.erased_at },
+    })
     .from(creditNotes)
+    .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
     .innerJoin(customers, eq(customers.id, creditNotes.customer_id))
     .where(eq(creditNotes.id, Math.min(id, MAX_ID)));
   if (!note) throw new AppError('not_found', `There is no credit note ${id}.`);
   if (note.made_at) return READY;
-  if (note.buyer) return stateOf(await readPrintedCreditNote(db, id));
+  // The time zone changes only printed days.
+  const read = async () => stateOf(await readPrintedCreditNote(db, id, 'UTC'));
+  if (note.buyer) return read();
   if (note.erased_at) return without('The customer was erased.');
+  if (note.stripe_credit_note_id !== null) {
+    const reason = stripeNoteReason(note);
+    return reason === null ? read() : without(reason);
+  }
   return without('Its invoice was imported with its totals alone, and a document needs its lines.');
+}
+
+/** Adds to each credit note whether it has a document. */
+export async function describeCreditNotes<Note extends { id: number }>(db: Database, notes: Note[]) {
+  const described: (Note & { state: DocumentState })[] = [];
+  for (const note of notes) described.push({ ...note, state: await describeCreditNoteDocument(db, note.id) });
+  return described;
+}
+
+/** Returns why Stripe's credit note has no document. Null if its lines add up to it. */
+function stripeNoteReason({
+  voided_at,
+  invoice_number,
+  stripe_lines,
+  ...sums
+}: Pick<typeof creditNotes.$inferSelect, 'voided_at' | 'stripe_lines' | 'subtotal' | 'tax'> & {
+  invoice_number: string | null;
+}): string | null {
+  if (voided_at) return 'Stripe voided it.';
+  if (!invoice_number) return 'Stripe has given its invoice no number (BT-25).';
+  if (stripe_lines === null) return 'Stripe did not report all of its lines.';
+  const amounts = { ...toJsonAmounts(sums, 'subtotal', 'tax'), lines_complete: true };
+  const { gap } = stripeLineTotals(amounts, toCreditLineRows(stripe_lines));
+  if (gap) return GAPS[gap];
+  return stripe_lines.length > 0 ? null : 'It has no lines (BR-16).';
 }
 
 async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
@@ -171,7 +207,16 @@ const INVOICE: DocumentSource = {
 const CREDIT_NOTE: DocumentSource = {
   noun: 'credit note',
   describe: describeCreditNoteDocument,
-  read: readPrintedCreditNote,
+  read: async (db, id, timeZone) => {
+    const printed = await readPrintedCreditNote(db, id, timeZone);
+    // Our own credit note has kept its parties since it was issued.
+    const { seller, buyer } = printed;
+    await db
+      .update(creditNotes)
+      .set({ seller: { ...seller }, buyer: { ...buyer } })
+      .where(and(eq(creditNotes.id, id), isNull(creditNotes.buyer)));
+    return printed;
+  },
   findStored: async (db, id) => {
     const [row] = await db
       .select(pickColumns(creditNotes, 'pdf', 'xml', 'pdf_sha256', 'number', 'kind'))
@@ -271,20 +316,19 @@ export async function* documentsOf(db: Database, month: string, moment: Moment) 
     )
     .orderBy(asc(invoices.number), asc(invoices.id));
   const names = new Set<string>();
-  for (const { id, number } of found) {
-    const one = await findDocument(db, INVOICE, id, moment);
+  const named = (id: number, number: string | null, one: FoundDocument) => {
     if (one.files && names.has(one.files.name)) one.files.name += `-${id}`;
     if (one.files) names.add(one.files.name);
-    yield { number: number ?? `#${id}`, ...one };
-  }
+    return { number: number ?? `#${id}`, ...one };
+  };
+  for (const { id, number } of found) yield named(id, number, await findDocument(db, INVOICE, id, moment));
   const notes = await db
     .select(pickColumns(creditNotes, 'id', 'number'))
     .from(creditNotes)
     .where(and(gte(creditNotes.date, first), lt(creditNotes.date, sql`${first}::date + interval '1 month'`)))
-    .orderBy(asc(creditNotes.number));
-  for (const { id, number } of notes) {
-    yield { number, ...(await findDocument(db, CREDIT_NOTE, id, moment)) };
-  }
+    .orderBy(asc(creditNotes.number), asc(creditNotes.id));
+  for (const { id, number } of notes)
+    yield named(id, number, await findDocument(db, CREDIT_NOTE, id, moment));
 }
 
 /** Returns why there is no document, as a sentence or several. */

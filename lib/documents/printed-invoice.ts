@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm';
+import { asc, eq, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
 import {
   creditNoteLines,
@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { categorize } from '../customers/tax-category';
 import { AppError } from '../errors';
-import { listStripeLines } from '../invoices/lines';
+import { listStripeLines, toCreditLineRows } from '../invoices/lines';
 import { besidePayments } from '../invoices/queries';
 import { lineTotals } from '../invoices/totals';
 import { fromThousandths, toJsonAmount, toJsonAmounts, toThousandths } from '../money';
@@ -137,41 +137,67 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
 }
 
 /**
- * Reads everything that the document of a credit note or a cancellation prints. Its parties are filled up as those of an
- * invoice.
+ * Reads everything that the document of a credit note or a cancellation prints. Its parties are those of its invoice, filled
+ * up as those of an invoice.
  *
  * @throws AppError not_found
  */
-export async function readPrintedCreditNote(db: Database, id: number): Promise<PrintedInvoice> {
+export async function readPrintedCreditNote(
+  db: Database,
+  id: number,
+  timeZone: string,
+): Promise<PrintedInvoice> {
   const own = ['number', 'kind', 'date', 'currency', 'rates', 'reason', 'subtotal', 'tax', 'total'] as const;
   const [row] = await db
     .select({
       note: pickColumns(creditNotes, ...own),
-      ...pickColumns(creditNotes, 'seller', 'buyer'),
+      ...pickColumns(creditNotes, 'stripe_credit_note_id', 'stripe_lines'),
+      // Stripe's credit note keeps its parties as soon as its document is made.
+      seller: sql<KeptParty | null>`coalesce(${creditNotes.seller}, ${invoiceDocuments.seller})`,
+      buyer: sql<KeptParty | null>`coalesce(${creditNotes.buyer}, ${invoiceDocuments.buyer})`,
       invoice: pickColumns(invoices, 'number', 'invoice_date'),
       customer: customers,
     })
     .from(creditNotes)
     .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
     .innerJoin(customers, eq(customers.id, creditNotes.customer_id))
+    .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
     .where(eq(creditNotes.id, id));
   if (!row) throw new AppError('not_found', `There is no credit note ${id}.`);
+  const { note, invoice, customer } = row;
+  const { rates, ...facts } = note;
+  const { seller, buyer } = await partiesOf(db, row, customer);
+  const language = buyer.document_language ?? languageFor(buyer.country);
+  const printed = {
+    ...facts,
+    ...{ due: null, seller, buyer, language },
+    preceding: { number: invoice.number ?? '', date: invoice.invoice_date },
+  };
+  if (row.stripe_credit_note_id !== null) {
+    const context = {
+      currency: note.currency,
+      seller,
+      buyer,
+      timeZone,
+      quantityLabel: PHRASES[language].quantity,
+    };
+    const { problems, ...lines } = toStripeLines(toCreditLineRows(row.stripe_lines ?? []), context);
+    return {
+      ...printed,
+      ...lines,
+      settled: '0',
+      collectedBy: 'stripe',
+      problems: problemsOf(true, problems),
+    };
+  }
   const stored = await db
     .select()
     .from(creditNoteLines)
     .where(eq(creditNoteLines.credit_note_id, id))
     .orderBy(asc(creditNoteLines.position));
-  const { note, invoice, customer } = row;
-  const { rates, ...facts } = note;
-  const { seller, buyer } = await partiesOf(db, row, customer);
   const { lines } = toPrintedLines(stored, note.currency, { seller, buyer });
   const taxed = rates.map(({ tax_rate, tax }) => ({ tax_rate: tax_rate ?? '0', tax }));
-  return {
-    ...facts,
-    ...{ ...OURS, due: null, problems: [], seller, buyer, lines, taxes: toTaxes(lines, taxed) },
-    preceding: { number: invoice.number ?? '', date: invoice.invoice_date },
-    language: buyer.document_language ?? languageFor(buyer.country),
-  };
+  return { ...printed, ...OURS, problems: [], lines, taxes: toTaxes(lines, taxed) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
 import { creditNotes, invoices, payments, transfers } from '@/db/schema';
@@ -116,7 +116,7 @@ async function readRecords(tx: Database, customerId: number) {
     notes: await tx
       .select(pickColumns(creditNotes, 'invoice_id', 'kind', 'number', 'date', 'total'))
       .from(creditNotes)
-      .where(eq(creditNotes.customer_id, customerId)),
+      .where(and(eq(creditNotes.customer_id, customerId), isNull(creditNotes.voided_at))),
     transfers: await tx
       .select(pickColumns(transfers, ...TRANSFER_COLUMNS))
       .from(transfers)
@@ -164,11 +164,11 @@ function entriesOfInvoice(
     entries.push(entry(kind, settledOn, amount));
     rest -= amount;
   };
-  // Credit notes at Stripe have no rows here, and invoices may have been cancelled before the first credit note.
+  // Older credit notes at Stripe have no rows here, and invoices may have been cancelled before the first credit note.
   if (invoice.status === 'cancelled' && rest < 0) settle('cancellation', rest);
-  if (notes.length === 0 && rest < 0) {
-    settle('credit_note', -Math.min(-rest, toThousandths(invoice.amount_credited)));
-  }
+  const noted = notes.reduce((sum, { total }) => sum + toThousandths(total), 0);
+  const credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
+  if (rest < 0) settle('credit_note', -Math.min(-rest, credited));
   settle('settled', rest);
   return entries;
 }

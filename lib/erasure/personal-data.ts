@@ -53,7 +53,10 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   },
   credit_note_lines: { text: 'redacted' },
   // Documents are kept as those of invoices are.
-  credit_notes: { ...none('number currency seller buyer xml pdf_sha256 rates'), reason: 'redacted' },
+  credit_notes: {
+    ...none('number stripe_credit_note_id currency seller buyer xml pdf_sha256 rates'),
+    ...redacted('reason stripe_lines'),
+  },
   disputes: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_dispute_id',
   ),

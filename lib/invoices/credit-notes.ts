@@ -387,6 +387,8 @@ export const CREDIT_NOTE_COLUMNS = pickColumns(
   'date',
   ...AMOUNTS,
   'reason',
+  'stripe_credit_note_id',
+  'voided_at',
   'created_at',
 );
 

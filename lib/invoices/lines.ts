@@ -2,7 +2,14 @@ import { asc, inArray } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
-import { invoiceLines, salesDocumentLines, stripeInvoiceLines, taxCategory } from '@/db/schema';
+import {
+  invoiceLines,
+  type KeptCreditLine,
+  type KeptTax,
+  salesDocumentLines,
+  stripeInvoiceLines,
+  taxCategory,
+} from '@/db/schema';
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
@@ -149,14 +156,20 @@ async function readStripeLines(db: Database, invoiceIds: number[]) {
     .from(stripeInvoiceLines)
     .where(inArray(stripeInvoiceLines.invoice_id, invoiceIds))
     .orderBy(asc(stripeInvoiceLines.invoice_id), asc(stripeInvoiceLines.position));
-  return found.map((line) => {
-    const sumOfTaxes = (taxes: typeof line.taxes) =>
-      taxes.reduce((sum, { amount }) => sum + toThousandths(amount), 0);
-    const included = sumOfTaxes(line.taxes.filter(({ inclusive }) => inclusive));
-    const net = toThousandths(line.amount) - toThousandths(line.discount) - included;
-    return { ...line, net: fromThousandths(net), tax: fromThousandths(sumOfTaxes(line.taxes)) };
-  });
+  return found.map(withNet);
 }
+
+/** Adds the net amount and the tax to a line of Stripe. */
+function withNet<Line extends KeptCreditLine>(line: Line) {
+  const sumOfTaxes = (taxes: KeptTax[]) => taxes.reduce((sum, { amount }) => sum + toThousandths(amount), 0);
+  const included = sumOfTaxes(line.taxes.filter(({ inclusive }) => inclusive));
+  const net = toThousandths(line.amount) - toThousandths(line.discount) - included;
+  return { ...line, net: fromThousandths(net), tax: fromThousandths(sumOfTaxes(line.taxes)) };
+}
+
+/** Converts the lines of Stripe's credit note to the form of an invoice's lines. */
+export const toCreditLineRows = (lines: KeptCreditLine[]): StripeLineRow[] =>
+  lines.map((line) => withNet({ ...line, period_start: null, period_end: null }));
 
 /** The net amount and the tax of a rate, in thousandths. */
 export interface StripeRate {

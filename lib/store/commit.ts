@@ -204,6 +204,7 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     lines: plan.lines.flatMap(({ invoice_id, lines }) =>
       lines.map((line, i) => ({ invoice_id, position: i + 1, ...line })),
     ),
+    creditNotes: plan.creditNotes,
     invoicesSettled: plan.invoicesSettled,
     invoicesSeen: plan.invoicesSeen,
     tombstones: plan.tombstones,

@@ -1,4 +1,5 @@
 import {
+  type creditNotes,
   customerServices,
   customers,
   disputes,
@@ -203,6 +204,12 @@ export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
 /** A line of a Stripe invoice. Its position is its place in the list of lines. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
+/** A credit note of Stripe as it is written. */
+export type StripeCreditNote = Pick<
+  typeof creditNotes.$inferSelect,
+  | ('number' | 'invoice_id' | 'date' | 'currency' | 'subtotal' | 'tax' | 'total' | 'reason')
+  | ('stripe_credit_note_id' | 'voided_at' | 'stripe_lines')
+>;
 export type StoredTransfer = StoredRows['transfers'];
 export type StoredPayment = StoredRows['payments'];
 export type StoredRefund = StoredRows['refunds'];
@@ -234,6 +241,8 @@ export interface Plan extends TablePlans {
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
   lines: { invoice_id: number; lines: StoredLine[] }[];
+  /** Stripe's credit notes, to be inserted. A known one is only marked as void. */
+  creditNotes: StripeCreditNote[];
   abandoned: number[];
   audits: AuditEntry[];
   tasks: StaffTask[];
@@ -278,6 +287,7 @@ export function emptyPlan(): Plan {
     moves: [],
     handedOver: [],
     lines: [],
+    creditNotes: [],
     abandoned: [],
     audits: [],
     tasks: [],
@@ -337,6 +347,7 @@ export function isEmpty(plan: Plan): boolean {
     plan.changes,
     plan.moves,
     plan.handedOver,
+    plan.creditNotes,
     plan.abandoned,
     plan.audits,
     plan.tasks,

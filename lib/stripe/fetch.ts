@@ -1,10 +1,10 @@
 import Stripe from 'stripe';
 import { fromEpoch, isTimeZone, toEpoch } from '../dates';
-import { asId, asInstant, asObject, asText, toCurrency, UnstorableError } from './read';
+import { asId, asObject, asText, toCurrency, UnstorableError } from './read';
 import { toFetchedCustomer } from './to-customer';
 import { toProviderInvoice } from './to-invoice';
 import { type ProviderLine, toLines } from './to-invoice-lines';
-import { toProviderDispute, toProviderRefund } from './to-money-back';
+import { toProviderCreditNote, toProviderDispute, toProviderRefund } from './to-money-back';
 import {
   type ProviderSubscriptionItem,
   toProviderCheckout,
@@ -325,19 +325,24 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
 
+export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
+
 /**
- * Fetches a page of credit notes, newest first. Returns the invoice and the last change of each credit note.
+ * Fetches a page of credit notes, newest first, with all lines of each. Leaves out credit notes that cannot be stored.
  *
  * @throws Stripe's errors
  */
 export async function listProviderCreditNotes(stripe: Stripe, request: ListRequest) {
   const { data, has_more } = await stripe.creditNotes.list(params(request));
-  const notes = data.flatMap((note) => {
-    const invoice = asId(note.invoice);
-    const changedAt = asInstant(note.voided_at) ?? asInstant(note.created);
-    return invoice && changedAt ? { invoice, changedAt } : [];
-  });
-  return { notes, next: has_more ? (data.at(-1)?.id ?? null) : null };
+  for (const note of data) {
+    if (!note.lines?.has_more) continue;
+    const all = await listAll<Stripe.CreditNoteLineItem>((page) =>
+      stripe.creditNotes.listLineItems(note.id, page),
+    );
+    if ('data' in all) note.lines = { ...note.lines, data: all.data, has_more: false };
+  }
+  const { objects, refused } = mapAll(toProviderCreditNote, data);
+  return { notes: objects, refused, next: has_more ? (data.at(-1)?.id ?? null) : null };
 }
 
 /** Fetches a Stripe customer's completed subscription checkouts, among its latest 100. @throws Stripe's errors */

@@ -145,7 +145,8 @@ function amountDue(payload: Json, paid: number): number {
   return Math.max(0, remaining ?? (asAmount(payload.amount_due) ?? 0) - paid);
 }
 
-function taxOf(payload: Json, total: number): number {
+/** Returns the tax of an invoice or a credit note in minor units. */
+export function taxOf(payload: Json, total: number): number {
   const tax = asAmount(payload.tax);
   if (tax !== null) return tax;
   const excluding = asAmount(payload.total_excluding_tax);

@@ -11,6 +11,8 @@ import {
   toMoney,
   UnstorableError,
 } from './read';
+import { taxOf } from './to-invoice';
+import { toLines } from './to-invoice-lines';
 
 const REFUND_STATUSES: Record<string, (typeof refundStatus.enumValues)[number]> = {
   pending: 'pending',
@@ -54,6 +56,40 @@ export function toProviderDispute(object: unknown) {
     evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),
     fundsWithdrawnAt: movedAt(payload, (amount) => amount < 0),
     fundsReturnedAt: movedAt(payload, (amount) => amount > 0),
+  };
+}
+
+/**
+ * Converts a Stripe credit note of any API version. Returns null if the object names no invoice or has no number.
+ *
+ * @throws UnstorableError for an amount or currency that no column can hold
+ */
+export function toProviderCreditNote(object: unknown) {
+  const payload = asObject(object);
+  const [id, invoice, number] = [asText(payload.id), asId(payload.invoice), asText(payload.number)];
+  const created = asInstant(payload.created);
+  if (id === null || invoice === null || number === null || created === null) return null;
+  const currency = toCurrency(payload.currency);
+  const total = asAmount(payload.total) ?? asAmount(payload.amount) ?? 0;
+  const tax = taxOf({ ...payload, total_tax_amounts: payload.tax_amounts }, total);
+  const { data, has_more } = asObject(payload.lines);
+  return {
+    id,
+    /** Stripe's id of the invoice. */
+    invoice,
+    number,
+    issuedAt: asInstant(payload.effective_at) ?? created,
+    voidedAt: asInstant(payload.voided_at) ?? (payload.status === 'void' ? created : null),
+    /** Time of the last change that Stripe reports. */
+    changedAt: asInstant(payload.voided_at) ?? created,
+    reason: asText(payload.memo),
+    currency,
+    /** Amounts are in whole units, as decimal text. The subtotal is after discounts. */
+    subtotal: toMoney(total - tax, currency),
+    tax: toMoney(tax, currency),
+    total: toMoney(total, currency),
+    /** Null if the object does not contain all lines. */
+    lines: Array.isArray(data) && has_more !== true ? toLines(data, currency) : null,
   };
 }
 

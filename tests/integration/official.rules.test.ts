@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eq, sql } from 'drizzle-orm';
 import { Schema } from 'node-schematron';
+import type Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { customers } from '@/db/schema';
+import { customers, creditNotes as storedNotes } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
 import type { TaxCategory } from '@/lib/customers/tax-category';
@@ -24,8 +25,10 @@ import { issueCreditNote, listCreditNotes } from '@/lib/invoices/credit-notes';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
+import { reconcileCreditNotes } from '@/lib/sync/reconcile/lists';
+import type { Run } from '@/lib/sync/reconcile/run';
 import { createCustomer, createStripeInvoice } from '../support/factories';
-import { recordedInvoices, toEvent } from '../support/stripe-events';
+import { recordedEvents, recordedInvoices, toEvent } from '../support/stripe-events';
 import { useSync } from '../support/sync';
 
 /** Schema and rules of EN 16931 and XRechnung, with a README. Not part of the project. */
@@ -111,7 +114,7 @@ async function demoDocuments(): Promise<Checked[]> {
     const isNote = kind !== 'invoice';
     const { isReady } = await (isNote ? describeCreditNoteDocument : describeDocument)(db, id);
     if (!isReady) continue;
-    const printed = await (isNote ? readPrintedCreditNote(db, id) : readPrinted(db, id, MOMENT.timeZone));
+    const printed = await (isNote ? readPrintedCreditNote : readPrinted)(db, id, MOMENT.timeZone);
     documents.push({ name, origin: 'demo', xml: (await toEInvoices(printed)).xRechnung });
   }
   return documents;
@@ -136,15 +139,7 @@ async function recordedDocuments() {
       reasons.push([file, String(outcome)]);
       continue;
     }
-    const [row] = await db.select().from(customers).where(eq(customers.id, stored.customer_id));
-    const own = Object.entries({ ...row }).filter(([, value]) => value !== null);
-    const { street, postal_code, city, country } = { ...BERLIN, ...Object.fromEntries(own) };
-    const email = row?.email ?? 'buyer@example.com';
-    const company = row?.company ?? (row?.last_name ? null : 'Käufer GmbH');
-    await db
-      .update(customers)
-      .set({ company, street, postal_code, city, country, email })
-      .where(eq(customers.id, stored.customer_id));
+    await fillCustomer(stored.customer_id);
     const state = await describeDocument(db, stored.id);
     reasons.push([file, explain(state)]);
     if (!state.isReady) continue;
@@ -152,6 +147,47 @@ async function recordedDocuments() {
     documents.push({ name: file, origin: 'recorded', xml });
   }
   return { documents, reasons };
+}
+
+/** Fills the empty fields of a customer that a document requires. */
+async function fillCustomer(id: number): Promise<void> {
+  const [row] = await base.db.select().from(customers).where(eq(customers.id, id));
+  const own = Object.entries({ ...row }).filter(([, value]) => value !== null);
+  const { street, postal_code, city, country } = { ...BERLIN, ...Object.fromEntries(own) };
+  const email = row?.email ?? 'buyer@example.com';
+  const company = row?.company ?? (row?.last_name ? null : 'Käufer GmbH');
+  const filled = { company, street, postal_code, city, country, email };
+  await base.db.update(customers).set(filled).where(eq(customers.id, id));
+}
+
+/**
+ * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices, so
+ * each credit note credits an invoice of its own.
+ */
+async function recordedCreditNotes(): Promise<Checked[]> {
+  const { db } = base;
+  const recordings = recordedEvents().filter(({ type }) => type.startsWith('credit_note.'));
+  const data = recordings.map(({ read }, n) => {
+    const { data } = read() as { data: { object: object } };
+    return { ...data.object, id: `cn_recorded_${n}`, invoice: `in_credited_${n}` };
+  });
+  for (const { invoice } of data) {
+    const { id } = await createCustomer(db);
+    await fillCustomer(id);
+    const stripe = { stripe_invoice_id: invoice, provider_as_of: MOMENT.now, currency: 'usd' };
+    await createStripeInvoice(db, { customer_id: id, ...stripe });
+  }
+  const creditNotes = { list: async () => ({ data, has_more: false }) };
+  const deps = { ...base.deps(), stripe: { creditNotes } as unknown as Stripe };
+  const run = { id: 0, windowFrom: null, counts: { objects_checked: 0, changes_count: 0 } };
+  await reconcileCreditNotes(deps, run as unknown as Run, null);
+  const documents: Checked[] = [];
+  for (const [at, { id }] of data.entries()) {
+    const [note] = await db.select().from(storedNotes).where(eq(storedNotes.stripe_credit_note_id, id));
+    const { xml } = await getCreditNoteDocument(db, note?.id ?? 0, MOMENT);
+    documents.push({ name: recordings[at]?.file ?? '', origin: 'recorded', xml });
+  }
+  return documents;
 }
 
 const BERLIN = { country: 'DE', vat_id: null, street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin' };
@@ -291,11 +327,13 @@ const shapeOf = (document: Checked) =>
 describe('XRechnungen', () => {
   let cases: Checked[] = [];
   let demo: Checked[] = [];
+  let notes: Checked[] = [];
   let recorded: Awaited<ReturnType<typeof recordedDocuments>> = { documents: [], reasons: [] };
   beforeAll(async () => {
     await seedDatabase(base.db, { today: '2026-11-28', timeZone: 'Europe/Berlin' });
     demo = await demoDocuments();
     recorded = await recordedDocuments();
+    notes = await recordedCreditNotes();
     cases = [...(await ownDocuments()), ...(await stripeDocuments())];
   }, 400_000);
 
@@ -306,15 +344,16 @@ describe('XRechnungen', () => {
     expect(recorded.documents.length).toBeGreaterThan(20);
   });
 
-  test('XRechnungen of the demo, of recorded Stripe invoices and of each case fit the official schema', async () => {
+  test('XRechnungen of the demo, of recordings of Stripe and of each case fit the official schema', async () => {
     expect(cases).toHaveLength(3 * OWN.length + STRIPES.length);
     expect(demo.length).toBeGreaterThan(2000);
-    expect(await schemaErrors([...cases, ...recorded.documents, ...demo])).toEqual([]);
+    expect(notes).toHaveLength(3);
+    expect(await schemaErrors([...cases, ...recorded.documents, ...notes, ...demo])).toEqual([]);
   });
 
   test('XRechnungen of each category, kind, currency and origin follow the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
-    const checked = [...cases, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
+    const checked = [...cases, ...notes, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
     process.stdout.write(`
 ${checked.length} documents were checked against the rules. How many have each

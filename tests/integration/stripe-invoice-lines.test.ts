@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { invoices, stripeInvoiceLines } from '@/db/schema';
+import { creditNotes, invoices, stripeInvoiceLines } from '@/db/schema';
+import { describeCreditNoteDocument } from '@/lib/documents/invoice-document';
 import { listStripeLines, stripeLineTotals } from '@/lib/invoices/lines';
 import { getInvoice } from '@/lib/invoices/queries';
 import * as act from '../support/stripe-actions';
@@ -112,4 +113,30 @@ test('an invoice whose lines do not add up names the amount that belongs to no l
   expect(gapOf(10, 1.9)).toBe('tax');
   expect(gapOf(9, 0)).toBe('amount');
   expect(gapOf(10, 0, false)).toBe('lines');
+});
+
+test('a reconciliation stores a credit note of Stripe with its lines, and a later one marks it as void', async () => {
+  const { id, event } = finalize(1);
+  await sync.take(event);
+  const note = act.createCreditNote(sync.world, { invoice: id, amount: 500 }).object;
+  const read = async () => {
+    const { stripe_credit_note_id } = creditNotes;
+    return sync.db.select().from(creditNotes).where(eq(stripe_credit_note_id, note.id));
+  };
+  await sync.run();
+  const { row } = await stored(id);
+  const line = { description: 'Credit', quantity: '1', amount: '5.00', discount: '0.00', taxes: [] };
+  const [kept, ...others] = await read();
+  expect(others).toEqual([]);
+  expect(kept).toMatchObject({ number: note.number, invoice_id: row.id, customer_id: row.customer_id });
+  expect(kept).toMatchObject({ total: '5.000', tax: '0.000', stripe_lines: [line], voided_at: null });
+  await sync.run();
+  expect(await read()).toEqual([kept]);
+  sync.later(60);
+  act.voidCreditNote(sync.world, note.id);
+  await sync.run();
+  expect(await read()).toMatchObject([{ number: note.number, voided_at: expect.any(Date) }]);
+  expect(await describeCreditNoteDocument(sync.db, kept?.id ?? 0)).toMatchObject({
+    reasons: ['Stripe voided it.'],
+  });
 });

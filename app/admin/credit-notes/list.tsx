@@ -9,7 +9,7 @@ import { InvoiceLink, pdfColumn } from '../_components/records/invoice-list';
 
 export const CREDIT_NOTES = declareList({
   title: 'Credit notes',
-  description: 'Credit notes and cancellations of our own invoices.',
+  description: 'Credit notes and cancellations of our own invoices, and Stripe’s credit notes.',
   path: '/admin/credit-notes',
   noun: 'credit note',
   yet: 'They appear here as soon as an invoice is credited or cancelled.',
@@ -34,12 +34,16 @@ function CreditNoteList({ rows, sorting }: RecordRows<ListedCreditNote>) {
         title: note.number,
         detail: joinTexts(formatCustomer(note.customer), formatDate(note.date), note.invoice_number),
         figure: <Money amount={note.total} currency={note.currency} />,
-        state: <StatusBadge status={note.kind} />,
+        state: <KindBadge note={note} />,
       })}
       sorting={sorting}
     />
   );
 }
+
+const KindBadge = ({ note: { voided_at, kind } }: { note: ListedCreditNote }) => (
+  <StatusBadge status={voided_at ? 'voided' : kind} />
+);
 
 /** A credit note is shown on the page of its invoice. */
 const hrefOf = ({ invoice_id }: ListedCreditNote) => `/admin/invoices/${invoice_id}`;
@@ -58,7 +62,7 @@ const COLUMNS: Column<ListedCreditNote>[] = [
       <InvoiceLink invoice={{ id: invoice_id, number: invoice_number }} />
     ),
   },
-  { label: 'Kind', width: '14%', cell: ({ kind }) => <StatusBadge status={kind} /> },
+  { label: 'Kind', width: '14%', cell: (note) => <KindBadge note={note} /> },
   { label: 'Date', width: '12%', sort: 'date', descends: true, cell: ({ date }) => formatDate(date) },
   {
     label: 'Total',
@@ -66,5 +70,7 @@ const COLUMNS: Column<ListedCreditNote>[] = [
     align: 'right',
     cell: ({ total, currency }) => <Money amount={total} currency={currency} />,
   },
-  pdfColumn(({ id, number }) => ({ number, path: `/admin/credit-notes/${id}/document` })),
+  pdfColumn(({ id, number, voided_at }) =>
+    voided_at ? null : { number, path: `/admin/credit-notes/${id}/document` },
+  ),
 ];

@@ -49,11 +49,13 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
         path="/admin/export"
         fields={[{ name: 'datev', label: 'Month', data: months, defaultValue: month }]}
         submit="Check"
+        result={
+          month ? (
+            <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
+          ) : null
+        }
       >
         <Text size="sm">A month’s postings in euros, for the accounting programs of DATEV.</Text>
-        {month && (
-          <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
-        )}
       </ExportForm>
     </Page>
   );
@@ -81,11 +83,13 @@ interface Props {
   fields: SelectField[];
   /** Text of the button that sends the form. */
   submit?: string;
+  /** What the form shows on this page after it was sent. Without it, the form downloads a file. */
+  result?: ReactNode;
   children?: ReactNode;
 }
 
 /** Shows a download form. It is a plain HTML form, because Next's router would treat the file as a page. */
-function ExportForm({ title, path, fields, submit = 'Download CSV', children }: Props) {
+function ExportForm({ title, path, fields, submit = 'Download CSV', result, children }: Props) {
   return (
     <Section title={title}>
       <form action={path} method="get" aria-label={title}>
@@ -99,11 +103,12 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', children }: 
               type="submit"
               size="sm"
               variant="default"
-              leftSection={<IconDownload size={16} stroke={1.8} aria-hidden />}
+              leftSection={result === undefined && <IconDownload size={16} stroke={1.8} aria-hidden />}
             >
               {submit}
             </Button>
           </Group>
+          {result}
         </Stack>
       </form>
     </Section>

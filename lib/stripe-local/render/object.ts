@@ -244,6 +244,28 @@ function renderPayout(payout: Payout): Json {
   };
 }
 
+/** Renders the only line of a credit note, over its whole amount. */
+function renderCreditLine({ id, amount }: CreditNote): Json {
+  return {
+    id: id.replace(/^cn_/, 'cnli_'),
+    object: 'credit_note_line_item',
+    amount,
+    description: 'Credit',
+    discount_amount: 0,
+    discount_amounts: [],
+    invoice_line_item: null,
+    livemode: false,
+    metadata: {},
+    pretax_credit_amounts: [],
+    quantity: 1,
+    tax_rates: [],
+    taxes: [],
+    type: 'custom_line_item',
+    unit_amount: amount,
+    unit_amount_decimal: String(amount),
+  };
+}
+
 function renderCreditNote(note: CreditNote): Json {
   const { id, amount, prePaymentAmount, postPaymentAmount } = note;
   const type = prePaymentAmount === 0 ? 'post_payment' : 'mixed';
@@ -253,7 +275,7 @@ function renderCreditNote(note: CreditNote): Json {
     discount_amount: 0,
     discount_amounts: [],
     effective_at: note.created,
-    lines: embeddedList([], `/v1/credit_notes/${id}/lines`),
+    lines: embeddedList([renderCreditLine(note)], `/v1/credit_notes/${id}/lines`),
     livemode: false,
     memo: null,
     out_of_band_amount: note.outOfBandAmount || null,

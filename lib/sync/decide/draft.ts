@@ -22,6 +22,7 @@ import {
   type StoredRows,
   type StoredService,
   type StoredSubscription,
+  type StripeCreditNote,
   secondKey,
   Table,
   type TableName,
@@ -81,6 +82,8 @@ export class Draft implements Tables {
 
   /** New lines of Stripe's invoices, by our id of the invoice. They replace all of its lines. */
   readonly lines = new Map<number, StoredLine[]>();
+  /** Stripe's credit notes that are new or void. */
+  readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
   /** Stripe customers whose link now leads to another customer, or has become reliable. */

@@ -2,7 +2,7 @@ import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
 import type { StoredInvoice, StoredLine } from '../../store/snapshot';
-import type { ListedKind } from '../../stripe/fetch';
+import type { ListedKind, ProviderCreditNote } from '../../stripe/fetch';
 import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';
@@ -180,6 +180,33 @@ function takeLines(
     });
   }
   return { lines_hash: shown.hash, lines_complete: shown.isComplete || fetched?.state === 'found' };
+}
+
+/**
+ * Adds a credit note of Stripe to its invoice. Stripe never changes a credit note but voids it, so that no order of states
+ * needs to be decided. Does nothing if the invoice is not stored.
+ */
+export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
+  const row = draft.row('invoice', note.invoice);
+  if (!row) return;
+  if (row.stripe_customer_id) {
+    draft.link(row.stripe_customer_id);
+    draft.concerned.add(row.stripe_customer_id);
+  }
+  const isErased = Boolean(draft.customers.get(row.customer_id)?.erased_at);
+  draft.creditNotes.push({
+    ...{ number: note.number, invoice_id: row.id, currency: note.currency },
+    date: toCalendarDate(note.issuedAt, draft.timeZone),
+    ...{ subtotal: note.subtotal, tax: note.tax, total: note.total },
+    reason: isErased ? null : note.reason,
+    stripe_credit_note_id: note.id,
+    voided_at: note.voidedAt,
+    stripe_lines:
+      note.lines?.map(({ periodStart: _, periodEnd: __, ...line }) => ({
+        ...line,
+        description: isErased ? null : line.description,
+      })) ?? null,
+  });
 }
 
 function update(

@@ -28,6 +28,7 @@ export function toPlan(draft: Draft): Plan {
     invoices: { ...invoices, updated: invoices.updated.map((row) => afterHandover(draft, row)) },
     payments: { ...payments, updated: payments.updated.map((row) => afterMoves(draft, row)) },
     lines: [...draft.lines].map(([invoice_id, lines]) => ({ invoice_id, lines })),
+    creditNotes: draft.creditNotes,
     refunds: toTablePlan(draft.refunds),
     disputes: toTablePlan(draft.disputes),
     moves: draft.moves,

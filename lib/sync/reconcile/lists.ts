@@ -2,9 +2,16 @@ import { type SQL, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
 import { earliest } from '../../dates';
-import { isEmpty, uniteKeys } from '../../store/snapshot';
-import { isCursorGone, type ListedKind, listObjects, listProviderCreditNotes } from '../../stripe/fetch';
+import { isEmpty, keysOf, uniteKeys } from '../../store/snapshot';
+import {
+  isCursorGone,
+  type ListedKind,
+  listObjects,
+  listProviderCreditNotes,
+  type ProviderCreditNote,
+} from '../../stripe/fetch';
 import { type Answers, Draft, type WantedKind } from '../decide/draft';
+import { applyCreditNote } from '../decide/invoice';
 import { applyObject, keysOfProvided, type Provided } from '../decide/object';
 import { toPlan } from '../decide/plan';
 import type { SyncDeps } from '../sync-deps';
@@ -12,6 +19,7 @@ import { settingsOf, storeOf } from '../synchronize';
 import {
   applyListed,
   guarded,
+  inRun,
   nextAfter,
   retrieveGuarded,
   STEP_PAGE,
@@ -192,14 +200,18 @@ export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Dat
   return open?.oldest ? earliest(revised, new Date(open.oldest)) : revised;
 }
 
-/** Retrieves invoices if a credit note was created or voided after the time of their stored state. */
+/**
+ * Retrieves invoices if a credit note was created or voided after the time of their stored state. Then stores the credit
+ * notes that are new or void.
+ */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
-  const { notes, next } = await listProviderCreditNotes(deps.stripe, {
+  const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {
     status: null,
-    createdFrom: run.windowFrom,
+    createdFrom: await creditNotesFrom(run, deps),
     after: after === '' ? null : after,
   });
   run.counts.objects_checked += notes.length;
+  for (const { id, error } of refused) deps.log.warn({ id, reason: error.message }, 'credit note not stored');
   const behind = await rows<{ id: string }>(
     deps.db,
     sql`select distinct n.id from unnest(
@@ -210,5 +222,38 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
       order by n.id`,
   );
   for (const { id } of behind) await retrieveGuarded(deps, run, 'invoice', id);
+  await storeCreditNotes(deps, run, notes);
   return next;
 };
+
+/** Returns the time from which credit notes are listed. Null for all of history, if one of an invoice is not stored yet. */
+async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
+  if (!windowFrom) return null;
+  const [without] = await rows<{ id: number }>(
+    db,
+    sql`select i.id from invoices i
+      where i.stripe_invoice_id is not null and i.amount_credited > 0 and i.provider_gone_at is null
+        and not exists (select from credit_notes n where n.invoice_id = i.id)
+      limit 1`,
+  );
+  return without ? null : windowFrom;
+}
+
+async function storeCreditNotes(deps: SyncDeps, run: Run, notes: ProviderCreditNote[]): Promise<void> {
+  const known = await rows<{ id: string; is_void: boolean }>(
+    deps.db,
+    sql`select stripe_credit_note_id as id, voided_at is not null as is_void from credit_notes
+      where stripe_credit_note_id = any(${sql.param(notes.map(({ id }) => id))}::text[])`,
+  );
+  const isStored = ({ id, voidedAt }: ProviderCreditNote) =>
+    known.some((one) => one.id === id && (one.is_void || voidedAt === null));
+  const changed = notes.filter((note) => !isStored(note));
+  if (changed.length === 0) return;
+  await inRun(deps, run, {
+    stripeCustomerId: null,
+    keys: keysOf({ invoices: changed.map(({ invoice }) => invoice) }),
+    decide: (draft) => {
+      for (const note of changed) applyCreditNote(draft, note);
+    },
+  });
+}

@@ -1,11 +1,13 @@
-import { Alert, Text } from '@mantine/core';
+import { Alert, List, ListItem, Text } from '@mantine/core';
 import { TextLink } from '@/app/_components/links';
 import { getCustomer } from '@/lib/customers/queries';
 import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
 import { type CategorizedLine, categorize } from '@/lib/customers/tax-category';
 import { getCompany } from '@/lib/documents/company';
+import type { DocumentState } from '@/lib/documents/invoice-document';
 import { getRuntime } from '@/lib/runtime';
 import { listTasksOf, type StoredTask } from '@/lib/tasks/staff-tasks';
+import { EmptyText } from '../page/staff-page';
 
 interface RecordTasksProps {
   entity: Parameters<typeof listTasksOf>[1];
@@ -60,5 +62,47 @@ export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
     <Alert {...kind} variant="light" mb="lg">
       {warnings.join(' ') || rule.reason}
     </Alert>
+  );
+}
+
+interface WhyNoDocumentProps {
+  /** Sentence that says that there is no document yet. */
+  yet: string;
+  state: DocumentState;
+  customerId: number;
+  /** Whether the person may change the company's settings. */
+  isAdmin: boolean;
+}
+
+/** Says why a record has no document, and links the pages on which the missing fields are filled in. */
+export function WhyNoDocument({ yet, state: { reasons, missing }, customerId, isAdmin }: WhyNoDocumentProps) {
+  if (missing.length === 0) return <EmptyText>{reasons.join(' ')}</EmptyText>;
+  const emptyOf = (owner: string) =>
+    missing.flatMap((field) => (field.owner === owner ? field.label : [])).join(', ');
+  const [company, customer] = [emptyOf('company'), emptyOf('customer')];
+  return (
+    <>
+      <EmptyText>{[yet, ...reasons].join(' ')} It needs these fields:</EmptyText>
+      <List px="md" pb="md" size="sm" spacing="xs">
+        {company && (
+          <ListItem>
+            Company: {company}.{' '}
+            {isAdmin ? (
+              <TextLink href="/admin/settings/company">Fill in the company</TextLink>
+            ) : (
+              <Text span size="sm">
+                Ask an admin to fill them in.
+              </Text>
+            )}
+          </ListItem>
+        )}
+        {customer && (
+          <ListItem>
+            Customer: {customer}.{' '}
+            <TextLink href={`/admin/customers/${customerId}/edit`}>Fill in the customer</TextLink>
+          </ListItem>
+        )}
+      </List>
+    </>
   );
 }

@@ -10,7 +10,7 @@ import {
 } from '@/app/_components/format';
 import { LinkButton, SideButton, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import type { DocumentState } from '@/lib/documents/invoice-document';
+import { type DocumentState, explain } from '@/lib/documents/invoice-document';
 import type { StripeMode } from '@/lib/env';
 import { type CreditNoteRow, takesCreditNotes } from '@/lib/invoices/credit-notes';
 import type { WithMoneyBack } from '@/lib/invoices/money-back';
@@ -27,8 +27,9 @@ import { ActionForm } from '../../_components/forms/form';
 import { RecordActions } from '../../_components/forms/record/record-actions';
 import { NewLink } from '../../_components/forms/record/record-list-page';
 import { PageActions } from '../../_components/page/page-actions';
-import { EmptyText, Section } from '../../_components/page/staff-page';
+import { Section } from '../../_components/page/staff-page';
 import { invoiceName } from '../../_components/records/invoice-list';
+import { WhyNoDocument } from '../../_components/records/record-alerts';
 import { check, payWithCredit } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
@@ -291,24 +292,32 @@ export async function OriginFacts({ invoice, timeZone }: FactsProps) {
 
 const KINDS = { credit_note: 'Credit note', cancellation: 'Cancellation' };
 
-/** Lists the credit notes and the cancellation of an invoice, with their files. Shows nothing if there are none. */
-export function CreditNoteSection({ notes }: { notes: CreditNoteRow[] }) {
+/** Lists the credit notes and the cancellation of an invoice, with their files. Says why a file is missing. */
+export function CreditNoteSection({ notes }: { notes: (CreditNoteRow & { state: DocumentState })[] }) {
   if (notes.length === 0) return null;
   return (
     <Section title="Credit notes">
       <List p="md" size="sm" spacing="xs" listStyleType="none">
-        {notes.map(({ id, number, kind, date, total, currency, reason }) => {
+        {notes.map(({ id, number, kind, date, total, currency, reason, state }) => {
           const path = `/admin/credit-notes/${id}/document`;
           return (
             <ListItem key={id} className="break-anywhere">
               {KINDS[kind]} {number} of {formatDate(date)}, {formatMoney(total, currency)}
               {reason && `: ${reason}`}{' '}
-              <Anchor href={path} size="sm" fw={500} download mx="xs">
-                PDF with e-invoice
-              </Anchor>
-              <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
-                XRechnung
-              </Anchor>
+              {state.isReady ? (
+                <>
+                  <Anchor href={path} size="sm" fw={500} download mx="xs">
+                    PDF with e-invoice
+                  </Anchor>
+                  <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
+                    XRechnung
+                  </Anchor>
+                </>
+              ) : (
+                <Text span size="sm" c="dimmed">
+                  No document. {explain(state)}
+                </Text>
+              )}
             </ListItem>
           );
         })}
@@ -327,9 +336,8 @@ interface DocumentProps {
 /** Shows links to the files of an invoice's document and to Stripe's files, or the reason why there is no document. */
 export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   const { id, customer, stripe_invoice_id } = invoice;
-  const { isReady, reasons, missing } = state;
   const stripes = stripe_invoice_id !== null && invoice.status !== 'draft' && <StripeFiles id={id} />;
-  if (isReady) {
+  if (state.isReady) {
     const path = `/admin/invoices/${id}/document`;
     return (
       <Section title="Document">
@@ -345,42 +353,14 @@ export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
       </Section>
     );
   }
-  if (missing.length === 0) {
-    return (
-      <Section title="Document">
-        <EmptyText>{reasons.join(' ')}</EmptyText>
-        {stripes}
-      </Section>
-    );
-  }
-  const emptyOf = (owner: string) =>
-    missing.flatMap((field) => (field.owner === owner ? field.label : [])).join(', ');
-  const [company, customers] = [emptyOf('company'), emptyOf('customer')];
   return (
     <Section title="Document">
-      <EmptyText>
-        {['The invoice has no document yet.', ...reasons].join(' ')} It needs these fields:
-      </EmptyText>
-      <List px="md" pb="md" size="sm" spacing="xs">
-        {company && (
-          <ListItem>
-            Company: {company}.{' '}
-            {isAdmin ? (
-              <TextLink href="/admin/settings/company">Fill in the company</TextLink>
-            ) : (
-              <Text span size="sm">
-                Ask an admin to fill them in.
-              </Text>
-            )}
-          </ListItem>
-        )}
-        {customers && (
-          <ListItem>
-            Customer: {customers}.{' '}
-            <TextLink href={`/admin/customers/${customer.id}/edit`}>Fill in the customer</TextLink>
-          </ListItem>
-        )}
-      </List>
+      <WhyNoDocument
+        yet="The invoice has no document yet."
+        state={state}
+        customerId={customer.id}
+        isAdmin={isAdmin}
+      />
       {stripes}
     </Section>
   );

@@ -5,7 +5,7 @@ import { formatCustomer, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
-import { describeDocument } from '@/lib/documents/invoice-document';
+import { describeCreditNotes, describeDocument } from '@/lib/documents/invoice-document';
 import { listCreditNotes } from '@/lib/invoices/credit-notes';
 import { listLines, listStripeLines } from '@/lib/invoices/lines';
 import { addMoneyBack, type WithMoneyBack } from '@/lib/invoices/money-back';
@@ -84,7 +84,7 @@ export default recordPage(
           state={await describeDocument(db, id)}
           isAdmin={staff.role === 'admin'}
         />
-        <CreditNoteSection notes={await listCreditNotes(db, id)} />
+        <CreditNoteSection notes={await describeCreditNotes(db, await listCreditNotes(db, id))} />
         <LastCheckSection last={lastCheck} timeZone={timeZone} />
         {/* These sections share one Suspense boundary, because a section that arrives later would move the others. */}
         <Suspense fallback={<ListSkeleton rows={1} />}>

@@ -15,7 +15,7 @@ import { RecordNotice } from '../../_components/forms/record/record-notice';
 import { Columns, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
 import { CustomerSection } from '../../_components/records/customer-link';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { TaxNotice } from '../../_components/records/record-alerts';
+import { TaxNotice, WhyNoDocument } from '../../_components/records/record-alerts';
 import { convert } from '../actions';
 
 export const generateMetadata = titleOfRow(
@@ -24,7 +24,7 @@ export const generateMetadata = titleOfRow(
   ({ type, document_number }) => `${formatField(type)} ${document_number}`,
 );
 
-export default recordPage(getSalesDocument, async (document, { id, db, timeZone, notice }) => {
+export default recordPage(getSalesDocument, async (document, { id, db, timeZone, notice, staff }) => {
   const { customer, status } = document;
   const lines = await listLines(db, 'sales_document', id);
   return (
@@ -52,28 +52,41 @@ export default recordPage(getSalesDocument, async (document, { id, db, timeZone,
         />
       </Columns>
       <LineSection lines={lines} currency={document.currency} />
-      <FileSection id={id} state={await describeSalesFile(db, id)} />
+      <FileSection
+        document={document}
+        state={await describeSalesFile(db, id)}
+        isAdmin={staff.role === 'admin'}
+      />
       <History entity="sales_document" id={id} kept={null} />
     </Page>
   );
 });
 
+interface FileProps {
+  document: SalesDocumentDetails;
+  state: DocumentState;
+  /** Whether the person may change the company's settings. */
+  isAdmin: boolean;
+}
+
 /** Links the PDF of a sales document, or says why it has none. */
-function FileSection({ id, state: { isReady, reasons, missing } }: { id: number; state: DocumentState }) {
-  const empty = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
-  const sentences = [...reasons, ...(empty ? [`These fields are empty: ${empty}.`] : [])];
+function FileSection({ document: { id, customer }, state, isAdmin }: FileProps) {
   return (
-    <Section title="PDF" none={!isReady && sentences.join(' ')}>
-      <Anchor
-        href={`/admin/sales-documents/${id}/document`}
-        size="sm"
-        fw={500}
-        download
-        p="md"
-        display="block"
-      >
-        Download the PDF
-      </Anchor>
+    <Section title="PDF">
+      {state.isReady ? (
+        <Anchor
+          href={`/admin/sales-documents/${id}/document`}
+          size="sm"
+          fw={500}
+          download
+          p="md"
+          display="block"
+        >
+          Download the PDF
+        </Anchor>
+      ) : (
+        <WhyNoDocument yet="There is no PDF yet." state={state} customerId={customer.id} isAdmin={isAdmin} />
+      )}
     </Section>
   );
 }

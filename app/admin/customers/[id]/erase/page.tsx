@@ -1,7 +1,8 @@
 import { Alert, List, ListItem } from '@mantine/core';
 import { formatCustomer } from '@/app/_components/format';
-import { CONSEQUENCES, requireErasable } from '@/lib/erasure/erase-customer';
+import { consequencesOf, requireErasable } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
+import { getRuntime } from '@/lib/runtime';
 import { ActionForm } from '../../../_components/forms/form';
 import { adminRecordPage, FormPage, titleOfRow } from '../../../_components/page/staff-page';
 import { erase } from '../../admin-actions';
@@ -22,6 +23,7 @@ export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
       throw error;
     },
   );
+  const { env } = await getRuntime();
   const [number, href] = [customer.customer_number, `/admin/customers/${id}`];
   return (
     <FormPage
@@ -36,7 +38,7 @@ export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
       ) : (
         <>
           <List spacing="xs" mb="lg">
-            {CONSEQUENCES.map((sentence) => (
+            {consequencesOf(env.documentRetentionYears).map((sentence) => (
               <ListItem key={sentence}>{sentence}</ListItem>
             ))}
           </List>
