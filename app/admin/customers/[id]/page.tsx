@@ -43,10 +43,10 @@ import { RecordTasks } from '../../_components/records/record-alerts';
 import { ServiceList } from '../../_components/records/service-list';
 import { SubscriptionList } from '../../subscriptions/subscription-list';
 import { readCustomer } from '../form-parts';
-import { CustomerFacts } from './customer-facts';
 import {
   Balance,
   CustomerActions,
+  CustomerFacts,
   DONE,
   ERASED,
   KEPT,

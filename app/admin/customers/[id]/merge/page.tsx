@@ -19,7 +19,7 @@ import {
 } from '../../../_components/page/staff-page';
 import { merge } from '../../admin-actions';
 import { readCustomer } from '../../form-parts';
-import { CustomerFacts } from '../customer-facts';
+import { CustomerFacts } from '../customer-parts';
 
 export const generateMetadata = titleOfRow(
   'Merge customers',
