@@ -4,7 +4,7 @@ import { type Database, pickColumns, rows } from '@/db/database';
 import { customers, decidedDisputes, disputes, invoices, payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
-import { defineList, filter } from '../counted-list/define-list';
+import { defineList, filter, type ListPlace } from '../counted-list/define-list';
 import { readSortedPage } from '../counted-list/sorted-page';
 import { customerFilter } from '../customers/match-customer';
 import { insertNote, MAX_NOTE } from '../customers/notes';
@@ -53,41 +53,52 @@ const dueOf = (t: Invoices) => sql`coalesce(${t.due_date}, ${t.invoice_date})`;
 const levelOf = (t: Invoices) => sql`cardinality(${t.reminded_on})`;
 const lastOf = (t: Invoices) => sql`${t.reminded_on}[${levelOf(t)}]`;
 
-/**
- * The SQL of `dueLevel` for one level. Invoices without a claim on the customer are left out: paid, cancelled and
- * written-off ones, those that Stripe collects by itself (they have no due date), and those with a payment under way or
- * under dispute. The first lines repeat the condition of the partial index.
- */
-function isDue(t: Invoices, level: number, { days, pause }: ReminderRules, today: string): SQL {
+/** The condition of the partial index: unpaid and not written off, and not collected by Stripe itself, see below. */
+const isUnpaid = (t: Invoices): SQL => sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
+  and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`;
+
+/** The SQL of `dueLevel` for one level. */
+function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, today: string): SQL {
   const after = days[level - 1] ?? null;
   if (after === null) return sql`false`;
-  const isPaused = sql`${t.reminded_on}[${literal(level - 1)}] > ${addDays(today, -pause)}::date`;
-  return sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
-    and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)
-    and ${levelOf(t)} = ${literal(level - 1)} and ${dueOf(t)} <= ${addDays(today, -after)}::date
-    and ${level > 1 ? sql`not (${isPaused})` : sql`true`} and ${t.amount_due} > 0
-    and not exists (select from ${payments} where ${payments.invoice_id} = ${t.id}
-      and (${payments.status} = ${constant('pending')} or exists (select from ${disputes}
-        where ${disputes.payment_id} = ${payments.id}
-          and ${disputes.status} not in ${decidedDisputes} and ${disputes.provider_gone_at} is null)))`;
+  const last = sql`${t.reminded_on}[${literal(level - 1)}]`;
+  return sql`(${levelOf(t)} = ${literal(level - 1)} and ${dueOf(t)} <= ${addDays(today, -after)}::date
+    and ${level > 1 ? sql`${last} <= ${addDays(today, -pause)}::date` : sql`true`})`;
 }
 
-const isDueAtAll = (t: Invoices, rules: ReminderRules, today: string): SQL =>
-  sql`(${or(...LEVELS.map((level) => sql`(${isDue(t, Number(level), rules, today)})`))})`;
+/**
+ * Condition for invoices that are due for a reminder. Staff do not remind of invoices that are paid, cancelled or written
+ * off, nor of those that Stripe collects by itself, to which it gives no due date, nor of those with a payment that is
+ * pending or under dispute.
+ *
+ * @param level null for all levels
+ */
+function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: string): SQL {
+  const levels = level === null ? LEVELS.map(Number) : [level];
+  return sql`${isUnpaid(t)} and ${t.amount_due} > 0
+    and (${or(...levels.map((one) => isAtLevel(t, one, rules, today)))})
+    and not exists (select from ${payments} where ${payments.invoice_id} = ${t.id}
+      and (${payments.status} = ${constant('pending')} or exists (select from ${disputes}
+        where ${disputes.payment_id} = ${payments.id} and ${disputes.status} not in ${decidedDisputes}
+          and ${disputes.provider_gone_at} is null)))`;
+}
 
 /**
- * Of the invoices that are due for a reminder, each customer's first: the one with the highest level, then the oldest.
- * The list shows a customer at this invoice. A subquery finds it by the customer's few unpaid invoices, so that the
- * query stops after a page.
+ * Condition for each customer's first invoice that is due for a reminder: the one with the highest level, then the
+ * oldest. The list shows a customer at this invoice. The subquery reads the customer's few unpaid invoices. Without
+ * `coalesce`, PostgreSQL would expect a single row, and sort all due invoices instead of reading a page by the index.
  */
 const isFirst = (rules: ReminderRules, today: string): SQL =>
-  sql`${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
-    where ${other.customer_id} = ${invoices.customer_id} and ${isDueAtAll(other, rules, today)}
-    order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1)`;
+  sql`coalesce(${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
+    where ${other.customer_id} = ${invoices.customer_id} and ${isDue(other, null, rules, today)}
+    order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1), false)`;
 
-/** The list of customers due for a reminder on a day, by the highest level of their invoices. */
-export const reminderList = (rules: ReminderRules, today: string) =>
-  defineList({
+/**
+ * The list of customers due for a reminder on a day, by the highest level of their invoices. Without a level or a customer
+ * it is of level 1, because no index has the order of all levels.
+ */
+export function reminderList(rules: ReminderRules, today: string) {
+  const list = defineList({
     filters: {
       level: filter(oneOf(LEVELS), (level) => ({ where: isDue(invoices, Number(level), rules, today) })),
       customer: customerFilter(invoices.customer_id),
@@ -99,7 +110,7 @@ export const reminderList = (rules: ReminderRules, today: string) =>
         db,
         {
           ...{ table: invoices, ...selection, by: dueOf(invoices) },
-          where: and(where, isDueAtAll(invoices, rules, today), isFirst(rules, today)),
+          where: and(isUnpaid(invoices), where, isFirst(rules, today)),
         },
         // `countReminders` counts the customers of each level.
         { ...at, isCounted: false },
@@ -115,6 +126,15 @@ export const reminderList = (rules: ReminderRules, today: string) =>
         amounts: amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(', '),
       }),
   });
+  type Given = Parameters<typeof list.read>[1];
+  const bounded = (given: Given): Given =>
+    given.level === undefined && given.customer === undefined ? { ...given, level: '1' } : given;
+  return {
+    schema: list.schema,
+    read: (db: Database, given: Given, place: ListPlace) => list.read(db, bounded(given), place),
+    csv: (db: Database, given: Given) => list.csv(db, bounded(given)),
+  };
+}
 
 /** A customer due for a reminder, with the sums of the due invoices. `id` is the id of the first of them. */
 export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
@@ -161,14 +181,14 @@ async function sumDue(tx: Database, customerIds: number[], rules: ReminderRules,
       last: sql<string | null>`max(${lastOf(invoices)})::text`,
     })
     .from(invoices)
-    .where(and(inArray(invoices.customer_id, customerIds), isDueAtAll(invoices, rules, today)))
+    .where(and(inArray(invoices.customer_id, customerIds), isDue(invoices, null, rules, today)))
     .groupBy(invoices.customer_id, invoices.currency)
     .orderBy(invoices.currency);
   return found.map((row) => toJsonAmounts(row, 'amount'));
 }
 
 /** Customers of one level are counted up to this number. */
-export const MAX_REMINDERS = 1000;
+export const MAX_REMINDERS = 500;
 
 /** Counts the customers due for a reminder by level. `MAX_REMINDERS + 1` means that there are more. */
 export async function countReminders(db: Database, rules: ReminderRules, today: string): Promise<number[]> {
@@ -201,7 +221,7 @@ export function listDueInvoices(db: Database, customerId: number, rules: Reminde
       days: sql<number>`${today}::date - ${dueOf(invoices)}`,
     })
     .from(invoices)
-    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), isDueAtAll(invoices, rules, today)))
+    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), isDue(invoices, null, rules, today)))
     .orderBy(asc(dueOf(invoices)), asc(invoices.id))
     .limit(literal(MAX_INVOICES));
 }
@@ -294,7 +314,7 @@ async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL,
   }
 }
 
-const IS_UNPAID = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
+const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
 
 /** Returns the day of a customer's last reminder, with its unpaid invoices and their levels. Null without a reminder. */
 export async function findLastReminder(db: Database, customerId: number) {
@@ -305,7 +325,7 @@ export async function findLastReminder(db: Database, customerId: number) {
       day: sql<string>`${lastOf(invoices)}::text`,
     })
     .from(invoices)
-    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), IS_UNPAID))
+    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), IS_REMINDED))
     .orderBy(sql`${lastOf(invoices)} desc`, invoices.id)
     .limit(literal(MAX_INVOICES));
   const [first] = found;
@@ -324,7 +344,7 @@ export async function readLastReminders(db: Database, customerIds: number[]) {
       reminder_level: sql<number>`max(${levelOf(invoices)})`,
     })
     .from(invoices)
-    .where(and(inArray(invoices.customer_id, customerIds), IS_UNPAID))
+    .where(and(inArray(invoices.customer_id, customerIds), IS_REMINDED))
     .groupBy(invoices.customer_id, invoices.currency);
   return new Map(found.map(({ customer_id, currency, ...row }) => [`${customer_id} ${currency}`, row]));
 }

@@ -401,7 +401,12 @@ describe('the worklist of reminders', () => {
   const overdueBy = (days: number) => ({ due_date: addDays(AGEING_DAY, -days), status: 'overdue' as const });
   const list = (day = AGEING_DAY) => reminderList(RULES, day);
   const read = async (given: object, day = AGEING_DAY) =>
-    (await list(day).page(base.db, list(day).schema.parse(given))).data;
+    (
+      await list(day).read(base.db, list(day).schema.parse(given), {
+        request: { page: 1, per_page: 25 },
+        start: {},
+      })
+    ).data;
   const dueIds = async (customer: number, day = AGEING_DAY) =>
     (await listDueInvoices(base.db, customer, RULES, day)).map(({ id }) => id);
 
@@ -456,7 +461,7 @@ describe('the worklist of reminders', () => {
     });
     expect(await countReminders(base.db, RULES, AGEING_DAY)).toEqual([1, 1, 0]);
     const file: string[] = [];
-    for await (const piece of list().csv(base.db, list().schema.parse({}))) file.push(piece);
+    for await (const piece of list().csv(base.db, list().schema.parse({ level: '2' }))) file.push(piece);
     expect(file.join('')).toContain(`"${customer_number}","Ada`);
     expect(file.join('')).toContain('"15 eur, 5 usd"');
   });
@@ -468,13 +473,12 @@ describe('the worklist of reminders', () => {
     expect(all.length).toBe((await countReminders(base.db, RULES, AGEING_DAY))[0]);
     const back = (await read({ level: '1', sort: '-due' })).map(({ oldest_due }) => oldest_due);
     expect(back).toEqual(all.toReversed());
-    const first = await list().page(base.db, list().schema.parse({ level: '1' }), {}, 2);
-    const second = await list().page(
-      base.db,
-      list().schema.parse({ level: '1' }),
-      { after: String(first.next) },
-      2,
-    );
+    const pageAt = (after?: string) => {
+      const place = { request: { page: 1, per_page: 25 }, start: { after } };
+      return list().read(base.db, list().schema.parse({ per_page: '2' }), place);
+    };
+    const first = await pageAt();
+    const second = await pageAt('next' in first ? String(first.next) : undefined);
     expect([...first.data, ...second.data].map(({ oldest_due }) => oldest_due)).toEqual(all.slice(0, 4));
   });
 
