@@ -1,7 +1,7 @@
 import { toCalendarDate } from '@/lib/dates';
 import { getReminderRules } from '@/lib/documents/reminder-letter';
 import { type Receivable, receivableList } from '@/lib/invoices/receivables';
-import { LEVELS, type Reminder, reminderList } from '@/lib/invoices/reminders';
+import { type Reminder, reminderList } from '@/lib/invoices/reminders';
 import { AGE_GROUPS, type AgeGroup } from '@/lib/overdue';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
@@ -165,14 +165,7 @@ export const REMINDERS = declareList({
       yield* (await reminders(runtime)).csv(db, filters);
     },
   },
-  fields: () => [
-    {
-      name: 'level',
-      label: 'Level',
-      options: LEVELS.map((value) => ({ value, label: LEVEL_TEXTS[value] })),
-    },
-    customerField,
-  ],
+  fields: () => [customerField],
   Rows: ({ rows, sorting }) => (
     <RecordList
       label="Reminders"

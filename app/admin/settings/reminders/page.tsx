@@ -52,7 +52,7 @@ const FIELDS = REMINDER_FORM.map((name): FormField => {
   const title = LEVEL_TEXTS[level as keyof typeof LEVEL_TEXTS];
   if (what !== 'days') {
     const language = what === 'de' ? 'German' : 'English';
-    return { name, label: `${title}: ${language} text`, kind: 'list', maxLength: MAX_TEXT };
+    return { name, label: `${title}: ${language} text`, kind: 'list', rows: 12, maxLength: MAX_TEXT };
   }
   return {
     ...{ name, label: `${title}: days after the due date`, inputMode: 'numeric', maxLength: 3 },
