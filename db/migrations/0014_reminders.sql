@@ -11,5 +11,6 @@ CREATE TABLE "reminder_settings" (
 --> statement-breakpoint
 ALTER TABLE "invoices" ADD COLUMN "reminded_on" date[] DEFAULT '{}' NOT NULL;--> statement-breakpoint
 -- The index takes some seconds for ten million invoices, because few of them are unpaid.
+-- squawk-ignore require-concurrent-index-creation
 CREATE INDEX "invoices_reminders" ON "invoices" USING btree (cardinality("reminded_on"),coalesce("due_date", "invoice_date"),"id") WHERE "invoices"."status" in ('sent', 'overdue') and not "invoices"."uncollectible"
         and ("invoices"."stripe_invoice_id" is null or "invoices"."due_date" is not null);

@@ -68,7 +68,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // document are deleted at once.
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
-  invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash'),
+  invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash reminded_on'),
   // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
   month_states: none('measure currency'),
