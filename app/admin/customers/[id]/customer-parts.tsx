@@ -1,8 +1,7 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import { formatCount, formatDate, formatMoney, formatNumber, joinTexts } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
-import { countryName } from '@/lib/countries';
-import type { CustomerDetails, CustomerRow } from '@/lib/customers/schema';
+import type { CustomerRow } from '@/lib/customers/schema';
 import type { Balance as CustomerBalance } from '@/lib/invoices/customer-balances';
 import type { UnpaidInvoices } from '@/lib/invoices/schema';
 import { MAX_RECORDS } from '@/lib/overview/counts';
@@ -17,7 +16,6 @@ import { RecordList } from '../../_components/lists/record-list';
 import { Section } from '../../_components/page/staff-page';
 import { LINKED_BY } from '../../subscriptions/subscription-list';
 import { addNote } from '../actions';
-import { LANGUAGES } from '../form-parts';
 
 interface CustomerActionsProps {
   customer: CustomerRow;
@@ -230,51 +228,4 @@ export function NoteForm({ customerId }: { customerId: number }) {
       button={{ size: 'sm', variant: 'default', w: 'fit-content' }}
     />
   );
-}
-
-interface FactsProps {
-  title?: string;
-  customer: CustomerDetails;
-  /** Numbers of the customers that were merged into this one. */
-  mergedNumbers?: string[];
-}
-
-/** Shows the number, address, tax and currency of a customer. */
-export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: FactsProps) {
-  const { first_name, last_name, company, email, phone } = customer;
-  return (
-    <Section
-      title={title}
-      facts={{
-        Number: customer.customer_number,
-        'Merged into it': mergedNumbers.join(', ') || undefined,
-        Company: company || undefined,
-        Person: [first_name, last_name].filter(Boolean).join(' ') || null,
-        'E-mail': email && (
-          <Anchor href={`mailto:${encodeURIComponent(email)}`} size="sm" fw={500}>
-            {email}
-          </Anchor>
-        ),
-        Phone: phone,
-        Address: addressOf(customer),
-        'VAT ID': customer.vat_id,
-        Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
-        Currency: customer.currency.toUpperCase(),
-        'Buyer reference': customer.buyer_reference ?? undefined,
-        Language: customer.document_language ? LANGUAGES[customer.document_language] : undefined,
-        'Payment terms': customer.payment_terms ?? undefined,
-      }}
-    />
-  );
-}
-
-function addressOf({ street, postal_code, city, country }: CustomerDetails) {
-  const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && countryName(country)];
-  const known = lines.filter((line): line is string => Boolean(line));
-  if (known.length === 0) return null;
-  return known.map((line) => (
-    <span key={line} style={{ display: 'block' }}>
-      {line}
-    </span>
-  ));
 }
