@@ -3,6 +3,7 @@ import { IconAlertTriangle, IconChevronRight, IconCircleCheck } from '@tabler/ic
 import type { ComponentProps } from 'react';
 import { Link } from '@/app/_components/links';
 import { toCalendarDate } from '@/lib/dates';
+import { MAX_REMINDERS } from '@/lib/invoices/reminders';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { type Attention, getAttention, listTasks, type Task } from '@/lib/overview/list-tasks';
 import { getOpenDisputes, sumOpenInvoices } from '@/lib/overview/money';
@@ -27,7 +28,7 @@ import { PaymentList } from './_components/records/payment-list';
 /** Lists the tasks that need attention. The page waits for this section, because it is at the top. */
 export async function Tasks() {
   const { db, env, now } = await getRuntime();
-  const billing = billingTasks(await getAttention(db));
+  const billing = billingTasks(await getAttention(db, toCalendarDate(now(), env.timeZone)));
   const tasks = (await listTasks(db, now(), env)).map(({ code, message, run_id }) => ({
     text: message,
     href: run_id === undefined ? PLACES[code] : `${PLACES[code]}/${run_id}`,
@@ -88,14 +89,20 @@ const PLACES: Record<Task['code'], string> = {
   customers_created: '/admin/subscriptions/stripe-customers',
 };
 
-/** Returns the tasks about overdue invoices and past due subscriptions, with links to their lists. */
-function billingTasks({ overdue, oldest, past_due }: Attention) {
+/** Returns the tasks about overdue invoices, reminders and past due subscriptions, with links to their lists. */
+function billingTasks({ overdue, oldest, past_due, reminders }: Attention) {
   const tasks: { text: string; href: string }[] = [];
   const count = overdue.reduce((sum, one) => sum + one.count, 0);
   if (count > 0 && oldest !== null) {
     const sums = overdue.map(({ total, currency }) => formatMoney(total, currency)).join(', ');
     const text = `${formatCount(count, 'overdue invoice')}: ${sums}; the oldest was due on ${formatDate(oldest)}.`;
     tasks.push({ text, href: '/admin/overdue/invoices' });
+  }
+  const due = reminders.reduce((sum, one) => sum + Math.min(one, MAX_REMINDERS), 0);
+  if (due > 0) {
+    const isMore = reminders.some((one) => one > MAX_REMINDERS);
+    const text = `${isMore ? 'More than ' : ''}${formatCount(due, 'customer is', 'customers are')} due for a reminder.`;
+    tasks.push({ text, href: '/admin/overdue/reminders' });
   }
   if (past_due > 0) {
     const text = `${formatCount(past_due, 'subscription is', 'subscriptions are')} past due.`;

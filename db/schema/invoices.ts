@@ -53,6 +53,8 @@ export const invoices = pgTable(
     paid_at: instant(),
     payment_failed_at: instant(),
     uncollectible: boolean().notNull().default(false),
+    /** Days of the payment reminders, the first one first. Their number is the level of the last reminder. */
+    reminded_on: date().array().notNull().default([]),
     /** Amount paid outside Stripe (cash, or a transfer noted at Stripe). Null if not known yet. */
     amount_off_stripe: money(),
     /** Sum of the amounts that credit notes credited, before and after payment. Cancellations are not part of it. */
@@ -120,6 +122,11 @@ export const invoices = pgTable(
     index('invoices_unpaid')
       .on(t.customer_id, t.currency, t.status, t.amount_due)
       .where(sql`${t.status} in ('sent', 'overdue')`),
+    // The worklist of reminders, by level. The condition is that of `lib/invoices/reminders.ts`.
+    index('invoices_reminders')
+      .on(sql`cardinality(${t.reminded_on})`, sql`coalesce(${t.due_date}, ${t.invoice_date})`, t.id)
+      .where(sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
+        and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`),
     index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     // Finds Stripe's invoices. With amount_paid in the condition, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
@@ -468,4 +475,25 @@ export const accountingSettings = pgTable(
     ...timestamps,
   },
   (t) => [check('accounting_settings_single', sql`${t.id} = 1`)],
+);
+
+/** A level of payment reminders. */
+export interface ReminderLevel {
+  /** Days after the due date. Null if the level is not used. */
+  days: number | null;
+  /** The text with placeholders, by language. */
+  texts: { de: string; en: string };
+}
+
+/** Settings of payment reminders. At most one row. */
+export const reminderSettings = pgTable(
+  'reminder_settings',
+  {
+    id: integer().primaryKey().default(1),
+    /** Least number of days between two reminders of an invoice. */
+    pause_days: integer().notNull(),
+    levels: jsonb().$type<ReminderLevel[]>().notNull(),
+    ...timestamps,
+  },
+  (t) => [check('reminder_settings_single', sql`${t.id} = 1`)],
 );

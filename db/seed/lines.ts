@@ -138,6 +138,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
     amount_due: fromMinorUnits(status === 'cancelled' ? 0 : total - paid, customer.currency),
     paid_at,
     uncollectible: false,
+    reminded_on: [],
     amount_credited: '0',
     ...nulls('number', 'subscription_id', 'payment_failed_at', 'amount_off_stripe', 'balance_applied'),
     ...nulls('collected_by_payment_id', 'stripe_invoice_id', 'stripe_customer_id', 'stripe_synced_at'),

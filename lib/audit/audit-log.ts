@@ -37,6 +37,7 @@ export interface AuditEntry {
     | 'import'
     | 'invoice'
     | 'number_series'
+    | 'reminder_settings'
     | 'payment'
     | 'sales_document'
     | 'server'

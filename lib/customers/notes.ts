@@ -34,25 +34,33 @@ export async function addCustomerNote(
   db: Database,
   customerId: number,
   text: unknown,
-  { actor, now }: RecordWriter,
+  writer: RecordWriter,
 ): Promise<{ id: number }> {
   const parsed = noteText.safeParse(text);
   if (!parsed.success) throw invalidField('text', parsed.error.issues[0]?.message ?? 'is wrong');
-  return transact(db, async (tx) => {
-    const [customer] = await tx
-      .select({ erased_at: customers.erased_at })
-      .from(customers)
-      .where(eq(customers.id, Math.min(customerId, MAX_ID)))
-      .for('update');
-    if (!customer) throw new AppError('not_found', 'It no longer exists.');
-    if (customer.erased_at) throw invalidField('text', 'cannot be added: this customer was erased');
-    const note = { customer_id: customerId, text: parsed.data, ...toActorColumns(actor), created_at: now };
-    const [after] = await tx.insert(customerNotes).values(note).returning();
-    const id = Number(after?.id);
-    const entry = { action: 'customer_note.create', entity: 'customer_note', entity_id: id } as const;
-    await recordAudit(tx, { actor, ...entry, before: null, after: { ...after } });
-    return { id };
-  });
+  return transact(db, (tx) => insertNote(tx, customerId, parsed.data, writer));
+}
+
+/** Adds a note in the transaction of the change that it is about. @throws AppError as `addCustomerNote` does */
+export async function insertNote(
+  tx: Database,
+  customerId: number,
+  text: string,
+  { actor, now }: RecordWriter,
+): Promise<{ id: number }> {
+  const [customer] = await tx
+    .select({ erased_at: customers.erased_at })
+    .from(customers)
+    .where(eq(customers.id, Math.min(customerId, MAX_ID)))
+    .for('update');
+  if (!customer) throw new AppError('not_found', 'It no longer exists.');
+  if (customer.erased_at) throw invalidField('text', 'cannot be added: this customer was erased');
+  const note = { customer_id: customerId, text, ...toActorColumns(actor), created_at: now };
+  const [after] = await tx.insert(customerNotes).values(note).returning();
+  const id = Number(after?.id);
+  const entry = { action: 'customer_note.create', entity: 'customer_note', entity_id: id } as const;
+  await recordAudit(tx, { actor, ...entry, before: null, after: { ...after } });
+  return { id };
 }
 
 /** Lists the notes about a customer, the newest first. @param behind the last note of the previous page */

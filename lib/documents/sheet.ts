@@ -384,7 +384,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
 }
 
 /** Groups an IBAN by four characters. */
-const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
+export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
 /** Draws the footer and the number of each page, and the fold marks of the first one. */
 export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {

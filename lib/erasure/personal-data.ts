@@ -71,7 +71,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   // document are deleted immediately.
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
-  invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash'),
+  invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash reminded_on'),
   // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
   month_states: none('measure currency'),
@@ -104,6 +104,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   reconciliation_failures: none('object stripe_id error_code'),
   reconciliation_runs: none('started_by cursor time_zone error_code denied_code'),
   reconciliation_seen: none('stripe_id'),
+  // Settings with texts of ours. Their placeholders stand for customers.
+  reminder_settings: none('levels'),
   refunds: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_refund_id',
   ),

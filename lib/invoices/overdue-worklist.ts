@@ -52,6 +52,8 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
       ...pickColumns(invoices, 'payment_failed_at', 'stripe_invoice_id'),
       /** Days since the due date. */
       days: sql<number>`(${today}::date - ${dueOn})::int`,
+      last_reminder: sql<string | null>`${invoices.reminded_on}[cardinality(${invoices.reminded_on})]::text`,
+      reminder_level: sql<number>`cardinality(${invoices.reminded_on})`,
       customer: snippetColumns,
     })
     .from(invoices)
@@ -84,7 +86,7 @@ export function overdueCsv(db: Database, filters: OverdueFilters, today: string)
   return pagesToCsv(
     [
       ...['id', 'number', 'due_date', 'days', 'age', 'currency', 'amount_due', 'payment_failed_at'],
-      ...['stripe_invoice_id', 'customer_number', 'customer_name'],
+      ...['stripe_invoice_id', 'customer_number', 'customer_name', 'last_reminder', 'reminder_level'],
     ],
     (start) => listOverdue(db, filters, today, start, BATCH),
     (invoice) => ({

@@ -44,7 +44,7 @@ export async function getInvoice(db: Database, id: number) {
       ...invoiceColumns,
       ...pickColumns(invoices, 'version', 'subscription_id', 'paid_at', 'payment_failed_at'),
       ...pickColumns(invoices, 'uncollectible', 'stripe_customer_id', 'stripe_synced_at'),
-      ...pickColumns(invoices, 'provider_as_of', 'provider_gone_at', 'lines_complete'),
+      ...pickColumns(invoices, 'provider_as_of', 'provider_gone_at', 'lines_complete', 'reminded_on'),
     })
     .from(invoices)
     .innerJoin(customers, eq(customers.id, invoices.customer_id))

@@ -13,6 +13,7 @@ import { toJsonAmount, toJsonAmounts } from '../money';
 import { MAX_ID } from '../page';
 import { literal, readCursorPage } from '../page-query';
 import { currencyCode } from '../records/fields';
+import { readLastReminders } from './reminders';
 
 const r = receivables;
 
@@ -50,6 +51,7 @@ export const receivableList = (today: string) =>
       ...CUSTOMER_COLUMNS,
       ...['currency', 'open_amount', 'credit', 'invoice_count', 'oldest_due'],
       ...['not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days', 'last_payment', 'last_note'],
+      ...['last_reminder', 'reminder_level'],
     ],
     toRecord: (row) => inColumns({ ...row, last_note: toIso(row.last_note) }),
   });
@@ -77,15 +79,19 @@ async function readReceivables(tx: Database, selection: Selection<Order>, at: Pa
   const ids = page.data.map(({ customer_id }) => customer_id);
   const named = await readCustomers(tx, ids);
   const credits = await readCredits(tx, ids);
+  const reminders = await readLastReminders(tx, ids);
   const data = page.data.flatMap(({ customer_id: id, last_note, ...row }) => {
     const customer = named.get(id);
     if (!customer) return [];
     const credit = credits.get(`${id} ${row.currency}`) ?? 0;
     const noted = last_note === null ? null : new Date(last_note);
-    return [{ ...toJsonAmounts(row, ...AMOUNTS), id, customer, credit, last_note: noted }];
+    const reminded = reminders.get(`${id} ${row.currency}`) ?? NOT_REMINDED;
+    return [{ ...toJsonAmounts(row, ...AMOUNTS), ...reminded, id, customer, credit, last_note: noted }];
   });
   return { ...page, data, ...count };
 }
+
+const NOT_REMINDED = { last_reminder: null, reminder_level: null };
 
 /** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
 interface CurrentRows {

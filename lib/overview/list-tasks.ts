@@ -2,8 +2,10 @@ import { and, asc, count, eq, isNull, ne, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { invoices, stripeCustomers, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
 import { isOfSureCustomer } from '../customers/sure-link';
+import { getReminderRules } from '../documents/reminder-letter';
 import { type Alert, listAlerts } from '../health/check-health';
 import { dueOn } from '../invoices/list';
+import { countReminders } from '../invoices/reminders';
 import { literal } from '../page-query';
 import { countRaising } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/list';
@@ -91,8 +93,11 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 
 export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
-/** Returns the sums of overdue invoices, the oldest due date, and the number of past-due subscriptions. */
-export async function getAttention(db: Database) {
+/**
+ * Returns the sums of overdue invoices, the oldest due date, the number of past-due subscriptions, and the number of
+ * customers due for a reminder of each level.
+ */
+export async function getAttention(db: Database, today: string) {
   const { overdue } = await sumOpenInvoices(db);
   const [first] = await db
     .select({ due: sql<string>`${dueOn}::text` })
@@ -101,5 +106,6 @@ export async function getAttention(db: Database) {
     .orderBy(asc(dueOn))
     .limit(literal(1));
   const past_due = await db.$count(subscriptions, sql`${subscriptions.status} = 'past_due'`);
-  return { overdue, oldest: first?.due ?? null, past_due };
+  const reminders = await countReminders(db, await getReminderRules(db), today);
+  return { overdue, oldest: first?.due ?? null, past_due, reminders };
 }

@@ -115,3 +115,34 @@ test('staff book the exact matches of a bank statement with one click, undo a bo
   await press(page, 'Undo');
   await told(page, 'The booking is undone, and the invoices are owed again.');
 });
+
+test('staff can copy a reminder from the overview on, note it with one click, and take it back', async () => {
+  const page = await site.open('/admin', { own: true });
+  await page.getByRole('link', { name: /customers? (is|are) due for a reminder/ }).click();
+  await page.waitForURL(`${site.url}/admin/overdue/reminders`);
+  const first = page.locator('tbody tr').first();
+  await first.getByRole('link').first().click();
+  await page.waitForURL(/\/admin\/overdue\/reminders\/\d+$/);
+  const text = page
+    .locator('[lang="en"], [lang="de"]')
+    .filter({ hasText: /IBAN|Kundennummer|customer number/ })
+    .last();
+  const invoice = String(await page.locator('tbody tr strong').first().textContent());
+  expect(await text.textContent()).toContain(invoice);
+  expect(await page.getByRole('button', { name: 'Copy text' }).count()).toBe(1);
+  expect(await violationsOf(page)).toEqual([]);
+  await press(page, 'Note as reminded');
+  await told(page, 'The reminder is noted on the invoices and on the customer. No e-mail was sent.');
+  await page.getByText('No invoice of this customer is due for a reminder.').waitFor();
+  const last = page.getByText(/^Reminder \d on /);
+  expect(await last.textContent()).toContain(invoice);
+  await page.locator('main a[href^="/admin/customers/"]').first().click();
+  await page
+    .getByText(/^Reminded on \d{4}-\d\d-\d\d \(level \d\): /)
+    .first()
+    .waitFor();
+  await page.goBack();
+  await press(page, 'Take back');
+  await told(page, 'The reminder is taken back.');
+  expect(await page.locator('tbody tr strong').first().textContent()).toBe(invoice);
+});

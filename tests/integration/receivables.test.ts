@@ -1,15 +1,40 @@
 import { sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
-import { customerNotes, customers, invoices, payments, transfers } from '@/db/schema';
+import { auditLog, customerNotes, customers, disputes, invoices, payments, transfers } from '@/db/schema';
+import { commandActor } from '@/lib/audit/audit-log';
 import { seededChance } from '@/lib/chance';
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { addDays } from '@/lib/dates';
+import { getCompany } from '@/lib/documents/company';
+import {
+  DEFAULTS,
+  getReminderSettings,
+  saveReminderSettings,
+  toRules,
+  toTyped,
+  writeReminder,
+} from '@/lib/documents/reminder-letter';
 import { overdueFilters } from '@/lib/invoices/overdue-worklist';
 import { type Receivable, receivableList } from '@/lib/invoices/receivables';
+import {
+  countReminders,
+  dueLevel,
+  findLastReminder,
+  listDueInvoices,
+  noteReminder,
+  reminderList,
+  undoReminder,
+} from '@/lib/invoices/reminders';
 import { AGE_GROUPS, AGE_RANGES, ageGroupOf, ageGroupSql, presentAge, rangeOfAge } from '@/lib/overdue';
 import { onPostgres, useDatabase } from '../support/database';
-import { createCustomer, createInvoice, createPayment, createTransfer } from '../support/factories';
+import {
+  createCustomer,
+  createInvoice,
+  createPayment,
+  createStripeInvoice,
+  createTransfer,
+} from '../support/factories';
 
 const base = useDatabase();
 const drawn = seededChance(48);
@@ -67,6 +92,7 @@ async function expectedRows(today = TODAY): Promise<Record<string, unknown>[]> {
       ...sent.filter((one) => one.customer_id === id).map((one) => one.payment_date),
     ];
     const credits = sent.filter((one) => one.customer_id === id && one.currency === currency);
+    const reminded = its.filter((one) => one.reminded_on.length > 0);
     const noted = notes.filter((one) => one.customer_id === id).map((one) => one.created_at.getTime());
     return {
       id,
@@ -80,6 +106,12 @@ async function expectedRows(today = TODAY): Promise<Record<string, unknown>[]> {
       ),
       last_payment: dates.sort().at(-1) ?? null,
       last_note: noted.length > 0 ? Math.max(...noted) : null,
+      last_reminder:
+        reminded
+          .map((one) => one.reminded_on.at(-1))
+          .sort()
+          .at(-1) ?? null,
+      reminder_level: reminded.length > 0 ? Math.max(...reminded.map((one) => one.reminded_on.length)) : null,
     };
   });
 }
@@ -119,7 +151,7 @@ describe('the list of receivables', () => {
     } else if (kind === 3) {
       await base.db.execute(
         sql`update invoices set status = ${status}::invoice_status, due_date = ${due_date}::date,
-          amount_due = amount_due + 1, customer_id = ${customer_id}::int where id = ${some.id}::int`,
+          amount_due = amount_due + 1, reminded_on = reminded_on || ${addDays(TODAY, -chance(9))}::date, customer_id = ${customer_id}::int where id = ${some.id}::int`,
       );
     } else if (kind === 4) {
       await createPayment(base.db, {
@@ -307,5 +339,237 @@ describe('the age of an unpaid invoice', () => {
 
   test('an unknown age is refused with the list of the ages', () => {
     expect(() => overdueFilters.parse({ age: '1-99' })).toThrow(/must be one of not-due, 1-30/);
+  });
+});
+
+const RULES = { days: [7, 21, 35], pause: 10 };
+/** Days since the due date and since each earlier reminder, and the level that is due. */
+const REMINDERS: [overdue: number, reminded: number[], level: number | null][] = [
+  [-3, [], null],
+  [0, [], null],
+  [6, [], null],
+  [7, [], 1],
+  [400, [], 1],
+  [20, [13], null],
+  [21, [13], 2],
+  [21, [10], 2],
+  [21, [9], null],
+  [100, [0], null],
+  [34, [30, 12], null],
+  [35, [30, 12], 3],
+  [35, [30, 9], null],
+  [400, [300, 200, 100], null],
+];
+
+describe('the reminder that is due', () => {
+  const daysAgo = (days: number) => addDays(AGEING_DAY, -days);
+  const toInvoice = ([overdue, reminded]: (typeof REMINDERS)[number]) => ({
+    due: daysAgo(overdue),
+    reminded_on: reminded.map(daysAgo),
+  });
+
+  test.each(REMINDERS)(
+    'an invoice %d days overdue with reminders %j days ago is due for level %s',
+    (...one) => {
+      expect(dueLevel(toInvoice(one), RULES, AGEING_DAY)).toBe(one[2]);
+    },
+  );
+
+  test('a level without days is not due, and no later level either', () => {
+    const rules = { days: [7, null, null], pause: 10 };
+    expect(dueLevel(toInvoice([400, [], null]), rules, AGEING_DAY)).toBe(1);
+    expect(dueLevel(toInvoice([400, [300], null]), rules, AGEING_DAY)).toBeNull();
+  });
+
+  test('SQL finds the same level as the rule', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const expected = new Map<number, number>();
+    for (const one of REMINDERS) {
+      const { due, reminded_on } = toInvoice(one);
+      const { id } = await createInvoice(base.db, { customer_id, due_date: due, reminded_on });
+      if (one[2] !== null) expected.set(id, one[2]);
+    }
+    const found = await listDueInvoices(base.db, customer_id, RULES, AGEING_DAY);
+    expect(new Map(found.map(({ id, level }) => [id, level]))).toEqual(expected);
+  });
+});
+
+describe('the worklist of reminders', () => {
+  const writer = {
+    ...{ actor: commandActor('remind'), now: new Date(`${AGEING_DAY}T12:00:00Z`), timeZone: 'Europe/Berlin' },
+  };
+  const overdueBy = (days: number) => ({ due_date: addDays(AGEING_DAY, -days), status: 'overdue' as const });
+  const list = (day = AGEING_DAY) => reminderList(RULES, day);
+  const read = async (given: object, day = AGEING_DAY) =>
+    (
+      await list(day).read(base.db, list(day).schema.parse(given), {
+        request: { page: 1, per_page: 25 },
+        start: {},
+      })
+    ).data;
+  const dueIds = async (customer: number, day = AGEING_DAY) =>
+    (await listDueInvoices(base.db, customer, RULES, day)).map(({ id }) => id);
+
+  beforeAll(async () => {
+    await base.db.execute(sql`update invoices set status = 'paid'`);
+  });
+
+  test('claims that staff do not collect themselves are not listed', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const its = { customer_id, ...overdueBy(30) };
+    const own = await createInvoice(base.db, its);
+    const part = await createInvoice(base.db, { ...its, amount_due: '20', amount_credited: '99' });
+    const sent = await createStripeInvoice(base.db, its);
+    const undated = { customer_id, due_date: null, invoice_date: addDays(AGEING_DAY, -30) };
+    const ownUndated = await createInvoice(base.db, undated);
+    for (const status of ['draft', 'paid', 'cancelled'] as const)
+      await createInvoice(base.db, { ...its, status });
+    await createInvoice(base.db, { ...its, amount_due: '0' });
+    await createStripeInvoice(base.db, { ...undated, status: 'overdue' });
+    await createStripeInvoice(base.db, { ...its, uncollectible: true });
+    const pending = await createInvoice(base.db, its);
+    await createPayment(base.db, { customer_id, invoice_id: pending.id, status: 'pending' });
+    const disputed = await createInvoice(base.db, its);
+    const payment = await createPayment(base.db, { customer_id, invoice_id: disputed.id });
+    const dispute = {
+      ...{ payment_id: payment.id, amount: '5', currency: 'eur', status: 'needs_response' as const },
+      ...{ issued_at: writer.now, stripe_dispute_id: 'dp_reminder' },
+    };
+    await base.db.insert(disputes).values(dispute);
+    const listed = [own.id, part.id, sent.id, ownUndated.id].sort();
+    expect((await dueIds(customer_id)).sort()).toEqual(listed);
+    await base.db.update(disputes).set({ status: 'lost' });
+    expect((await dueIds(customer_id)).sort()).toEqual([...listed, disputed.id].sort());
+  });
+
+  test('a customer is listed once, at the highest level of the due invoices, with their sums', async () => {
+    const { id: customer_id, customer_number } = await createCustomer(base.db);
+    await createInvoice(base.db, { customer_id, ...overdueBy(80), total: '10' });
+    const again = { customer_id, reminded_on: [addDays(AGEING_DAY, -20)], total: '5' };
+    await createInvoice(base.db, { ...again, ...overdueBy(30), currency: 'usd' });
+    await createInvoice(base.db, { ...again, ...overdueBy(31) });
+    await createInvoice(base.db, { ...again, ...overdueBy(20) });
+    expect(await read({ level: '1', customer: customer_number })).toEqual([]);
+    const [row] = await read({ level: '2' });
+    expect(row).toMatchObject({
+      ...{ level: 2, invoice_count: 3, oldest_due: addDays(AGEING_DAY, -80), days: 80 },
+      amounts: [
+        { currency: 'eur', amount: 15 },
+        { currency: 'usd', amount: 5 },
+      ],
+      last_reminder: addDays(AGEING_DAY, -20),
+    });
+    expect(await countReminders(base.db, RULES, AGEING_DAY)).toEqual([1, 1, 0]);
+    const file: string[] = [];
+    for await (const piece of list().csv(base.db, list().schema.parse({ level: '2' }))) file.push(piece);
+    expect(file.join('')).toContain(`"${customer_number}","Ada`);
+    expect(file.join('')).toContain('"15 eur, 5 usd"');
+  });
+
+  test('the list is sorted by the oldest due date across its pages, in both directions', async () => {
+    for (const days of [40, 8, 500, 8]) await createInvoice(base.db, overdueBy(days));
+    const all = (await read({ level: '1' })).map(({ oldest_due }) => oldest_due);
+    expect(all).toEqual(all.toSorted());
+    expect(all.length).toBe((await countReminders(base.db, RULES, AGEING_DAY))[0]);
+    const back = (await read({ level: '1', sort: '-due' })).map(({ oldest_due }) => oldest_due);
+    expect(back).toEqual(all.toReversed());
+    const pageAt = (after?: string) => {
+      const place = { request: { page: 1, per_page: 25 }, start: { after } };
+      return list().read(base.db, list().schema.parse({ per_page: '2' }), place);
+    };
+    const first = await pageAt();
+    const second = await pageAt('next' in first ? String(first.next) : undefined);
+    expect([...first.data, ...second.data].map(({ oldest_due }) => oldest_due)).toEqual(all.slice(0, 4));
+  });
+
+  test('noting a reminder moves the due invoices to the next level, and taking it back moves them again', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const first = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
+    const again = { reminded_on: [addDays(AGEING_DAY, -30)] };
+    const second = await createInvoice(base.db, { customer_id, ...overdueBy(45), ...again });
+    const early = await createInvoice(base.db, { customer_id, ...overdueBy(2) });
+    const due = await dueIds(customer_id);
+    await noteReminder(base.db, customer_id, due, RULES, writer);
+    expect(await dueIds(customer_id)).toEqual([]);
+    expect(await findLastReminder(base.db, customer_id)).toMatchObject({
+      ...{ day: AGEING_DAY, level: 2 },
+      invoices: [
+        { id: first.id, level: 1 },
+        { id: second.id, level: 2 },
+      ],
+    });
+    expect(await dueIds(customer_id, addDays(AGEING_DAY, 9))).toEqual([early.id]);
+    expect((await dueIds(customer_id, addDays(AGEING_DAY, 10))).sort()).toEqual([...due, early.id].sort());
+    const notes = () => base.db.select().from(customerNotes).where(sql`customer_id = ${customer_id}`);
+    expect((await notes()).map(({ text }) => text)).toEqual([
+      `Reminded on ${AGEING_DAY} (level 2): ${second.number}, ${first.number} (level 1)`,
+    ]);
+    await undoReminder(base.db, customer_id, AGEING_DAY, writer);
+    expect(await dueIds(customer_id)).toEqual(due);
+    expect((await notes()).length).toBe(2);
+    const entries = await base.db
+      .select()
+      .from(auditLog)
+      .where(sql`entity = 'invoice' and entity_id = ${first.id}`);
+    expect(
+      entries.map(({ action, before, after }) => [action, before?.reminded_on, after?.reminded_on]),
+    ).toEqual([
+      ['invoice.remind', [], [AGEING_DAY]],
+      ['invoice.undo_reminder', [AGEING_DAY], []],
+    ]);
+  });
+
+  test('a reminder is refused if another invoice is due than the text named, or if it is noted twice', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const one = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
+    const other = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
+    const note = (ids: number[]) => noteReminder(base.db, customer_id, ids, RULES, writer);
+    await expect(note([one.id])).rejects.toMatchObject({ code: 'conflict' });
+    const twice = await Promise.allSettled([note([one.id, other.id]), note([other.id, one.id])]);
+    expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(note([])).rejects.toMatchObject({ code: 'conflict' });
+    await expect(undoReminder(base.db, customer_id, '2026-01-01', writer)).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  test('the text names invoices, sums, dates and the bank account in the language of the customer', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    await createInvoice(base.db, { customer_id, ...overdueBy(8), number: 'RE-7', total: '1190.5' });
+    await createInvoice(base.db, {
+      customer_id,
+      ...overdueBy(7),
+      number: 'RE-8',
+      currency: 'usd',
+      total: '3',
+    });
+    const due = await listDueInvoices(base.db, customer_id, RULES, AGEING_DAY);
+    const company = { ...(await getCompany(base.db)), name: 'Muster', iban: 'DE89370400440532013000' };
+    const customer = { name: '{date} GmbH', customer_number: 'K7', country: 'DE', document_language: null };
+    const letter = { settings: DEFAULTS, customer, company, due, today: AGEING_DAY };
+    const german = writeReminder({ ...letter, language: 'de' });
+    expect(german).toContain(
+      'RE-7: 1.190,50 EUR, fällig am 21.11.2026, seit 8 Tagen überfällig\nRE-8: 3,00 USD',
+    );
+    expect(german).toContain('Guten Tag, {date} GmbH,');
+    expect(german).toContain('Offener Betrag: 1.190,50 EUR, 3,00 USD');
+    expect(german).toContain('bis zum 06.12.2026');
+    expect(german).toContain('Muster\nIBAN DE89 3704 0044 0532 0130 00');
+    const english = writeReminder({ ...letter, language: 'en' });
+    expect(english).toContain('RE-7: 1,190.50 EUR, due on 21 November 2026, 8 days overdue');
+  });
+
+  test('the settings refuse days that do not rise and unknown placeholders, and name the fields', async () => {
+    const typed = toTyped(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
+    const save = (changes: object) => saveReminderSettings(base.db, { ...typed, ...changes }, writer);
+    const refused = { days_1: '', days_2: '', days_3: '9', en_1: 'Dear {name}', de_2: ' ', pause_days: '0' };
+    await expect(save(refused)).rejects.toMatchObject({
+      fields: ['pause_days', 'days_1', 'en_1', 'de_2', 'days_3'].map((field) => ({ field })),
+    });
+    await expect(save({ days_2: '7' })).rejects.toMatchObject({ fields: [{ field: 'days_2' }] });
+    await save({ days_3: '', pause_days: '3' });
+    expect(toRules(await getReminderSettings(base.db))).toEqual({ days: [7, 21, null], pause: 3 });
+    await save({});
+    expect(await getReminderSettings(base.db)).toEqual(DEFAULTS);
   });
 });

@@ -17,6 +17,8 @@ type Values = Record<string, unknown>;
 
 /** Columns that the database fills in. */
 const OWN = ['id', 'version', 'created_at', 'updated_at'];
+/** Columns of Stripe's invoices that only staff write. Sync keeps them. */
+const OF_STAFF = ['reminded_on'];
 /** Columns that sync writes in tables that staff also edit. */
 const WRITTEN: Partial<Record<TableName, string[]>> = {
   customers: CREATED_COLUMNS.flat(),
@@ -49,7 +51,7 @@ beforeAll(async () => {
 
 function columnsOf(name: TableName): [string, Column][] {
   const all: [string, Column][] = Object.entries(getTableColumns(TABLES[name]));
-  return all.filter(([column, { generated }]) => !generated && !OWN.includes(column));
+  return all.filter(([column, { generated }]) => !generated && ![...OWN, ...OF_STAFF].includes(column));
 }
 
 /** Returns the first or second test value of a column. Neither is the column’s default. */

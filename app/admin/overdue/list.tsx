@@ -1,5 +1,7 @@
 import { toCalendarDate } from '@/lib/dates';
+import { getReminderRules } from '@/lib/documents/reminder-letter';
 import { type Receivable, receivableList } from '@/lib/invoices/receivables';
+import { type Reminder, reminderList } from '@/lib/invoices/reminders';
 import { AGE_GROUPS, type AgeGroup } from '@/lib/overdue';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
@@ -52,6 +54,7 @@ export const RECEIVABLES = declareList({
           ),
           row.last_payment && `last payment ${formatDate(row.last_payment)}`,
           row.last_note && `last note ${formatDay(row.last_note, timeZone)}`,
+          row.last_reminder && reminderText(row),
         ),
         figure: moneyOf(row, row.open_amount),
         state: row.credit > 0 && `${moneyOf(row, row.credit)} credit`,
@@ -81,7 +84,13 @@ const COLUMNS = {
 const moneyOf = ({ currency }: Receivable, amount: number) => formatMoney(amount, currency);
 
 const columnsOf = (timeZone: string): Column<Receivable>[] => [
-  { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
+  {
+    label: 'Customer',
+    cell: (row) => {
+      const name = <CustomerName customer={row.customer} />;
+      return row.last_reminder ? <TwoLines below={reminderText(row)}>{name}</TwoLines> : name;
+    },
+  },
   {
     label: 'Open',
     width: '10%',
@@ -126,8 +135,88 @@ const columnsOf = (timeZone: string): Column<Receivable>[] => [
   },
 ];
 
-/** Links the two views of what customers owe, by customer and the overdue invoices, and shows the tasks about both. */
-export async function OverdueViews({ current }: { current: 'customers' | 'invoices' }) {
+interface Reminded {
+  last_reminder: string | null;
+  reminder_level: number | null;
+}
+
+/** Names the last reminder about unpaid invoices. Empty without one. */
+export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
+  last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
+
+/** Names of the levels of reminders. */
+export const LEVEL_TEXTS = { '1': 'First reminder', '2': 'Second reminder', '3': 'Third reminder' };
+
+/** The list of reminders depends on the settings and on the day. Its filters do not. */
+const reminders = async ({ db, env, now }: Runtime) =>
+  reminderList(await getReminderRules(db), toCalendarDate(now(), env.timeZone));
+
+export const REMINDERS = declareList({
+  title: 'Reminders',
+  description: 'Customers with invoices due for a payment reminder. This service sends no e-mail.',
+  path: '/admin/overdue/reminders',
+  file: 'reminders',
+  noun: 'reminder',
+  yet: 'A customer appears here when an invoice has been overdue for the days in the settings.',
+  source: {
+    schema: reminderList({ days: [], pause: 1 }, '2000-01-01').schema,
+    read: async (db, filters, place, runtime) => (await reminders(runtime)).read(db, filters, place),
+    async *csv(db, filters, runtime) {
+      yield* (await reminders(runtime)).csv(db, filters);
+    },
+  },
+  fields: () => [customerField],
+  Rows: ({ rows, sorting }) => (
+    <RecordList
+      label="Reminders"
+      rows={rows}
+      hrefOf={({ customer }) => `/admin/overdue/reminders/${customer.id}`}
+      columns={REMINDER_COLUMNS}
+      entryOf={(row) => ({
+        title: formatCustomer(row.customer),
+        detail: joinTexts(
+          `Reminder ${row.level}`,
+          formatCount(row.invoice_count, 'invoice'),
+          `${formatCount(row.days, 'day')} overdue`,
+          row.last_reminder && `last reminder ${formatDate(row.last_reminder)}`,
+        ),
+        figure: amountsOf(row),
+      })}
+      sorting={sorting}
+    />
+  ),
+});
+
+const amountsOf = ({ amounts }: Reminder) =>
+  amounts.map(({ amount, currency }) => formatMoney(amount, currency)).join(', ');
+
+const REMINDER_COLUMNS: Column<Reminder>[] = [
+  { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
+  { label: 'Level', width: '9%', cell: ({ level }) => String(level) },
+  {
+    label: 'Oldest due',
+    width: '18%',
+    sort: 'due',
+    cell: ({ oldest_due, days }) => (
+      <TwoLines below={`${formatCount(days, 'day')} overdue`}>{formatDate(oldest_due)}</TwoLines>
+    ),
+  },
+  {
+    label: 'Last reminder',
+    width: '15%',
+    cell: ({ last_reminder }) => (last_reminder ? formatDate(last_reminder) : '–'),
+  },
+  { label: 'Invoices', width: '10%', align: 'right', cell: ({ invoice_count }) => String(invoice_count) },
+  {
+    label: 'Due',
+    width: '18%',
+    align: 'right',
+    cell: (row) => <span className="figures">{amountsOf(row)}</span>,
+  },
+];
+
+/** Links the views of what customers owe, and shows the tasks about them. */
+export async function OverdueViews({ current }: { current: 'customers' | 'invoices' | 'reminders' }) {
   const { db } = await getRuntime();
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
   // paid, so neither view contains them.
@@ -142,6 +231,7 @@ export async function OverdueViews({ current }: { current: 'customers' | 'invoic
         options={[
           { value: 'customers', text: 'By customer', href: '/admin/overdue' },
           { value: 'invoices', text: 'Overdue invoices', href: '/admin/overdue/invoices' },
+          { value: 'reminders', text: 'Reminders', href: REMINDERS.path },
         ]}
       />
     </>

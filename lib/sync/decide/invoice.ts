@@ -330,6 +330,7 @@ function newInvoice(
     paid_at: null,
     payment_failed_at: null,
     uncollectible: false,
+    reminded_on: [],
     amount_off_stripe: null,
     balance_applied: null,
     amount_credited: '0',

@@ -61,6 +61,8 @@ export const MORE_STATES = [
   '/admin/invoices?status=refunded_in_part',
   '/admin/invoices?sort=-open&status=open',
   '/admin/overdue/invoices?age=1-14&sort=-open',
+  '/admin/overdue/reminders?level=2',
+  '/admin/overdue/reminders/{form.spread}?language=en',
   '/admin/invoices/{form.invoice}',
   '/admin/payments?from=wrong',
   '/admin/payments?status=disputed',

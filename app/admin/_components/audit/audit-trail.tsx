@@ -57,6 +57,8 @@ const VERBS: Record<string, string> = {
   remove_passkey: 'Passkey removed',
   sign_out: 'Signed out everywhere',
   check: 'Checked with Stripe',
+  remind: 'Customer reminded',
+  undo_reminder: 'Reminder taken back',
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 

@@ -30,6 +30,8 @@ export interface FormField extends InputProps {
   /** Options of a choice, or suggested values. A suggestion is also found by its label. */
   options?: { value: string; label: string; description?: string }[];
   description?: string;
+  /** Number of visible lines of a `list`. Defaults to 3. */
+  rows?: number;
   required?: boolean;
   withAsterisk?: boolean;
   /** Media types that a file may have. */
@@ -55,7 +57,7 @@ interface FieldProps {
 
 /** Shows the input for a field's kind with the given value. A password field always starts empty. */
 export function Field({ field, value, problem, look = { withAsterisk: false } }: FieldProps) {
-  const { kind, options = [], when: _, after: __, maxBytes, ...plain } = field;
+  const { kind, options = [], when: _, after: __, maxBytes, rows = 3, ...plain } = field;
   const { name, label, description } = plain;
   const error = problemText(problem);
   const input = { ...look, ...plain, error };
@@ -72,7 +74,7 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
       // A new value changes the key. Otherwise a form reset would restore the select's first default value.
       return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
     case 'list':
-      return <Textarea autoComplete="off" {...input} defaultValue={text} rows={3} />;
+      return <Textarea autoComplete="off" {...input} defaultValue={text} rows={rows} />;
     case 'password':
       // Mantine does not set `aria-invalid` on a password field.
       return <PasswordInput {...input} aria-invalid={error ? true : undefined} />;

@@ -35,6 +35,7 @@ import {
   Section,
   titleOfRow,
 } from '../../_components/page/staff-page';
+import { CustomerFacts } from '../../_components/records/customer-link';
 import { DocumentList } from '../../_components/records/document-list';
 import { InvoiceList } from '../../_components/records/invoice-list';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';
@@ -43,7 +44,6 @@ import { RecordTasks } from '../../_components/records/record-alerts';
 import { ServiceList } from '../../_components/records/service-list';
 import { SubscriptionList } from '../../subscriptions/subscription-list';
 import { readCustomer } from '../form-parts';
-import { CustomerFacts } from './customer-facts';
 import {
   Balance,
   CustomerActions,

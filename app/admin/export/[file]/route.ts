@@ -9,7 +9,7 @@ import { CREDIT_NOTES } from '../../credit-notes/list';
 import { CUSTOMERS } from '../../customers/list';
 import { INVOICES } from '../../invoices/list';
 import { OVERDUE } from '../../overdue/invoices/list';
-import { RECEIVABLES } from '../../overdue/list';
+import { RECEIVABLES, REMINDERS } from '../../overdue/list';
 import { PAYMENTS } from '../../payments/list';
 import { RENEWALS } from '../../renewals/list';
 import { SALES_DOCUMENTS } from '../../sales-documents/list';
@@ -27,6 +27,7 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(CREDIT_NOTES),
   ...listFile(RECEIVABLES),
   ...listFile(OVERDUE),
+  ...listFile(REMINDERS),
   ...listFile(CUSTOMERS),
   ...listFile(SERVICES),
   ...listFile(RENEWALS),

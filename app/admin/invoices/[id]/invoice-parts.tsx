@@ -237,6 +237,7 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
         Number: invoice.number ?? 'None yet',
         Date: formatDate(invoice.invoice_date),
         Due: invoice.due_date && formatDate(invoice.due_date),
+        Reminded: invoice.reminded_on.map(formatDate).join(', ') || undefined,
         Subtotal: money(invoice.subtotal),
         Tax: money(invoice.tax),
         Total: money(invoice.total),

@@ -13,6 +13,7 @@ import { declareList } from '../../_components/lists/list-declaration';
 import { type Column, RecordList } from '../../_components/lists/record-list';
 import { CustomerName } from '../../_components/records/customer-link';
 import { invoiceName } from '../../_components/records/invoice-list';
+import { reminderText } from '../list';
 
 export const OVERDUE = declareList({
   title: 'Overdue invoices',
@@ -52,6 +53,7 @@ export const OVERDUE = declareList({
                 <Day at={invoice.payment_failed_at} timeZone={timeZone} />
               </>
             )}
+            {invoice.last_reminder && ` · ${reminderText(invoice)}`}
           </>
         ),
         figure: <Money amount={invoice.amount_due} currency={invoice.currency} />,
@@ -62,7 +64,14 @@ export const OVERDUE = declareList({
 });
 
 const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
-  { label: 'Invoice', width: '16%', cell: (invoice) => <strong>{invoiceName(invoice)}</strong> },
+  {
+    label: 'Invoice',
+    width: '16%',
+    cell: (invoice) => {
+      const name = <strong>{invoiceName(invoice)}</strong>;
+      return invoice.last_reminder ? <TwoLines below={reminderText(invoice)}>{name}</TwoLines> : name;
+    },
+  },
   { label: 'Customer', cell: ({ customer }) => <CustomerName customer={customer} /> },
   {
     label: 'Due',

@@ -4,8 +4,8 @@ import { getAccountingSettings, PRESETS, toTyped } from '@/lib/exports/accountin
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
-import { ACCOUNTING_FIELDS } from './accounting-fields';
-import { save } from './actions';
+import { saveAccounts } from '../actions';
+import { ACCOUNTING_FIELDS } from '../form-parts';
 
 export const metadata = { title: 'Accounting' };
 
@@ -35,7 +35,7 @@ export default adminPage(async ({ runtime: { db }, search, notice }) => {
         label="Accounting"
         isSheet
         stays
-        action={save}
+        action={saveAccounts}
         fields={ACCOUNTING_FIELDS}
         typed={typed}
         submit="Save"

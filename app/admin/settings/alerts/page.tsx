@@ -7,7 +7,7 @@ import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
 import { RecordList } from '../../_components/lists/record-list';
 import { adminPage, Nothing, Page, Section } from '../../_components/page/staff-page';
-import { sendTest } from './actions';
+import { sendTest } from '../actions';
 
 export const metadata = { title: 'Alerts' };
 

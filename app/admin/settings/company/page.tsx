@@ -4,8 +4,8 @@ import { getCompany } from '@/lib/documents/company';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
-import { save } from './actions';
-import { COMPANY_FIELDS, REMOVE_LOGO } from './company-fields';
+import { saveOurCompany } from '../actions';
+import { COMPANY_FIELDS, REMOVE_LOGO } from '../form-parts';
 
 export const metadata = { title: 'Company' };
 
@@ -23,7 +23,7 @@ export default adminPage(async ({ runtime: { db, env }, notice }) => {
         label="Company"
         isSheet
         stays
-        action={save}
+        action={saveOurCompany}
         fields={logo ? [...COMPANY_FIELDS, REMOVE_LOGO] : COMPANY_FIELDS}
         typed={typed}
         submit="Save"

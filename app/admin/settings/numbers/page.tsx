@@ -3,7 +3,7 @@ import { formatField } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import { listNumberSeries } from '@/lib/records/number-series';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
-import { saveSeries } from './actions';
+import { saveSeries } from '../actions';
 import { SeriesForm } from './series-form';
 
 export const metadata = { title: 'Numbers' };

@@ -3,7 +3,7 @@
 import { Alert, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { FormFooter, FormMessages, useTypedForm } from '../../_components/forms/form';
-import type { SeriesState } from './actions';
+import type { SeriesState } from '../actions';
 
 interface Props {
   title: string;

@@ -17,9 +17,9 @@ import {
   Section,
   titleOfRow,
 } from '../../../_components/page/staff-page';
+import { CustomerFacts } from '../../../_components/records/customer-link';
 import { merge } from '../../admin-actions';
 import { readCustomer } from '../../form-parts';
-import { CustomerFacts } from '../customer-facts';
 
 export const generateMetadata = titleOfRow(
   'Merge customers',

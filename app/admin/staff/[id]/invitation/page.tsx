@@ -1,5 +1,5 @@
 import { invite } from '../../actions';
-import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-user-page';
+import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-parts';
 
 export const generateMetadata = staffTitle('New invitation', (name) => `New invitation for ${name}`);
 

@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core';
 import { resetPassword } from '../../actions';
-import { GIVEN_PASSWORD } from '../../staff-texts';
-import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-user-page';
+import { GIVEN_PASSWORD, StaffFormPage, staffTitle, staffUserPage } from '../../staff-parts';
 
 export const generateMetadata = staffTitle('Reset a password', (name) => `Reset the password of ${name}`);
 

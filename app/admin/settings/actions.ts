@@ -1,0 +1,87 @@
+'use server';
+
+import { z } from 'zod';
+import { sendTestAlert } from '@/lib/alerts/watch-alerts';
+import { saveCompany } from '@/lib/documents/company';
+import { REMINDER_FORM, saveReminderSettings } from '@/lib/documents/reminder-letter';
+import { saveAccountingSettings } from '@/lib/exports/accounting-settings';
+import { saveNumberSeries } from '@/lib/records/number-series';
+import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
+import { ACCOUNTING_FORM, COMPANY_FORM } from './form-parts';
+
+/** Saves the settings of the export for DATEV, and redirects to their page. */
+export const saveAccounts = staffFormAction({
+  role: 'admin',
+  input: [],
+  form: ACCOUNTING_FORM,
+  run: ({ runtime: { db }, actor }, typed) => saveAccountingSettings(db, typed, { actor }),
+  done: () => '/admin/settings/accounting?notice=saved',
+  refused: ({ problems }, typed) => ({ typed, problems }),
+});
+
+/** Saves our company's details for documents, and redirects to the page of the company. */
+export const saveOurCompany = staffFormAction({
+  role: 'admin',
+  input: [],
+  form: { ...COMPANY_FORM, remove_logo: 'flag' },
+  run: async ({ runtime: { db }, actor }, { small_business, logo: _, remove_logo, ...texts }, form) => {
+    const filled = Object.entries(texts).map(([name, text]) => [name, text.trim() || null]);
+    const values = Object.fromEntries(filled) as Record<keyof typeof texts, string | null>;
+    const file = form.get('logo');
+    const isGiven = file instanceof File && file.size > 0;
+    const logo = isGiven ? Buffer.from(await file.arrayBuffer()) : remove_logo ? null : undefined;
+    await saveCompany(db, { ...values, small_business }, { actor, logo });
+  },
+  done: () => '/admin/settings/company?notice=saved',
+  refused: ({ problems }, typed) => ({ typed: { ...typed, logo: '' }, problems }),
+});
+
+export interface SeriesState {
+  /** The typed values, without spaces around them. */
+  typed: { prefix: string; with_year: boolean; width: string; first_count: string };
+  problems: Record<string, string>;
+  saved: boolean;
+}
+
+/** Saves the format of the next numbers in a series, such as invoice numbers. */
+export const saveSeries = staffFormAction({
+  role: 'admin',
+  input: [z.string()],
+  form: { prefix: 'text', with_year: 'flag', width: 'text', first_count: 'text' },
+  run: ({ runtime: { db }, actor }, name, sent) => {
+    const typed = trimmed(sent);
+    const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
+    return saveNumberSeries(db, name, wanted, { actor });
+  },
+  done: (_saved, _name, sent): SeriesState => {
+    refreshPages();
+    return { typed: trimmed(sent), problems: {}, saved: true };
+  },
+  refused: ({ problems }, _name, sent): SeriesState => ({ typed: trimmed(sent), problems, saved: false }),
+});
+
+function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']): SeriesState['typed'] {
+  return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
+}
+
+/** Parses a number. Returns any other text unchanged, so that validation reports the text. */
+const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
+
+/** Sends a test alert to all channels. The page then shows whether the delivery succeeded. */
+export const sendTest = staffAction({
+  role: 'admin',
+  input: [],
+  run: ({ runtime, staff }) => sendTestAlert(runtime, staff.email),
+  done: () => '/admin/settings/alerts?notice=sent',
+  refused: ({ code }) => `/admin/settings/alerts?notice=${code === 'conflict' ? 'no_channel' : 'failed'}`,
+});
+
+/** Saves the settings of payment reminders, and redirects to their page. */
+export const saveReminders = staffFormAction({
+  role: 'admin',
+  input: [],
+  form: REMINDER_FORM,
+  run: ({ runtime: { db }, actor }, typed) => saveReminderSettings(db, typed, { actor }),
+  done: () => '/admin/settings/reminders?notice=saved',
+  refused: ({ problems }, typed) => ({ typed, problems }),
+});

@@ -1,0 +1,350 @@
+import { and, asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import { type Database, pickColumns, rows } from '@/db/database';
+import { customers, decidedDisputes, disputes, invoices, payments } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/audit-log';
+import { defineList, filter, type ListPlace } from '../counted-list/define-list';
+import { readSortedPage } from '../counted-list/sorted-page';
+import { customerFilter } from '../customers/match-customer';
+import { insertNote, MAX_NOTE } from '../customers/notes';
+import { inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { addDays, toCalendarDate } from '../dates';
+import { AppError } from '../errors';
+import { oneOf } from '../fields';
+import { toJsonAmounts } from '../money';
+import { MAX_ID } from '../page';
+import { constant, literal } from '../page-query';
+import type { RecordWriter } from '../records/record-kind';
+
+/** When a reminder is due. */
+export interface ReminderRules {
+  /** Days after the due date of the levels 1, 2 and 3. Null if the level is not used. */
+  days: (number | null)[];
+  /** Least number of days between two reminders of an invoice. At least 1. */
+  pause: number;
+}
+
+/** The levels of reminders, as the filter names them. */
+export const LEVELS = ['1', '2', '3'] as const;
+
+/**
+ * Returns the level of the reminder that is due for an unpaid invoice, or null. No level is skipped, even if an invoice
+ * has been overdue for long.
+ *
+ * @param invoice its due date, and the days of its earlier reminders
+ */
+export function dueLevel(
+  { due, reminded_on }: { due: string; reminded_on: string[] },
+  { days, pause }: ReminderRules,
+  today: string,
+): number | null {
+  const level = reminded_on.length + 1;
+  const after = days[level - 1] ?? null;
+  const last = reminded_on.at(-1);
+  if (after === null || addDays(due, after) > today) return null;
+  return last !== undefined && addDays(last, pause) > today ? null : level;
+}
+
+const other = alias(invoices, 'other');
+type Invoices = typeof invoices | typeof other;
+
+const dueOf = (t: Invoices) => sql`coalesce(${t.due_date}, ${t.invoice_date})`;
+const levelOf = (t: Invoices) => sql`cardinality(${t.reminded_on})`;
+const lastOf = (t: Invoices) => sql`${t.reminded_on}[${levelOf(t)}]`;
+
+/** The condition of the partial index: unpaid and not written off, and not collected by Stripe itself, see below. */
+const isUnpaid = (t: Invoices): SQL => sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
+  and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`;
+
+/** The SQL of `dueLevel` for one level. */
+function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, today: string): SQL {
+  const after = days[level - 1] ?? null;
+  if (after === null) return sql`false`;
+  const last = sql`${t.reminded_on}[${literal(level - 1)}]`;
+  return sql`(${levelOf(t)} = ${literal(level - 1)} and ${dueOf(t)} <= ${addDays(today, -after)}::date
+    and ${level > 1 ? sql`${last} <= ${addDays(today, -pause)}::date` : sql`true`})`;
+}
+
+/**
+ * Condition for invoices that are due for a reminder. Staff do not remind of invoices that are paid, cancelled or written
+ * off, nor of those that Stripe collects by itself, to which it gives no due date, nor of those with a payment that is
+ * pending or under dispute.
+ *
+ * @param level null for all levels
+ */
+function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: string): SQL {
+  const levels = level === null ? LEVELS.map(Number) : [level];
+  return sql`${isUnpaid(t)} and ${t.amount_due} > 0
+    and (${or(...levels.map((one) => isAtLevel(t, one, rules, today)))})
+    and not exists (select from ${payments} where ${payments.invoice_id} = ${t.id}
+      and (${payments.status} = ${constant('pending')} or exists (select from ${disputes}
+        where ${disputes.payment_id} = ${payments.id} and ${disputes.status} not in ${decidedDisputes}
+          and ${disputes.provider_gone_at} is null)))`;
+}
+
+/**
+ * Condition for each customer's first invoice that is due for a reminder: the one with the highest level, then the
+ * oldest. The list shows a customer at this invoice. The subquery reads the customer's few unpaid invoices. Without
+ * `coalesce`, PostgreSQL would expect a single row, and sort all due invoices instead of reading a page by the index.
+ */
+const isFirst = (rules: ReminderRules, today: string): SQL =>
+  sql`coalesce(${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
+    where ${other.customer_id} = ${invoices.customer_id} and ${isDue(other, null, rules, today)}
+    order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1), false)`;
+
+/**
+ * The list of customers due for a reminder on a day, by the highest level of their invoices. Without a level or a customer
+ * it is of level 1, because no index has the order of all levels.
+ */
+export function reminderList(rules: ReminderRules, today: string) {
+  const list = defineList({
+    filters: {
+      level: filter(oneOf(LEVELS), (level) => ({ where: isDue(invoices, Number(level), rules, today) })),
+      customer: customerFilter(invoices.customer_id),
+    },
+    orders: { due: dueOf(invoices) },
+    sort: 'due',
+    page: (db, { where, by: _, ...selection }, at) =>
+      readSortedPage(
+        db,
+        {
+          ...{ table: invoices, ...selection, by: dueOf(invoices) },
+          where: and(isUnpaid(invoices), where, isFirst(rules, today)),
+        },
+        // `countReminders` counts the customers of each level.
+        { ...at, isCounted: false },
+        (tx, ids) => readReminders(tx, ids, rules, today),
+      ),
+    columns: [
+      ...['customer_id', 'customer_number', 'customer_name', 'level', 'invoice_count', 'amounts'],
+      ...['oldest_due', 'days', 'last_reminder'],
+    ],
+    toRecord: ({ amounts, ...row }) =>
+      inColumns({
+        ...row,
+        amounts: amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(', '),
+      }),
+  });
+  type Given = Parameters<typeof list.read>[1];
+  const bounded = (given: Given): Given =>
+    given.level === undefined && given.customer === undefined ? { ...given, level: '1' } : given;
+  return {
+    schema: list.schema,
+    read: (db: Database, given: Given, place: ListPlace) => list.read(db, bounded(given), place),
+    csv: (db: Database, given: Given) => list.csv(db, bounded(given)),
+  };
+}
+
+/** A customer due for a reminder, with the sums of the due invoices. `id` is the id of the first of them. */
+export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
+
+async function readReminders(tx: Database, ids: number[], rules: ReminderRules, today: string) {
+  const level = sql<number>`${levelOf(invoices)} + 1`;
+  const found = await tx
+    .select({ id: invoices.id, level, customer: snippetColumns })
+    .from(invoices)
+    .innerJoin(customers, eq(customers.id, invoices.customer_id))
+    .where(inArray(invoices.id, ids));
+  const sums = await sumDue(
+    tx,
+    found.map(({ customer }) => customer.id),
+    rules,
+    today,
+  );
+  return found.map(({ customer, ...row }) => {
+    const own = sums.filter(({ customer_id }) => customer_id === customer.id);
+    const oldest_due = own.map(({ oldest }) => oldest).sort()[0] ?? today;
+    return {
+      ...row,
+      customer: toCustomerSnippet(customer),
+      invoice_count: own.reduce((sum, { count }) => sum + count, 0),
+      amounts: own.map(({ currency, amount }) => ({ currency, amount })),
+      oldest_due,
+      days: (Date.parse(today) - Date.parse(oldest_due)) / 86_400_000,
+      last_reminder:
+        own
+          .flatMap(({ last }) => last ?? [])
+          .sort()
+          .at(-1) ?? null,
+    };
+  });
+}
+
+async function sumDue(tx: Database, customerIds: number[], rules: ReminderRules, today: string) {
+  const found = await tx
+    .select({
+      ...pickColumns(invoices, 'customer_id', 'currency'),
+      count: sql<number>`count(*)::int`,
+      amount: sql<string>`sum(${invoices.amount_due})::text`,
+      oldest: sql<string>`min(${dueOf(invoices)})::text`,
+      last: sql<string | null>`max(${lastOf(invoices)})::text`,
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.customer_id, customerIds), isDue(invoices, null, rules, today)))
+    .groupBy(invoices.customer_id, invoices.currency)
+    .orderBy(invoices.currency);
+  return found.map((row) => toJsonAmounts(row, 'amount'));
+}
+
+/** Customers of one level are counted up to this number. */
+export const MAX_REMINDERS = 500;
+
+/** Counts the customers due for a reminder by level. `MAX_REMINDERS + 1` means that there are more. */
+export async function countReminders(db: Database, rules: ReminderRules, today: string): Promise<number[]> {
+  const counts = LEVELS.map(
+    (level) => sql`(select count(*)::int from (select from ${invoices}
+      where ${isDue(invoices, Number(level), rules, today)} and ${isFirst(rules, today)}
+      limit ${literal(MAX_REMINDERS + 1)}) some_rows)`,
+  );
+  const [found] = await rows<{ counts: number[] }>(
+    db,
+    sql`select json_build_array(${sql.join(counts, sql`, `)}) as counts`,
+  );
+  return found?.counts ?? [];
+}
+
+/** A reminder names at most this many invoices, the oldest ones. The next reminder names the others. */
+export const MAX_INVOICES = 100;
+
+/** An invoice that is due for a reminder, with the level that is due. The amount is decimal text. */
+export type DueInvoice = Awaited<ReturnType<typeof listDueInvoices>>[number];
+
+/** Lists a customer's invoices that are due for a reminder, the oldest first. */
+export function listDueInvoices(db: Database, customerId: number, rules: ReminderRules, today: string) {
+  return db
+    .select({
+      ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'reminded_on'),
+      due: sql<string>`${dueOf(invoices)}::text`,
+      level: sql<number>`${levelOf(invoices)} + 1`,
+      /** Days since the due date. */
+      days: sql<number>`${today}::date - ${dueOf(invoices)}`,
+    })
+    .from(invoices)
+    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), isDue(invoices, null, rules, today)))
+    .orderBy(asc(dueOf(invoices)), asc(invoices.id))
+    .limit(literal(MAX_INVOICES));
+}
+
+const nameOf = ({ id, number }: { id: number; number: string | null }) => number ?? `#${id}`;
+
+/**
+ * Notes on the invoices and on the customer that staff have reminded the customer. Sends nothing.
+ *
+ * @param seen the ids of the invoices that the text named
+ * @throws AppError conflict if other invoices are due now, for example because one was paid or a colleague was faster
+ */
+export function noteReminder(
+  db: Database,
+  customerId: number,
+  seen: number[],
+  rules: ReminderRules,
+  writer: RecordWriter,
+): Promise<void> {
+  const today = toCalendarDate(writer.now, writer.timeZone);
+  return transact(db, async (tx) => {
+    await lockCustomer(tx, customerId);
+    const before = await lockInvoices(tx, inArray(invoices.id, seen));
+    const due = await listDueInvoices(tx, customerId, rules, today);
+    const isSame = due.length === seen.length && due.every(({ id }) => seen.includes(id));
+    if (!isSame || due.length === 0) throw new AppError('conflict', 'Other invoices are due now.');
+    await changeReminders(tx, before, sql`array_append(${invoices.reminded_on}, ${today}::date)`, {
+      ...{ writer, action: 'invoice.remind' },
+    });
+    const level = Math.max(...due.map((one) => one.level));
+    const names = due.map((one) =>
+      one.level === level ? nameOf(one) : `${nameOf(one)} (level ${one.level})`,
+    );
+    const text = `Reminded on ${today} (level ${level}): ${names.join(', ')}`;
+    await insertNote(tx, customerId, text.slice(0, MAX_NOTE), writer);
+  });
+}
+
+/**
+ * Takes back the reminder that was noted for a customer last, on all its invoices that are still unpaid.
+ *
+ * @param day the day of the reminder that staff saw
+ * @throws AppError conflict if the last reminder is not of that day
+ */
+export function undoReminder(
+  db: Database,
+  customerId: number,
+  day: string,
+  writer: RecordWriter,
+): Promise<void> {
+  return transact(db, async (tx) => {
+    await lockCustomer(tx, customerId);
+    const last = await findLastReminder(tx, customerId);
+    if (last?.day !== day) throw new AppError('conflict', 'The last reminder is another one now.');
+    const ids = last.invoices.map(({ id }) => id);
+    const before = await lockInvoices(tx, inArray(invoices.id, ids));
+    await changeReminders(tx, before, sql`trim_array(${invoices.reminded_on}, 1)`, {
+      ...{ writer, action: 'invoice.undo_reminder' },
+    });
+    const names = last.invoices.map(nameOf).join(', ');
+    await insertNote(tx, customerId, `Not reminded on ${day}: ${names}`.slice(0, MAX_NOTE), writer);
+  });
+}
+
+/** Makes writers of reminders about one customer wait for each other. */
+const lockCustomer = (tx: Database, id: number) =>
+  tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(eq(customers.id, Math.min(id, MAX_ID)))
+    .for('update');
+
+const lockInvoices = (tx: Database, where: SQL) =>
+  tx.select().from(invoices).where(where).orderBy(invoices.id).for('update');
+
+type StoredInvoice = typeof invoices.$inferSelect;
+type Change = { writer: RecordWriter; action: 'invoice.remind' | 'invoice.undo_reminder' };
+
+async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL, { writer, action }: Change) {
+  const ids = before.map(({ id }) => id);
+  const changed = await tx
+    .update(invoices)
+    .set({ reminded_on: days })
+    .where(inArray(invoices.id, ids))
+    .returning();
+  const byId = new Map(before.map((row) => [row.id, row]));
+  for (const after of changed.toSorted((a, b) => a.id - b.id)) {
+    const entry = { actor: writer.actor, action, entity: 'invoice', entity_id: after.id } as const;
+    await recordAudit(tx, { ...entry, before: byId.get(after.id) ?? null, after });
+  }
+}
+
+const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
+
+/** Returns the day of a customer's last reminder, with its unpaid invoices and their levels. Null without a reminder. */
+export async function findLastReminder(db: Database, customerId: number) {
+  const found = await db
+    .select({
+      ...pickColumns(invoices, 'id', 'number'),
+      level: sql<number>`${levelOf(invoices)}`,
+      day: sql<string>`${lastOf(invoices)}::text`,
+    })
+    .from(invoices)
+    .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), IS_REMINDED))
+    .orderBy(sql`${lastOf(invoices)} desc`, invoices.id)
+    .limit(literal(MAX_INVOICES));
+  const [first] = found;
+  if (!first) return null;
+  const its = found.filter(({ day }) => day === first.day);
+  return { day: first.day, level: Math.max(...its.map(({ level }) => level)), invoices: its };
+}
+
+/** Returns the last reminders about unpaid invoices of these customers, keyed by customer id and currency. */
+export async function readLastReminders(db: Database, customerIds: number[]) {
+  if (customerIds.length === 0) return new Map<string, never>();
+  const found = await db
+    .select({
+      ...pickColumns(invoices, 'customer_id', 'currency'),
+      last_reminder: sql<string>`max(${lastOf(invoices)})::text`,
+      reminder_level: sql<number>`max(${levelOf(invoices)})`,
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.customer_id, customerIds), IS_REMINDED))
+    .groupBy(invoices.customer_id, invoices.currency);
+  return new Map(found.map(({ customer_id, currency, ...row }) => [`${customer_id} ${currency}`, row]));
+}
