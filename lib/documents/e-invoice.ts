@@ -2,8 +2,8 @@ import type { Invoice } from '@e-invoice-eu/core';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
+import type { PrintedLine, PrintedTax } from './printed-line';
 import { buyerName, correction, openAmount, payment } from './printed-texts';
-import type { PrintedLine, PrintedTax } from './stripe-lines';
 
 /** The two e-invoices of an invoice. They differ only in the name of their specification. */
 export interface EInvoices {

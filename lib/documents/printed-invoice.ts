@@ -19,7 +19,7 @@ import { lineTotals } from '../invoices/totals';
 import { fromThousandths, toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { type Company, getCompany } from './company';
 import { type Language, languageFor, PHRASES } from './phrases';
-import type { PrintedLine, PrintedTax } from './stripe-lines';
+import type { PrintedLine, PrintedTax } from './printed-line';
 import { toStripeLines } from './stripe-lines';
 
 /** The customer's details for a document. */

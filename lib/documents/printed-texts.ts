@@ -1,7 +1,7 @@
 import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import { type Language, PHRASES } from './phrases';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
-import type { PrintedLine } from './stripe-lines';
+import type { PrintedLine } from './printed-line';
 
 /** Returns the customer's company, or else the first and last name. */
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>

@@ -2,7 +2,7 @@ import { getCustomerDetails } from '@/lib/customers/queries';
 import type { Runtime } from '@/lib/runtime';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
-import { LANGUAGES } from '../_components/records/customer-link';
+import { LANGUAGES } from '../_components/records/customer-facts';
 
 /** Returns a customer by id, or the customer that it was merged into. Null if it does not exist. */
 export const readCustomer = (db: Runtime['db'], id: number) => getCustomerDetails(db, { id });

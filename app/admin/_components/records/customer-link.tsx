@@ -1,10 +1,8 @@
-import { Anchor } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { formatCustomer } from '@/app/_components/format';
 import { Link, TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
-import { countryName } from '@/lib/countries';
-import type { CustomerDetails, CustomerSnippet } from '@/lib/customers/schema';
+import type { CustomerSnippet } from '@/lib/customers/schema';
 import { StatusBadge } from '../display/values';
 import classes from '../lists/list.module.css';
 import { Section } from '../page/staff-page';
@@ -67,53 +65,3 @@ export function CustomerName({
     </>
   );
 }
-
-interface FactsProps {
-  title?: string;
-  customer: CustomerDetails;
-  /** Numbers of the customers that were merged into this one. */
-  mergedNumbers?: string[];
-}
-
-/** Shows the number, address, tax and currency of a customer. */
-export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: FactsProps) {
-  const { first_name, last_name, company, email, phone } = customer;
-  return (
-    <Section
-      title={title}
-      facts={{
-        Number: customer.customer_number,
-        'Merged into it': mergedNumbers.join(', ') || undefined,
-        Company: company || undefined,
-        Person: [first_name, last_name].filter(Boolean).join(' ') || null,
-        'E-mail': email && (
-          <Anchor href={`mailto:${encodeURIComponent(email)}`} size="sm" fw={500}>
-            {email}
-          </Anchor>
-        ),
-        Phone: phone,
-        Address: addressOf(customer),
-        'VAT ID': customer.vat_id,
-        Tax: customer.tax_exempt ? 'Exempt' : 'Charged',
-        Currency: customer.currency.toUpperCase(),
-        'Buyer reference': customer.buyer_reference ?? undefined,
-        Language: customer.document_language ? LANGUAGES[customer.document_language] : undefined,
-        'Payment terms': customer.payment_terms ?? undefined,
-      }}
-    />
-  );
-}
-
-function addressOf({ street, postal_code, city, country }: CustomerDetails) {
-  const lines = [street, [postal_code, city].filter(Boolean).join(' '), country && countryName(country)];
-  const known = lines.filter((line): line is string => Boolean(line));
-  if (known.length === 0) return null;
-  return known.map((line) => (
-    <span key={line} style={{ display: 'block' }}>
-      {line}
-    </span>
-  ));
-}
-
-/** Names of the languages of documents. */
-export const LANGUAGES = { de: 'German', en: 'English' };

@@ -35,7 +35,7 @@ import {
   Section,
   titleOfRow,
 } from '../../_components/page/staff-page';
-import { CustomerFacts } from '../../_components/records/customer-link';
+import { CustomerFacts } from '../../_components/records/customer-facts';
 import { DocumentList } from '../../_components/records/document-list';
 import { InvoiceList } from '../../_components/records/invoice-list';
 import { MoneyBackSection } from '../../_components/records/money-back/money-back-list';

@@ -17,7 +17,7 @@ import {
   Section,
   titleOfRow,
 } from '../../../_components/page/staff-page';
-import { CustomerFacts } from '../../../_components/records/customer-link';
+import { CustomerFacts } from '../../../_components/records/customer-facts';
 import { merge } from '../../admin-actions';
 import { readCustomer } from '../../form-parts';
 

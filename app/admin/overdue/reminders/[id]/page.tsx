@@ -21,6 +21,7 @@ import { Choice } from '../../../_components/lists/paged-list';
 import { type Column, RecordList } from '../../../_components/lists/record-list';
 import { Notice } from '../../../_components/page/notice';
 import { Page, recordPage, Section, titleOfRow } from '../../../_components/page/staff-page';
+import { LANGUAGES } from '../../../_components/records/customer-facts';
 import { invoiceName } from '../../../_components/records/invoice-list';
 import { remind, takeBackReminder } from '../../../customers/actions';
 import { readCustomer } from '../../../customers/form-parts';
@@ -148,8 +149,6 @@ export default recordPage(
     );
   },
 );
-
-const LANGUAGES = { de: 'German', en: 'English' };
 
 const moneyOf = ({ amount_due, currency }: DueInvoice) => (
   <Money amount={toJsonAmount(amount_due)} currency={currency} />
