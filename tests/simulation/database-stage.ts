@@ -167,7 +167,14 @@ const CLEARED = [
     'accounting_entries',
     'audit_log',
   ],
-  ...['subscription_items', 'invoices', 'subscriptions', 'stripe_customers', 'customer_services'],
+  ...[
+    'credit_notes',
+    'subscription_items',
+    'invoices',
+    'subscriptions',
+    'stripe_customers',
+    'customer_services',
+  ],
   ...['merged_customers', 'mrr_changes', 'month_states', 'customers'],
 ];
 

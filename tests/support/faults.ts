@@ -153,6 +153,7 @@ const TABLES = [
   'stripe_customers',
   'subscriptions',
   'invoices',
+  'credit_notes',
   'subscription_items',
   'payments',
   'payment_tombstones',

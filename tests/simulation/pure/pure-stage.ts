@@ -143,6 +143,8 @@ export class ModelApi {
       creditNotes: { list: list('/v1/credit_notes') },
       invoicePayments: { list: list('/v1/invoice_payments') },
       checkout: { sessions: { list: list('/v1/checkout/sessions') } },
+      payouts: { list: list('/v1/payouts') },
+      balanceTransactions: { list: list('/v1/balance_transactions') },
     } as unknown as Stripe;
     watch(client, (look) => looks.push(look));
     return client;
