@@ -113,7 +113,7 @@ test('staff book the exact matches of a bank statement with one click, undo a bo
   await page.getByText('All 2 entries of this period are explained.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Undo');
-  await told(page, 'The booking is undone, and the invoices are owed again.');
+  await told(page, 'The booking is undone. Invoices that it paid are owed again.');
 });
 
 test('staff can copy a reminder from the overview on, note it with one click, and take it back', async () => {

@@ -63,7 +63,7 @@ async function stepFor({ db, env, now }: Runtime, named: string | null) {
 /** Asks for the invoice first, because it determines the customer, the currency and the open amount. */
 function InvoiceForm({ named, problem }: { named?: string; problem?: string }) {
   return (
-    <Form action="/admin/payments/new">
+    <Form prefetch={false} action="/admin/payments/new">
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md" align="flex-start">
           <TextInput

@@ -21,7 +21,7 @@ export async function CustomerSearch({ path, query }: CustomerSearchProps) {
   const problem = parsed?.error?.issues[0]?.message;
   return (
     <>
-      <Form action={path} scroll={false}>
+      <Form prefetch={false} action={path} scroll={false}>
         <Group p="md" gap="xs" align="flex-end">
           <TextInput
             label="Customer"
