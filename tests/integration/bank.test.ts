@@ -13,14 +13,6 @@ import {
 } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import {
-  countEntries,
-  getStatement,
-  listExplained,
-  listOpenEntries,
-  listRules,
-  proposeFor,
-} from '@/lib/bank/queries';
-import {
   bookEntry,
   bookExactMatches,
   bookNamedEntry,
@@ -30,8 +22,16 @@ import {
   ignoreOutgoing,
   setEntryState,
   undoEntry,
-  uploadStatement,
-} from '@/lib/bank/write';
+} from '@/lib/bank/book-entries';
+import {
+  countEntries,
+  getStatement,
+  listExplained,
+  listOpenEntries,
+  listRules,
+  proposeFor,
+} from '@/lib/bank/queries';
+import { uploadStatement } from '@/lib/bank/upload';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { toThousandths } from '@/lib/money';
@@ -138,6 +138,22 @@ describe('payouts of Stripe on a bank statement', () => {
     ]);
     const found = (await openOf(id)).map((one) => one.payout?.stripe_payout_id);
     expect(found.sort()).toEqual(['po_bank_2', 'po_bank_3', 'po_bank_4', undefined]);
+  });
+
+  test('only one of two entries accepted at the same time becomes the payout', async () => {
+    const day = newDay();
+    const payoutId = await payout('po_bank_6', day, '64.10');
+    const { id } = await upload([
+      [day, '64.10', 'Stripe', '', 'payout'],
+      [day, '64.10', 'Stripe', '', 'the same again'],
+    ]);
+    const entries = (await openOf(id)).map(({ entry }) => entry.id);
+    const all = await Promise.allSettled(
+      entries.map((entry) => explainAsPayout(base.db, entry, payoutId, writer)),
+    );
+    expect(all.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const refused = all.find((one) => one.status === 'rejected');
+    expect(refused?.reason).toMatchObject({ code: 'conflict' });
   });
 
   test('a payout that the statement of its days does not show is a task until an entry is the payout', async () => {

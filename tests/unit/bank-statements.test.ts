@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Candidate, type Credit, propose } from '@/lib/bank/match';
-import { readStatement } from '@/lib/bank/write';
+import { readStatement } from '@/lib/bank/upload';
 import { AppError } from '@/lib/errors';
 
 const OWN = 'DE02120300000000202051';

@@ -11,8 +11,8 @@ import {
   ignoreOutgoing,
   setEntryState,
   undoEntry,
-  uploadStatement,
-} from '@/lib/bank/write';
+} from '@/lib/bank/book-entries';
+import { uploadStatement } from '@/lib/bank/upload';
 import { rowId } from '@/lib/fields';
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';

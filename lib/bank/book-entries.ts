@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto';
 import { and, eq, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
-import { bankEntries, bankRules, bankStatements } from '@/db/schema';
+import type { Database } from '@/db/database';
+import { bankEntries, bankRules, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit, toActorColumns } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
-import { getCompany } from '../documents/company';
 import { AppError, invalidField } from '../errors';
-import { decodeWindows1252 } from '../imports/text-file';
-import { currencyDecimals, fromThousandths, toThousandths } from '../money';
+import { currencyDecimals, toThousandths } from '../money';
 import { findPayableInvoice } from '../payments/list';
 import { findTransferId, getTransfer, listOpenInvoices } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
-import { isXml, readCamt } from './camt';
-import { readBankCsv } from './csv';
 import { spread } from './match';
-import { isMt940, readMt940 } from './mt940';
 import {
   type EntryRow,
   findReturned,
@@ -27,129 +21,11 @@ import {
   listOpenEntries,
   proposeFor,
 } from './queries';
-import { leaveOutKnown, MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIban } from './statement';
 
 const e = bankEntries;
 
-/** Reads a file of any known format. @throws AppError validation_failed at `file`, with line and reason */
-export async function readStatement(bytes: Buffer): Promise<Statement> {
-  if (bytes.byteLength === 0) throw refuse('is empty');
-  if (bytes.byteLength > MAX_STATEMENT_BYTES) {
-    throw refuse(`must have at most ${MAX_STATEMENT_BYTES / 1000} KB: export a shorter period`);
-  }
-  const text = decode(bytes);
-  if (text.includes('\0')) throw refuse('is damaged: it contains NUL characters');
-  if (isXml(text)) return readCamt(text);
-  return isMt940(text) ? readMt940(text) : readBankCsv(text);
-}
-
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // German banks still write Windows-1252.
-    return decodeWindows1252(bytes);
-  }
-}
-
-/** Outcome of an upload: the statement, whether it added nothing, and how many entries rules booked. */
-interface Uploaded {
-  id: number;
-  isKnown: boolean;
-  booked: number;
-}
-
-/**
- * Adds a bank statement. Entries that an earlier file contained are not added again, so that the same file and an
- * overlapping period change nothing. Rules book the new credits that equal exactly what is open.
- *
- * @throws AppError validation_failed at `file`, with line and reason
- */
-export async function uploadStatement(
-  db: Database,
-  file: { name: string; bytes: Buffer },
-  writer: PaymentWriter,
-): Promise<Uploaded> {
-  const read = await readStatement(file.bytes);
-  const account = await requireOwn(db, read.iban);
-  const file_sha256 = createHash('sha256').update(file.bytes).digest('hex');
-  const added = await transact(db, async (tx) => {
-    await lockKey(tx, `bank account ${account}`);
-    const isSame = and(eq(bankStatements.account, account), eq(bankStatements.file_sha256, file_sha256));
-    const [same] = await tx.select({ id: bankStatements.id }).from(bankStatements).where(isSame);
-    if (same) return { id: same.id, isKnown: true, entries: [] };
-    return {
-      ...(await insert(tx, { ...read, account, file_sha256, file_name: file.name }, writer)),
-      isKnown: false,
-    };
-  });
-  const booked = await bookByRules(db, added.entries, writer);
-  return { id: added.id, isKnown: added.isKnown, booked };
-}
-
-/** Returns the IBAN of our account. @throws AppError validation_failed if the statement is of another account */
-async function requireOwn(db: Database, iban: string | null): Promise<string> {
-  const own = toIban((await getCompany(db)).iban);
-  if (!own) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
-  if (iban !== null && iban !== own)
-    throw refuse(`is of the account ${iban}, which is not that of the company`);
-  return own;
-}
-
-type NewStatement = Statement & { account: string; file_sha256: string; file_name: string };
-
-async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWriter) {
-  const { account, currency, from, to, opening, closing, entries } = stated;
-  const toText = (thousandths: number | null) => (thousandths === null ? null : fromThousandths(thousandths));
-  const after = { account, first_day: from, last_day: to, file_sha256: stated.file_sha256 };
-  const [made] = await tx
-    .insert(bankStatements)
-    .values({
-      ...after,
-      currency,
-      opening: toText(opening),
-      closing: toText(closing),
-      booked: fromThousandths(sumOf(entries)),
-      entry_count: entries.length,
-      file_name: stated.file_name.slice(0, 200).toWellFormed() || 'statement',
-      ...toActorColumns(actor),
-    })
-    .returning({ id: bankStatements.id });
-  if (!made) throw new Error('an inserted statement was not returned');
-  const { id } = made;
-  await recordAudit(tx, {
-    actor,
-    action: 'bank_statement.create',
-    entity: 'bank_statement',
-    entity_id: id,
-    before: null,
-    after: { ...after, entries: entries.length },
-  });
-  const added = await withoutKnown(tx, stated);
-  const found: EntryRow[] = [];
-  for (let at = 0; at < added.length; at += 500) {
-    const values = added.slice(at, at + 500).map((one) => ({ ...one, statement_id: id, account, currency }));
-    const rows = await tx.insert(e).values(values).returning();
-    found.push(...rows.map((one) => ({ ...one, amount: Number(one.amount) })));
-  }
-  return { id, entries: found };
-}
-
-/** Returns the rows of the entries that no earlier file contained. */
-async function withoutKnown(tx: Database, { account, from, to, entries }: NewStatement) {
-  const days = entries
-    .map(({ day }) => day)
-    .concat(from, to)
-    .sort();
-  const known = await tx
-    .select({ day: e.day, amount: e.amount, purpose: e.purpose, iban: e.iban })
-    .from(e)
-    .where(and(eq(e.account, account), gte(e.day, days[0] ?? from), lte(e.day, days.at(-1) ?? to)));
-  return leaveOutKnown(entries, known);
-}
-
 /** Books the entries for which a rule names the customer, if the amount equals exactly what is open. */
-async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
+export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
   );
@@ -350,6 +226,7 @@ async function movePayout(
   const isSame = from === null ? isOpen : eq(e.payout_id, from);
   const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: id } as const;
   await transact(db, async (tx) => {
+    if (to !== null) await requireUnexplained(tx, to);
     const changed = await tx
       .update(e)
       .set({ payout_id: to })
@@ -358,6 +235,17 @@ async function movePayout(
     if (changed.length === 0) throw new AppError('conflict', 'The entry was explained meanwhile.');
     await recordAudit(tx, { ...entry, before: { payout_id: from }, after: { payout_id: to } });
   });
+}
+
+/** Locks a payout. @throws AppError conflict if another entry is this payout */
+async function requireUnexplained(tx: Database, payoutId: number): Promise<void> {
+  await tx
+    .select({ id: stripePayouts.id })
+    .from(stripePayouts)
+    .where(eq(stripePayouts.id, payoutId))
+    .for('update');
+  const [other] = await tx.select({ id: e.id }).from(e).where(eq(e.payout_id, payoutId));
+  if (other) throw new AppError('conflict', 'The payout was explained by another entry meanwhile.');
 }
 
 /**
