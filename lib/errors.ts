@@ -62,7 +62,7 @@ export class AppError extends OwnError {
     readonly code: ErrorCode,
     message: string,
     readonly fields: FieldError[] = [],
-    /** Seconds after which another try may succeed. */
+    /** Seconds after which a retry may succeed. */
     readonly retryAfter: number | undefined = code === 'unavailable' ? 5 : undefined,
   ) {
     super(message);

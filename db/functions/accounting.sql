@@ -22,10 +22,10 @@ CREATE OR REPLACE FUNCTION entry_key(
     coalesce(tax::numeric(15, 3)::text, '-'), gross::numeric(15, 3), currency)
 $$;
 --> statement-breakpoint
--- Returns the facts to post for the current invoices and payments, each with its date. If `is_sum`, the fact
+-- Returns the facts to post for the current invoices, payments and transfers, each with its date. If `is_sum`, the fact
 -- is a total whose parts have no known dates, so only its difference from the posted sum is booked. Our own credit notes
--- and cancellations are facts with numbers, so an invoice that one of them cancels stays posted. A transfer is a payment
--- without an invoice over the part that no payment of an invoice has.
+-- and cancellations are facts with their own document numbers, so a cancelled invoice stays posted. The part of a transfer
+-- that its payments do not use is posted as a payment without an invoice.
 CREATE OR REPLACE FUNCTION accounting_facts(
   invoice_ids int[], payment_ids int[], transfer_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (

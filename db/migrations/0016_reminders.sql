@@ -1,5 +1,5 @@
 -- The days of the payment reminders of each invoice, and the settings of reminders.
--- Functions: 806242962d8a87ff051a5f43808e14f007e9b12949696f44e9d715b0c7293b44
+-- Functions: 05d1ba73702fa849754e91ecbc5c08f8fea6db322368f59fa3edd5e92c86530c
 CREATE TABLE "reminder_settings" (
 	"id" integer PRIMARY KEY DEFAULT 1 NOT NULL,
 	"pause_days" integer NOT NULL,

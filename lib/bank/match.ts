@@ -29,14 +29,17 @@ export interface Credit {
 export interface Proposal {
   customer_id: number;
   shares: { invoice_id: number; amount: number }[];
-  /** What no invoice takes, in thousandths. It becomes credit of the customer. */
+  /** Amount that exceeds the invoices, in thousandths. It becomes the customer's credit. */
   rest: number;
   /** Sentences that say why, the strongest first. */
   reasons: string[];
   score: number;
   /** Whether invoices take exactly the amount, and a number or a known account names the customer. */
   is_exact: boolean;
-  /** Whether a rule may book it: also, the amount is all that is open, or what the text names. */
+  /**
+   * Whether a rule may book the proposal. The amount must also equal the sum of all open invoices, or of those that the text
+   * names.
+   */
   is_sure: boolean;
 }
 

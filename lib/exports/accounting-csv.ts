@@ -62,13 +62,13 @@ const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: st
 const BATCH = 1000;
 
 /**
- * Writes the accounting entries of a month as CSV, in chunks. First come invoices with a row for each tax rate, then
- * amounts that were credited, written off, paid from the Stripe balance, or paid without a payment; then payments; then
- * refunds and lost disputes. Once the month is over, the file never changes, except that erasing a customer removes
- * the name, the VAT ID, and personal data from payment references, and that a Stripe invoice is split by tax rate as soon
- * as its lines are known.
+ * Returns the accounting entries of a month as CSV, in chunks. First come invoices, with a row for each tax rate. Then come
+ * amounts that were credited, written off, paid from the Stripe balance, or paid without a recorded payment. Then come
+ * payments, and then refunds and lost disputes. Once the month is over, only two things change the file: Erasing a customer
+ * removes the name, the VAT ID, and personal data from payment references. And a Stripe invoice is split by tax rate as
+ * soon as its lines are known.
  *
- * @param month as `calendarMonth` parsed it
+ * @param month a calendar month, such as 2026-10
  * @param form `comma` with a decimal point, or `semicolon` with a decimal comma
  */
 export function accountingCsv(db: Database, month: string, form: CsvForm = 'comma'): AsyncGenerator<string> {

@@ -14,7 +14,7 @@ export function issuerOf({ publicUrl }: Place): string {
   return `${publicUrl}${ISSUER_PATH}`;
 }
 
-/** Returns the resource that tokens are issued for (RFC 8707): the tool server's exact address. */
+/** Returns the resource that tokens are issued for (RFC 8707): the exact URL of the MCP server. */
 export function resourceOf({ publicUrl }: Place): string {
   return `${publicUrl}/mcp`;
 }

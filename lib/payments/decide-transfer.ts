@@ -154,14 +154,17 @@ function record(
     try {
       return allocate(draft, reference, share, writer);
     } catch (error) {
-      throw inForm(error, share);
+      throw toShareError(error, share);
     }
   });
   return { transfer: made, payments };
 }
 
-/** Names the field of the share in an error about its payment. */
-function inForm(error: unknown, { invoice_id }: Share): unknown {
+/**
+ * Converts a validation error of a share's payment to an error of the form's field `share_N`, where N is the id of the
+ * invoice. Returns any other error unchanged.
+ */
+function toShareError(error: unknown, { invoice_id }: Share): unknown {
   if (!(error instanceof AppError) || error.code !== 'validation_failed') return error;
   const [first] = error.fields;
   return first ? invalidField(`share_${invoice_id}`, first.message) : error;

@@ -135,7 +135,7 @@ function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }:
   };
 }
 
-/** Maximum number of restarts of a write after conflicts. Each restart locks the invoices. */
+/** Maximum number of retries of a write after conflicts. Each retry locks the invoices. */
 const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 
@@ -148,9 +148,10 @@ interface Question<Decision, Result> {
 
 /**
  * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
- * with another write, all steps are repeated with the invoices locked, so that no other write can come in between.
+ * with another write, all steps are repeated with the invoices locked, so that no other write can interfere.
  *
- * @param turn writes with the same key run one after the other within a process, because they would conflict
+ * @param turn the key of a queue. Within a process, writes with the same key run one after the other, because they would
+ *   conflict. If null, the write does not wait.
  */
 export async function decideAndCommit<Decision, Result>(
   store: Store,

@@ -77,7 +77,7 @@ async function collect(exact: Read, ...others: Read[]): Promise<Found> {
 
 type Read = (limit: number) => Promise<SearchHit[]>;
 
-/** Maximum number of matches to sort. With more matches, the best hits are chosen among this many only. */
+/** Maximum number of matches to sort. If more rows match, only this many are sorted, so the best hit can be missing. */
 const CANDIDATES = 500;
 
 /** How to find the hits of one kind. */

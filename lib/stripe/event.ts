@@ -12,10 +12,10 @@ type Verified =
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
- * Verifies the signature of a delivery over its bytes, then parses the delivery.
+ * Verifies a delivery's signature over its raw bytes, then parses the delivery.
  * https://docs.stripe.com/webhooks#verify-manually
  *
- * @param secrets the delivery may be signed with any of them, as during a rotation; if empty, none is valid
+ * @param secrets the accepted signing secrets, several during a rotation; if empty, every delivery is rejected
  */
 export function verifyEvent(
   bytes: Uint8Array,

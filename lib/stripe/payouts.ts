@@ -53,9 +53,9 @@ export function toPayout(object: unknown) {
     status: asText(payload.status) ?? 'unknown',
     failureCode: asText(payload.failure_code),
     isAutomatic,
-    /** Whether the list of its transactions is complete. Older API versions do not tell, and list all of them. */
+    /** Whether the list of its transactions is complete. Older API versions do not report this, and list all of them. */
     isListed: isAutomatic && (state === null || state === 'completed'),
-    // Stripe names the day by its midnight in UTC.
+    // Stripe gives the arrival date as the time of its midnight in UTC.
     arrivalDate: toCalendarDate(asInstant(payload.arrival_date) ?? issuedAt, 'UTC'),
   };
 }

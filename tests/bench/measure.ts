@@ -36,7 +36,11 @@ interface Rounds {
   db?: Database;
 }
 
-/** Compares the contenders and prints a line for each. @returns the median ratio of each to the first one */
+/**
+ * Compares the contenders and prints a line for each.
+ *
+ * @returns for each contender, its calls per second divided by those of the first one, as the median over all rounds
+ */
 export async function compareAll(
   what: string,
   contenders: Contender[],

@@ -174,7 +174,7 @@ describe('stopping npm start while payments are recorded', () => {
     expect(calls).toEqual([{ tool: 'list-servers-tool' }]);
   }, 60_000);
 
-  /** Calls a tool, as the last request before the signal. */
+  /** Calls a tool just before SIGTERM, so that the test can check that the call is still logged. */
   async function callTool(): Promise<void> {
     const params = { name: 'list-servers-tool', arguments: {} };
     const { status } = await fetch(`http://127.0.0.1:${port}/mcp`, {

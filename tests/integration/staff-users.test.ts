@@ -244,7 +244,7 @@ describe('the one-time address of the first admin', () => {
   };
   const staff = () => base.db.select({ email: staffUsers.email, role: staffUsers.role }).from(staffUsers);
 
-  test('the first-admin address creates one admin', async () => {
+  test('the first-admin link creates one admin', async () => {
     const token = await issue();
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify(await base.db.select().from(staffVerifications))).not.toContain(token);
@@ -260,7 +260,7 @@ describe('the one-time address of the first admin', () => {
     });
   });
 
-  test('the first-admin address expires after an hour', async () => {
+  test('the first-admin link expires after an hour', async () => {
     const [first, second] = [await issue(), await issue()];
     await expectRefused(first);
     passTime(3599);
@@ -270,7 +270,7 @@ describe('the one-time address of the first admin', () => {
     expect(await staff()).toEqual([]);
   });
 
-  test('the first-admin address expires when a staff user is added', async () => {
+  test('the first-admin link expires when a staff user is added', async () => {
     const token = await issue();
     await add('ada@example.com');
     await expectRefused(token);
@@ -289,14 +289,14 @@ describe('the one-time address of the first admin', () => {
   test.each([
     ['password', { password: 'eleven char', repeated: 'eleven char' }],
     ['repeated', { repeated: 'correct horse batterx' }],
-  ])('an invalid value in the field “%s” does not use up the first-admin address', async (field, changed) => {
+  ])('an invalid value in the field “%s” does not use up the first-admin link', async (field, changed) => {
     const token = await issue();
     const made = createFirstAdmin(world, token, typed(changed));
     await expect(made).rejects.toMatchObject({ code: 'validation_failed', fields: [{ field }] });
     expect(await isValid(token)).toBe(true);
   });
 
-  test('concurrent uses of the first-admin address create one admin', async () => {
+  test('concurrent uses of the first-admin link create one admin', async () => {
     const token = await issue();
     const all = ['a', 'b', 'c', 'd'].map((name) =>
       createFirstAdmin(world, token, typed({ email: `${name}@example.com` })),

@@ -54,7 +54,7 @@ function invoicePaths({ basil, acacia, offStripeAmount }: Shape) {
   return { invoice: paths };
 }
 
-/** Renders an event for a webhook endpoint of an API version. */
+/** Renders an event as a webhook endpoint with the given API version receives it. */
 export function renderEvent(event: WorldEvent, version: string): Json {
   return renderIn(event, inVersion(version));
 }

@@ -284,13 +284,13 @@ describe('proposals', () => {
     });
   });
 
-  test('a number within a longer number names nothing', () => {
+  test('an invoice number inside a longer number is not recognized', () => {
     expect(
       propose(credit(1, '12026001009'), [customer(1, [{ id: 1, number: '202600100', amount: 1000 }])]),
     ).toEqual([]);
   });
 
-  test('what invoices do not take becomes credit, and is no exact match', () => {
+  test('the part of a bank credit that exceeds the invoices becomes customer credit, and the match is not exact', () => {
     expect(propose(credit(60_000, 'RE-2026-00101'), [bob])[0]).toMatchObject({
       rest: 10_000,
       is_exact: false,
@@ -350,7 +350,7 @@ function month(seed: number) {
   return { people, entries, others };
 }
 
-test('of a month with 300 credits, at least 95 percent are proposed first and right, and no rule accepts a wrong match', () => {
+test('the first proposal is right for 95 percent of the explainable bank credits of a month, and no wrong one is exact', () => {
   for (const seed of [1, 2, 3]) {
     const { people, entries, others } = month(seed);
     let right = 0;

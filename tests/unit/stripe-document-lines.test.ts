@@ -74,7 +74,7 @@ describe('the tax category of a Stripe line', () => {
     expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
   });
 
-  test('a line without an amount or a tax is taxed like the other lines', () => {
+  test('a line with the amount zero and no tax has the tax category of the other lines', () => {
     const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
     const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
     expect(problems).toEqual([]);

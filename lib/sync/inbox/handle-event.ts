@@ -164,7 +164,11 @@ async function takeFirst(
   return isLacking && group.length === 1 ? taken : null;
 }
 
-/** Processes a group of deliveries with one read and one commit. @param close fills `group` just before the read */
+/**
+ * Processes a group of deliveries with one read and one commit.
+ *
+ * @param close adds waiting deliveries to `group`. It runs just before the read, so that late deliveries can still join.
+ */
 async function takeAll(
   deps: SyncDeps,
   key: string,

@@ -29,8 +29,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Returns a step that applies one of Stripe's lists page by page. The step returns an empty cursor if the
- * list must start again.
+ * Returns a step that reads one of Stripe's lists page by page and applies its objects. If Stripe no longer knows the
+ * cursor, the step returns an empty cursor, which restarts the list.
  *
  * @param from returns the earliest creation time of the objects to list; null for all of history
  */

@@ -103,7 +103,10 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   return kind === 'refund' ? 'dispute 0' : null;
 };
 
-/** Finds unlinked refunds or disputes whose payment is stored, and recent ones to ask Stripe about. */
+/**
+ * Returns a page of refunds or disputes that are not linked to a payment although it is stored. Also returns recent ones
+ * whose invoice is unknown, so that Stripe can be asked for it.
+ */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();
   const [table, column] =

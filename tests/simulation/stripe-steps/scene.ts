@@ -66,7 +66,10 @@ export function ownerOf(scene: Scene, a: number) {
   return id === undefined ? null : { id, own: ownOf(scene, id) };
 }
 
-/** Returns the customer whose services a Stripe customer's metadata contains: its most likely owner, else any. */
+/**
+ * Returns the customer whose services the steps write into the metadata of a Stripe customer's subscriptions. This is the
+ * first customer that can own the Stripe customer. If none can, it is the last customer.
+ */
 export function ownOf(scene: Scene, stripeCustomerId: string): Own | undefined {
   const { ours } = scene.setup;
   return ours.find((one) => isCandidate(scene, stripeCustomerId, one)) ?? ours.at(-1);

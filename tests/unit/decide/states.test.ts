@@ -284,7 +284,7 @@ describe('a subscription', () => {
     expect(endOf({ ...STORED, ended_at: known }, told, deletedAt).ended_at).toEqual(ended);
   });
 
-  test('a cancelled subscription that becomes active again loses its end', () => {
+  test('reactivating a cancelled subscription clears its end date', () => {
     const stored = { status: 'cancelled', ended_at: at('2026-03-01') } as const;
     expect(stateOf({ status: 'active' }, stored).ended_at).toBeNull();
     expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));

@@ -31,5 +31,5 @@ export function noteQuery(pathname: string, search: URLSearchParams): void {
   else sessionStorage.removeItem(PREFIX + pathname);
 }
 
-/** Returns the query with which this tab last showed a page, including the question mark. Empty without a query. */
+/** Returns the query of this tab's last visit to a page, including the question mark. Returns '' if it had none. */
 const lastQueryOf = (pathname: string): string => sessionStorage.getItem(PREFIX + pathname) ?? '';

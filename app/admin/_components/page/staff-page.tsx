@@ -16,7 +16,7 @@ interface Sent<Params> {
   searchParams: Promise<SearchParams>;
 }
 
-/** Context of a page: the signed-in person, the runtime, its most used values and the address. */
+/** Context that a page receives. `db` and `timeZone` are values of the runtime. */
 interface PageCall<Params> {
   staff: StaffMember;
   runtime: Runtime;

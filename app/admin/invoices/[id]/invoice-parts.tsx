@@ -175,8 +175,8 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
 }
 
 /**
- * Offers the customer's credit as payment for an unpaid invoice of our own. Shows nothing if the customer has no credit
- * in its currency.
+ * Offers the customer's credit as payment for an unpaid invoice. Shows nothing for Stripe's invoices, or if the customer
+ * has no credit in the invoice's currency.
  */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
