@@ -130,6 +130,10 @@ export const invoices = pgTable(
     index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     // Finds Stripe's invoices. With amount_paid in the condition, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
+    // Finds Stripe's invoices whose credit notes are not stored yet.
+    index('invoices_credited')
+      .on(t.id)
+      .where(sql`${t.stripe_invoice_id} is not null and ${t.amount_credited} > 0`),
     index('invoices_stripe_customer').on(t.stripe_customer_id),
     index('invoices_recheck').on(t.id).where(sql`${t.recheck_at} is not null`),
     index('invoices_without_lines')
