@@ -7,7 +7,7 @@ import { formatDay } from '../../_components/format';
 import { type SearchParams, toParams } from '../../_components/search-params';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { Page, Section } from '../_components/page/staff-page';
-import { ROLE_LABELS } from '../staff/staff-parts';
+import { ROLE_LABELS } from '../staff/staff-texts';
 import { PasswordForm } from './password-form';
 import { AppSetUp, Passkeys, TwoFactor } from './second-factor';
 

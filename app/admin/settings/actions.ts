@@ -7,7 +7,8 @@ import { REMINDER_FORM, saveReminderSettings } from '@/lib/documents/reminder-le
 import { saveAccountingSettings } from '@/lib/exports/accounting-settings';
 import { saveNumberSeries } from '@/lib/records/number-series';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
-import { ACCOUNTING_FORM, COMPANY_FORM } from './form-parts';
+import { ACCOUNTING_FORM } from './accounting/accounting-fields';
+import { COMPANY_FORM } from './company/company-fields';
 
 /** Saves the settings of the export for DATEV, and redirects to their page. */
 export const saveAccounts = staffFormAction({

@@ -11,7 +11,7 @@ import { PagedList } from '../_components/lists/paged-list';
 import { RecordList } from '../_components/lists/record-list';
 import { adminPage, PageHeader, Section } from '../_components/page/staff-page';
 import { demand } from './actions';
-import { ROLE_LABELS, STAFF_OUTCOMES } from './staff-parts';
+import { ROLE_LABELS, STAFF_OUTCOMES } from './staff-texts';
 
 export const metadata = { title: 'Staff' };
 

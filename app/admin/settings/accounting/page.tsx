@@ -5,7 +5,7 @@ import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { saveAccounts } from '../actions';
-import { ACCOUNTING_FIELDS } from '../form-parts';
+import { ACCOUNTING_FIELDS } from './accounting-fields';
 
 export const metadata = { title: 'Accounting' };
 

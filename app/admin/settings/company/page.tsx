@@ -5,7 +5,7 @@ import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { saveOurCompany } from '../actions';
-import { COMPANY_FIELDS, REMOVE_LOGO } from '../form-parts';
+import { COMPANY_FIELDS, REMOVE_LOGO } from './company-fields';
 
 export const metadata = { title: 'Company' };
 

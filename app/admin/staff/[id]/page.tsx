@@ -10,7 +10,8 @@ import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { PageActions } from '../../_components/page/page-actions';
 import { Page, Section } from '../../_components/page/staff-page';
 import { changeRole, remove, resetFactor, signOutEverywhere } from '../actions';
-import { ROLE_LABELS, ROLE_TEXTS, STAFF_OUTCOMES, staffTitle, staffUserPage } from '../staff-parts';
+import { ROLE_LABELS, ROLE_TEXTS, STAFF_OUTCOMES } from '../staff-texts';
+import { staffTitle, staffUserPage } from '../staff-user-page';
 
 export const generateMetadata = staffTitle('Member of staff', (name) => name);
 

@@ -1,7 +1,7 @@
 import { ActionForm } from '../../_components/forms/form';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { add } from '../actions';
-import { GIVEN_PASSWORD, ROLE_LABELS, ROLE_TEXTS } from '../staff-parts';
+import { GIVEN_PASSWORD, ROLE_LABELS, ROLE_TEXTS } from '../staff-texts';
 
 export const metadata = { title: 'Add a person' };
 

@@ -1,5 +1,5 @@
 import { invite } from '../../actions';
-import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-parts';
+import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-user-page';
 
 export const generateMetadata = staffTitle('New invitation', (name) => `New invitation for ${name}`);
 

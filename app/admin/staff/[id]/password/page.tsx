@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core';
 import { resetPassword } from '../../actions';
-import { GIVEN_PASSWORD, StaffFormPage, staffTitle, staffUserPage } from '../../staff-parts';
+import { GIVEN_PASSWORD } from '../../staff-texts';
+import { StaffFormPage, staffTitle, staffUserPage } from '../../staff-user-page';
 
 export const generateMetadata = staffTitle('Reset a password', (name) => `Reset the password of ${name}`);
 

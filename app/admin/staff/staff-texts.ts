@@ -1,0 +1,37 @@
+import type { StaffRole } from '@/lib/auth/staff-user';
+import type { FormField } from '../_components/forms/field';
+
+export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: 'Admin' };
+
+/** For each role, the sentence that lists its permissions. */
+export const ROLE_TEXTS: Record<StaffRole, string> = {
+  staff: 'Browse, record, refund and delete payments, replay events and start reconciliation.',
+  admin: 'All of that, and issue access tokens and manage staff.',
+};
+
+/** The field for another person's password. If it is left empty, a password is generated. */
+export const GIVEN_PASSWORD: FormField = {
+  name: 'password',
+  label: 'Password',
+  kind: 'password',
+  description: 'Leave empty to generate one. Otherwise 12 to 128 characters.',
+  autoComplete: 'new-password',
+  maxLength: 128,
+};
+
+/** The sentence for each outcome of an action, by the outcome's code in the address. */
+export const STAFF_OUTCOMES = {
+  done: {
+    role: 'The role is changed and takes effect at once.',
+    'signed-out': 'All sessions have ended.',
+    'factor-reset': 'The second factor is removed, and the person is signed out.',
+    demanded: 'Everyone must now use an authenticator app. Anyone without one must set it up to continue.',
+    'not-demanded': 'Two-factor authentication is now optional.',
+    removed: 'The person is removed and signed out.',
+  },
+  refused: {
+    conflict:
+      'Nothing was changed: you cannot change your own role or remove yourself, and one admin must remain.',
+    not_found: 'Nothing was changed: the person was removed meanwhile.',
+  },
+};
