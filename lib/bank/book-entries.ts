@@ -211,7 +211,7 @@ export async function explainAsPayout(
 ): Promise<void> {
   const [proposed] = await proposeFor(db, [await requireOpen(db, id)]);
   if (proposed?.payout?.id !== payoutId) {
-    throw new AppError('conflict', 'The payout was explained by another entry meanwhile.');
+    throw new AppError('conflict', 'This payout is no longer proposed for the entry.');
   }
   await movePayout(db, id, { from: null, to: payoutId }, writer);
 }

@@ -183,8 +183,8 @@ function takeLines(
 }
 
 /**
- * Adds a credit note of Stripe to its invoice. Stripe never changes a credit note but voids it, so that no order of states
- * needs to be decided. Does nothing if the invoice is not stored.
+ * Adds a credit note of Stripe to its invoice. Stripe can only void a credit note, so the order of reports does not
+ * matter. Does nothing if the invoice is not stored.
  */
 export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
   const row = draft.row('invoice', note.invoice);

@@ -7,7 +7,7 @@ export interface PayoutEntry {
   net: string;
   currency: string;
   sourceId: string | null;
-  /** Our payment, refund or dispute. Null if there is none, or if staff deleted it on purpose. */
+  /** The payment, refund or dispute recorded here. Null if none is recorded. */
   record: {
     id: number;
     amount: string;
@@ -15,7 +15,7 @@ export interface PayoutEntry {
     /** Sum of the charges of the same payment in other payouts. */
     elsewhere: string;
   } | null;
-  /** Whether staff deleted the payment. Then it is not missing. */
+  /** Whether staff deleted the recorded payment, which is therefore not missing. */
   isDeleted: boolean;
 }
 
@@ -51,9 +51,9 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
   const { amount, currency, status, failureCode, entries } = payout;
   const differences: PayoutDifference[] = [];
   const add = (kind: PayoutDifference['kind'], text: string) => differences.push({ kind, text });
-  const hasFailed = status === 'failed';
-  if (hasFailed)
+  if (status === 'failed') {
     add('failed', `failed at the bank${failureCode ? ` (${failureCode})` : ''}. Stripe keeps the money`);
+  }
   if (entries) {
     const net = entries.reduce((sum, one) => sum + toThousandths(one.net), 0);
     if (net !== toThousandths(amount)) {
@@ -70,15 +70,15 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
     const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
     if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
   }
-  // The bank shows a failed payout never, or in and out again.
-  const hasArrived = status === 'paid';
-  if (hasArrived && payout.isCovered && !payout.isInBank) {
+  // A bank statement shows a failed payout not at all, or as a credit and a return.
+  if (status === 'paid' && payout.isCovered && !payout.isInBank) {
     add('not_in_bank', 'is not in the bank statement of its days');
   }
   return differences;
 }
 
-const CHARGES = ['charge', 'payment'];
+/** Stripe's types of a customer's payment. */
+export const CHARGES = ['charge', 'payment'];
 const REFUNDS = ['refund', 'payment_refund', 'refund_failure', 'payment_failure_refund'];
 
 /** Returns whether an entry is a customer's payment. */

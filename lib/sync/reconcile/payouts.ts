@@ -13,7 +13,7 @@ import {
   type ProviderPayoutEntry,
 } from '../../stripe/payouts';
 import { replaceTasks } from '../../tasks/staff-tasks';
-import { comparePayout, isCharge, isRefund, type PayoutEntry } from '../decide/payout';
+import { CHARGES, comparePayout, isCharge, isRefund, type PayoutEntry } from '../decide/payout';
 import type { SyncDeps } from '../sync-deps';
 import { NotReportedError } from '../synchronize';
 import {
@@ -272,11 +272,11 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
       from stripe_payout_entries e
       left join lateral (
         (select y.id, y.amount, y.currency, (select sum(o.amount) from stripe_payout_entries o
-              where o.payout_id <> e.payout_id and o.type in ('charge', 'payment')
+              where o.payout_id <> e.payout_id and o.type in ${CHARGES}
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere
           from payments y
-          where e.type in ('charge', 'payment') and (y.stripe_payment_intent_id = e.stripe_payment_intent_id
+          where e.type in ${CHARGES} and (y.stripe_payment_intent_id = e.stripe_payment_intent_id
             or y.stripe_charge_id = e.source_id
             or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
             or y.id = (select i.collected_by_payment_id from invoices i
@@ -320,7 +320,7 @@ const MAX_LISTED = 20;
 
 export type ListedPayout = Awaited<ReturnType<typeof listLatestPayouts>>[number];
 
-/** Lists the latest 20 payouts, and before them those that differ, the latest first. */
+/** Lists at most 20 payouts: first those that differ, then the others, each the latest first. */
 export function listLatestPayouts(db: Database) {
   return db
     .select()
