@@ -196,3 +196,24 @@ export const customerNotes = pgTable(
   },
   (t) => [index('customer_notes_customer').on(t.customer_id, t.created_at, t.id)],
 );
+
+/** A level of payment reminders. */
+export interface ReminderLevel {
+  /** Days after the due date. Null if the level is not used. */
+  days: number | null;
+  /** The text with placeholders, by language. */
+  texts: { de: string; en: string };
+}
+
+/** Settings of the payment reminders that customers get. At most one row. */
+export const reminderSettings = pgTable(
+  'reminder_settings',
+  {
+    id: integer().primaryKey().default(1),
+    /** Minimum number of days between two reminders of an invoice. */
+    pause_days: integer().notNull(),
+    levels: jsonb().$type<ReminderLevel[]>().notNull(),
+    ...timestamps,
+  },
+  (t) => [check('reminder_settings_single', sql`${t.id} = 1`)],
+);

@@ -400,7 +400,10 @@ export const creditNotes = pgTable(
     subtotal: money().notNull(),
     tax: money().notNull(),
     total: money().notNull(),
-    /** The tax of each rate, empty for Stripe's. Rounded so that the taxes of all credit notes of an invoice add up to that of the invoice. */
+    /**
+     * The tax of each rate. Empty for Stripe's credit notes. Rounded so that the taxes of all credit notes of an invoice add
+     * up to that of the invoice.
+     */
     rates: jsonb().$type<KeptRate[]>().notNull(),
     reason: text(),
     /** The parties as in `invoiceDocuments`. Null if the invoice has no document. */
@@ -479,25 +482,4 @@ export const accountingSettings = pgTable(
     ...timestamps,
   },
   (t) => [check('accounting_settings_single', sql`${t.id} = 1`)],
-);
-
-/** A level of payment reminders. */
-export interface ReminderLevel {
-  /** Days after the due date. Null if the level is not used. */
-  days: number | null;
-  /** The text with placeholders, by language. */
-  texts: { de: string; en: string };
-}
-
-/** Settings of payment reminders. At most one row. */
-export const reminderSettings = pgTable(
-  'reminder_settings',
-  {
-    id: integer().primaryKey().default(1),
-    /** Least number of days between two reminders of an invoice. */
-    pause_days: integer().notNull(),
-    levels: jsonb().$type<ReminderLevel[]>().notNull(),
-    ...timestamps,
-  },
-  (t) => [check('reminder_settings_single', sql`${t.id} = 1`)],
 );

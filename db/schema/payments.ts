@@ -296,7 +296,7 @@ export const stripePayouts = pgTable(
     /** Stripe's status, such as `paid`. A payout can still change from `paid` to `failed` days later. */
     status: text().notNull(),
     failure_code: text(),
-    /** False for a payout that a person made. Stripe does not tell which transactions such a payout contains. */
+    /** False for a payout that a person made. Stripe does not list the transactions of such a payout. */
     is_automatic: boolean().notNull(),
     /** Whether Stripe lists all transactions of the payout already. Always false if the payout is not automatic. */
     is_listed: boolean().notNull(),
