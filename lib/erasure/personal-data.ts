@@ -104,7 +104,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   reconciliation_failures: none('object stripe_id error_code'),
   reconciliation_runs: none('started_by cursor time_zone error_code denied_code'),
   reconciliation_seen: none('stripe_id'),
-  // Settings with texts of ours. Their placeholders stand for customers.
+  // The texts are our own. They contain placeholders instead of customers' data.
   reminder_settings: none('levels'),
   refunds: none(
     'stripe_payment_intent_id stripe_charge_id stripe_invoice_id currency provider_status reason stripe_refund_id',

@@ -21,7 +21,7 @@ import type { RecordWriter } from '../records/record-kind';
 export interface ReminderRules {
   /** Days after the due date of the levels 1, 2 and 3. Null if the level is not used. */
   days: (number | null)[];
-  /** Least number of days between two reminders of an invoice. At least 1. */
+  /** Minimum number of days between two reminders of an invoice. At least 1. */
   pause: number;
 }
 
@@ -67,9 +67,8 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
 }
 
 /**
- * Condition for invoices that are due for a reminder. Staff do not remind of invoices that are paid, cancelled or written
- * off, nor of those that Stripe collects by itself, to which it gives no due date, nor of those with a payment that is
- * pending or under dispute.
+ * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, invoices with
+ * a pending or disputed payment, and invoices that Stripe collects automatically. Stripe gives the latter no due date.
  *
  * @param level null for all levels
  */
@@ -316,7 +315,7 @@ async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL,
 
 const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
 
-/** Returns the day of a customer's last reminder, with its unpaid invoices and their levels. Null without a reminder. */
+/** Returns the day of a customer's last reminder, with its unpaid invoices and their levels. Null if there was none. */
 export async function findLastReminder(db: Database, customerId: number) {
   const found = await db
     .select({

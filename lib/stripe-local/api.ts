@@ -222,7 +222,7 @@ function matchesInvoicePayment(query: Query, world: World) {
 /**
  * Returns the predicate for `source` and `type`.
  *
- * @throws ApiError 400 for a manual payout, whose movements Stripe does not tell
+ * @throws ApiError 400 for a manual payout, because Stripe does not list its transactions
  */
 function matchesMovement({ filters }: Query, world: World) {
   const [source, type] = [filters.get('source'), filters.get('type')];

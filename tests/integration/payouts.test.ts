@@ -162,7 +162,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('a payout whose transactions Stripe does not tell is read by the next run', async () => {
+  test('the transactions of a payout that Stripe does not list yet are read by the next run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;

@@ -93,7 +93,8 @@ const SHOWN_LINES = 10;
 
 /**
  * Expects the lines that Stripe has, since a simulated invoice keeps its lines. Without an answer of Stripe's API, only
- * the first lines of a longer invoice are known. An invoice of which only a failed payment is known may have no lines.
+ * the first lines of a longer invoice are known. If only a failed payment of an
+ * invoice is known, the invoice may have no lines.
  */
 function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, tables, full } = given;

@@ -46,7 +46,7 @@ const FIELDS = REMINDER_FORM.map((name): FormField => {
   if (name === 'pause_days') {
     return {
       ...{ name, label: 'Days between two reminders', inputMode: 'numeric', maxLength: 3 },
-      description: 'Least number of days between two reminders of an invoice.',
+      description: 'Minimum number of days between two reminders of an invoice.',
     };
   }
   const title = LEVEL_TEXTS[level as keyof typeof LEVEL_TEXTS];
