@@ -116,7 +116,7 @@ test('staff book the exact matches of a bank statement with one click, undo a bo
   await told(page, 'The booking is undone. Invoices that it paid are owed again.');
 });
 
-test('staff can copy a reminder from the overview on, note it with one click, and take it back', async () => {
+test('staff can open a reminder from the overview, copy it, note it with one click, and take it back', async () => {
   const page = await site.open('/admin', { own: true });
   await page.getByRole('link', { name: /customers? (is|are) due for a reminder/ }).click();
   await page.waitForURL(`${site.url}/admin/overdue/reminders`);

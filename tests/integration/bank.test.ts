@@ -156,7 +156,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect(refused?.reason).toMatchObject({ code: 'conflict' });
   });
 
-  test('a payout that the statement of its days does not show is a task until an entry is the payout', async () => {
+  test('a payout that is missing from the bank statement of its days has a task until an entry is explained as it', async () => {
     const [before, day] = [newDay(), newDay()];
     const days = [newDay(), newDay(), newDay(), newDay()];
     const id = await payout('po_bank_5', day, '81.25');

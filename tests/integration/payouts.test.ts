@@ -18,7 +18,7 @@ beforeEach(async () => {
   await sync.db.delete(stripePayouts);
   await sync.db.delete(staffTasks);
   await sync.db.delete(reconciliationFailures);
-  // What earlier tests collected is paid out, so that each test has payouts of its own.
+  // Pay out what earlier tests collected, so that each test has its own payouts.
   try {
     act.payOut(sync.world);
   } catch {}
@@ -33,7 +33,7 @@ const openTasks = async () =>
   );
 
 describe('payouts of Stripe', () => {
-  test('a payout of recorded payments and refunds matches, with fees and counts, and is no task', async () => {
+  test('a payout of recorded payments and refunds matches, with fees and counts, and makes no task', async () => {
     const { invoice } = await sync.collect();
     await sync.collect();
     await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
@@ -52,7 +52,7 @@ describe('payouts of Stripe', () => {
     expect(await openTasks()).toEqual([]);
   });
 
-  test('a payment that is not here, or differs, is a task, which closes when it is recorded', async () => {
+  test('a payment in a payout that is missing or different here makes a task, which closes once it is recorded', async () => {
     const { payment } = await sync.collect();
     sync.collectAlone('pi_alone_1');
     const { id } = act.payOut(sync.world);
@@ -86,7 +86,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('a payout that fails days after it was paid is a task, and its money is in the next payout', async () => {
+  test('a payout that fails days after it was paid makes a task, and the next payout contains its money', async () => {
     await sync.collect();
     const { id, amount } = act.payOut(sync.world);
     await sync.night();
@@ -99,7 +99,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
   });
 
-  test('a task that a person closed stays closed while its reason lasts', async () => {
+  test('a task about a payout that a person closed stays closed while its reason lasts', async () => {
     await sync.collect();
     const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
     await sync.run();
@@ -118,13 +118,13 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(id)).toMatchObject({ amount: '-119.000', differences: [] });
   });
 
-  test('the transactions of a payout that a person made are not asked for, since Stripe refuses that', async () => {
+  test('a reconciliation does not request the transactions of a manual payout, since Stripe refuses them', async () => {
     const { id } = act.payOut(sync.world, { amount: 5000 });
     expect(await sync.run()).toMatchObject({ failures: 0 });
     expect(await payoutOf(id)).toMatchObject({ is_automatic: false, sums: null, differences: [] });
   });
 
-  test('a payout with more transactions than a page holds is read whole', async () => {
+  test('all transactions of a payout are read, even if they fill several pages', async () => {
     const { payment } = await sync.collect();
     for (let at = 0; at < 205; at += 1) sync.collectAlone(`pi_many_${at}`);
     await sync.db.update(payments).set({ stripe_charge_id: 'ch_many_7' }).where(eq(payments.id, payment.id));

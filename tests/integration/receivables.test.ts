@@ -375,13 +375,13 @@ describe('the reminder that is due', () => {
     },
   );
 
-  test('a level without days is not due, and no later level either', () => {
+  test('a reminder level without days is not due, and neither are the later levels', () => {
     const rules = { days: [7, null, null], pause: 10 };
     expect(dueLevel(toInvoice([400, [], null]), rules, AGEING_DAY)).toBe(1);
     expect(dueLevel(toInvoice([400, [300], null]), rules, AGEING_DAY)).toBeNull();
   });
 
-  test('SQL finds the same level as the rule', async () => {
+  test('the query of reminders finds the same level as the pure rule', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const expected = new Map<number, number>();
     for (const one of REMINDERS) {
@@ -414,7 +414,7 @@ describe('the worklist of reminders', () => {
     await base.db.execute(sql`update invoices set status = 'paid'`);
   });
 
-  test('claims that staff do not collect themselves are not listed', async () => {
+  test('invoices that staff do not collect themselves are not listed for a reminder', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const its = { customer_id, ...overdueBy(30) };
     const own = await createInvoice(base.db, its);
@@ -442,7 +442,7 @@ describe('the worklist of reminders', () => {
     expect((await dueIds(customer_id)).sort()).toEqual([...listed, disputed.id].sort());
   });
 
-  test('a customer is listed once, at the highest level of the due invoices, with their sums', async () => {
+  test('the list of reminders has a customer once, at the highest level of the due invoices, with their sums', async () => {
     const { id: customer_id, customer_number } = await createCustomer(base.db);
     await createInvoice(base.db, { customer_id, ...overdueBy(80), total: '10' });
     const again = { customer_id, reminded_on: [addDays(AGEING_DAY, -20)], total: '5' };
@@ -466,7 +466,7 @@ describe('the worklist of reminders', () => {
     expect(file.join('')).toContain('"15 eur, 5 usd"');
   });
 
-  test('the list is sorted by the oldest due date across its pages, in both directions', async () => {
+  test('the list of reminders is sorted by the oldest due date across its pages, in both directions', async () => {
     for (const days of [40, 8, 500, 8]) await createInvoice(base.db, overdueBy(days));
     const all = (await read({ level: '1' })).map(({ oldest_due }) => oldest_due);
     expect(all).toEqual(all.toSorted());
@@ -519,7 +519,7 @@ describe('the worklist of reminders', () => {
     ]);
   });
 
-  test('a reminder is refused if another invoice is due than the text named, or if it is noted twice', async () => {
+  test('noting a reminder is refused if other invoices are due than the text names, or if it is already noted', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const one = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
     const other = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
@@ -533,7 +533,7 @@ describe('the worklist of reminders', () => {
     });
   });
 
-  test('the text names invoices, sums, dates and the bank account in the language of the customer', async () => {
+  test('the text of a reminder contains invoices, sums, dates and the bank account in the customer’s language', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     await createInvoice(base.db, { customer_id, ...overdueBy(8), number: 'RE-7', total: '1190.5' });
     await createInvoice(base.db, {
@@ -559,7 +559,7 @@ describe('the worklist of reminders', () => {
     expect(english).toContain('RE-7: 1,190.50 EUR, due on 21 November 2026, 8 days overdue');
   });
 
-  test('the settings refuse days that do not rise and unknown placeholders, and name the fields', async () => {
+  test('the settings of reminders refuse days that do not increase and unknown placeholders, and name the fields', async () => {
     const typed = toTyped(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
     const save = (changes: object) => saveReminderSettings(base.db, { ...typed, ...changes }, writer);
     const refused = { days_1: '', days_2: '', days_3: '9', en_1: 'Dear {name}', de_2: ' ', pause_days: '0' };
