@@ -161,9 +161,10 @@ async function createTracing({ endpoint, version, nameRoute, calls, log }: Setti
       });
       active.run(context, handle);
     },
-    close() {
+    async close() {
       calls.unsubscribe(callWatcher);
-      return provider.shutdown();
+      // The process must end normally if the collector does not answer. Only the remaining spans are lost then.
+      await provider.shutdown().catch(warn);
     },
   };
 }

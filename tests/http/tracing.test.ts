@@ -57,10 +57,10 @@ beforeEach(() => {
 });
 
 const endpoint = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
-const open = () => {
+const open = (to = endpoint()) => {
   const nameRoute = routeNames(['/mcp', '/sign-in/first/[token]']);
   return openTracing({
-    endpoint: endpoint(),
+    endpoint: to,
     version: '1',
     nameRoute,
     calls: stripeCalls,
@@ -121,6 +121,12 @@ test('a span of failed work is marked as failed without the error’s message', 
   await closeTracing();
   expect(spans).toMatchObject([{ name: 'outer', status: { code: 2 } }]);
   expect(JSON.stringify(spans)).not.toContain('a-secret');
+});
+
+test('tracing ends without an error if the collector does not accept the remaining spans', async () => {
+  await open(`http://127.0.0.1:${await freePort()}`);
+  await inSpan({ name: 'outer', kind: 'internal' }, async () => {});
+  await expect(closeTracing()).resolves.toBeUndefined();
 });
 
 test('no span is exported and Stripe gets no trace id while tracing is off', async () => {
