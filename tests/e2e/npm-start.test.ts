@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeDataDir, runCommandFile } from '../support/command-server';
+import { makeDataDir, readLock, runCommandFile } from '../support/command-server';
 import { ensureBuild, NEXT, START } from '../support/next-build';
 import { temporaryFolder } from '../support/run-command';
 import { type Command, freePort, runToEnd, startUntil } from './support/commands';
@@ -211,3 +211,27 @@ describe('a server on the embedded database', () => {
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(false);
   });
 });
+
+test('only a server with an OpenTelemetry endpoint loads OpenTelemetry', async () => {
+  const preload = join(folder, 'list-modules.cjs');
+  const list = `require('node:fs').writeFileSync(__filename + process.pid, Object.keys(require.cache).join('\\n'))`;
+  writeFileSync(preload, `process.on('exit', () => ${list})`);
+  const data = await makeDataDir(join(folder, 'traced'));
+  /** Runs a server until it has rendered a page. @returns the loaded packages of OpenTelemetry */
+  const loadedBy = async (settings: Record<string, string>) => {
+    const port = String(await freePort());
+    const env = { DATA_DIR: data, PORT: port, NODE_OPTIONS: `--require ${preload}`, ...settings };
+    const { child, exited } = await startUntil(/Listening/, [process.execPath, START], env);
+    expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
+    const { pid } = readLock(data);
+    child.kill('SIGTERM');
+    expect(await exited).toBe(0);
+    const loaded = readFileSync(`${preload}${pid}`, 'utf8');
+    return new Set([...loaded.matchAll(/\/node_modules\/@opentelemetry\/([^/]+)/g)].map(([, name]) => name));
+  };
+  const withoutTraces = await loadedBy({});
+  withoutTraces.delete('api'); // Next loads these interfaces, which do nothing by themselves
+  expect(withoutTraces).toEqual(new Set());
+  const exporter = 'exporter-trace-otlp-http';
+  expect(await loadedBy({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toContain(exporter);
+}, 60_000);
