@@ -30,7 +30,8 @@ let url: string;
 beforeAll(async () => {
   await ensureBuild();
   chmodSync(folder, 0o755);
-  for (const line of readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split('\n')) follow(line);
+  const instructions = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replaceAll(/\\\n\s*/g, '');
+  for (const line of instructions.split('\n')) follow(line);
   mkdirSync(data);
   if (isRoot) chownSync(data, NOBODY, NOBODY);
 }, 900_000);
