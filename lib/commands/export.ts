@@ -139,7 +139,8 @@ async function exportDocuments(
       continue;
     }
     for (const [ending, content] of Object.entries({ pdf: files.pdf, xml: files.xml })) {
-      const path = join(folder, `${files.name}.${ending}`);
+      // Next's build must not look for this file, because it would then include the whole project in the output.
+      const path = join(/* turbopackIgnore: true */ folder, `${files.name}.${ending}`);
       await writeExport(path, [content], signal);
       print(path);
     }
