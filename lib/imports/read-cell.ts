@@ -15,6 +15,9 @@ const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
 const SHORTENED = /^\d([.,]\d+E\+?|E\+)\d+$/i;
 
+// Texts by which databases and their tools write a missing value. A person can be called Null, but hardly NULL.
+const NO_VALUE = /^(NULL|\(NULL\)|\\N|NaN)$/;
+
 /**
  * A text that a program writes as a formula, so that a spreadsheet keeps its leading zeros: `="01067"`. Our own exports
  * escape formulas, so such a cell comes from another program.
@@ -73,6 +76,11 @@ function readWords(text: string): CellValue {
   if (SHORTENED.test(trimmed)) {
     return {
       problem: `was shortened to ${trimmed} by a spreadsheet: format the column as text, and save the file again`,
+    };
+  }
+  if (NO_VALUE.test(trimmed)) {
+    return {
+      problem: `is ${trimmed}, which stands for an empty cell in files of databases: leave the cell empty`,
     };
   }
   return text.includes('\ufffd')

@@ -248,6 +248,17 @@ const rest: ForeignFile[] = [
     `${CUSTOMER},email\nK39,A, k39@example.com\u00a0\n`,
     { email: 'k39@example.com' },
   ),
+  ...['NULL', '\\N', '(NULL)', 'NaN'].map((cell) =>
+    one(
+      `a file of a database with the phone number ${cell}`,
+      'customers',
+      `${CUSTOMER},phone\nK41,A,${cell}\n`,
+      /stands for an empty cell in files of databases: leave the cell empty/,
+    ),
+  ),
+  one("a file with the last name 'Null'", 'customers', `${CUSTOMER},last_name\nK42,A,Null\n`, {
+    last_name: 'Null',
+  }),
   one(
     'a file that repeats its first line',
     'customers',
