@@ -43,7 +43,7 @@ const MAX_DIGITS = 15;
  */
 export function readAmount(text: string, separator?: DecimalSeparator): AmountReading | null {
   const { rest, signs, isNegative, marks } = peel(
-    text.replace(INVISIBLE, '').replace(SPACES, ' ').replace(MINUS, '-').replace(APOSTROPHES, "'").trim(),
+    withoutInvisible(text).replace(SPACES, ' ').replace(MINUS, '-').replace(APOSTROPHES, "'").trim(),
   );
   const currencies = commonOf(marks);
   if (signs > 1 || currencies === undefined) return null;
@@ -54,6 +54,9 @@ export function readAmount(text: string, separator?: DecimalSeparator): AmountRe
   }
   return second === undefined ? { decimal: first, currencies } : { readings: [first, second] };
 }
+
+/** Removes characters that are not shown, such as soft hyphens and byte order marks. */
+export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '');
 
 /** Removes brackets, signs and currencies from both ends. */
 function peel(text: string) {

@@ -51,7 +51,11 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   if (!invoice) throw new AppError('not_found', `There is no invoice ${id}.`);
   if (invoice.made_at) return READY;
   if (invoice.status === 'draft') {
-    return without('It is a draft. It gets its document when it is issued.');
+    const isDraft = 'It is a draft. It gets its document when it is issued.';
+    if (invoice.stripe_invoice_id !== null || (await ownReason(db, id)) !== null) return without(isDraft);
+    // The page of the draft names empty fields before the invoice is issued. The time zone changes only printed days.
+    const { reasons, missing } = stateOf(await readPrinted(db, id, 'UTC'));
+    return { isReady: false, reasons: [isDraft, ...reasons], missing };
   }
   if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
   const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
@@ -138,7 +142,7 @@ function stripeNoteReason({
   return stripe_lines.length > 0 ? null : 'It has no lines (BR-16).';
 }
 
-async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
+function stateOf(printed: PrintedInvoice): DocumentState {
   const missing = missingFields(printed);
   const reasons = inexpressible(printed);
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;

@@ -23,13 +23,14 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
     .where(eq(salesDocuments.id, Math.min(id, MAX_ID)));
   if (!found) throw new AppError('not_found', `There is no sales document ${id}.`);
   if (found.made_at) return READY;
-  if (found.status === 'draft') return without('It is a draft. It gets its PDF when it is marked as sent.');
+  const isDraft =
+    found.status === 'draft' ? ['It is a draft. It gets its PDF when it is marked as sent.'] : [];
   if (found.erased_at) return without('The customer was erased.');
   const printed = await readPrintedSale(db, id);
   if (printed.lines.length === 0)
-    return without('It was imported with its totals alone, and a PDF needs its lines.');
+    return without(...isDraft, 'It was imported with its totals alone, and a PDF needs its lines.');
   const missing = missingInLetter(printed);
-  const reasons = inexpressible(printed);
+  const reasons = [...isDraft, ...inexpressible(printed)];
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 

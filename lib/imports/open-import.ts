@@ -1,6 +1,6 @@
 import { unescapeFormulas } from '../csv';
 import { type FieldError, StartError } from '../errors';
-import type { DecimalSeparator } from '../read-amount';
+import { type DecimalSeparator, withoutInvisible } from '../read-amount';
 import type { Row } from '../records/record-kind';
 import { type Column, comparable, proposeColumns, toColumns } from './columns';
 import { bestReport, type FileFormat, type FileOptions, fitOf, type Translated } from './file-format';
@@ -77,10 +77,10 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'h
 /** Parsed row. The fields of its problems have our names. */
 export type ReadRow = ReturnType<typeof readRow>;
 
-/** Fields that identify records. Their values are trimmed, so that spaces do not make a different key. */
+/** Fields that identify records or people, without spaces around their values and without invisible characters. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
-  ...['import_key', 'invoice_import_key', 'stripe_invoice_id'],
+  ...['import_key', 'invoice_import_key', 'stripe_invoice_id', 'email'],
 ]);
 
 /** Parses a row. Returns the values that could be read, keyed by our field names, and the problems. */
@@ -121,13 +121,17 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
   }
 }
 
-/** Returns a problem if a row has too few cells, or a value in an unnamed column or after the last column. */
+/**
+ * Returns a problem if a row has too few cells, or a value in an unnamed column or after the last column. A row may
+ * repeat the column names if several exports were joined.
+ */
 function cellProblem(cells: string[], columns: Header['columns']): string | undefined {
   const isFilled = (i: number) => cells[i]?.trim() !== '';
   const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
   if (cells.length < columns.length || more) {
     return `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the first line ${columns.length}`;
   }
+  if (columns.every(({ theirs }, i) => cells[i]?.trim() === theirs)) return 'repeats the first line';
   const unnamed = columns.findIndex(({ theirs }, i) => theirs === '' && isFilled(i));
   return unnamed < 0
     ? undefined
@@ -136,7 +140,8 @@ function cellProblem(cells: string[], columns: Header['columns']): string | unde
 
 function readText(column: Column, text: string, separator: DecimalSeparator | undefined): CellValue {
   if (isEmptyCell(text, column.type)) return emptyValue(column);
-  return readCell(NAMES.has(column.name) ? text.trim() : text, column.type, separator);
+  const named = NAMES.has(column.name) ? withoutInvisible(text).trim() : text;
+  return readCell(named, column.type, separator);
 }
 
 /** Compares currencies in amounts, such as `€ 9.90`, with the row's currency, which is set if it is missing. */

@@ -13,7 +13,16 @@ export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | 
 // Texts that a spreadsheet writes if it cannot compute or display a value.
 const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
-const SHORTENED = /^\d[.,]\d+E\+\d+$/i;
+const SHORTENED = /^\d([.,]\d+E\+?|E\+)\d+$/i;
+
+// Texts by which databases and their tools write a missing value. A person can be called Null, but hardly NULL.
+const NO_VALUE = /^(NULL|\(NULL\)|\\N|NaN)$/;
+
+/**
+ * A text that a program writes as a formula, so that a spreadsheet keeps its leading zeros: `="01067"`. Our own exports
+ * escape formulas, so such a cell comes from another program.
+ */
+const TEXT_FORMULA = /^\s*="((?:[^"]|"")*)"\s*$/;
 
 // Dates that stand for a missing date. Databases write zeros, and spreadsheets show 0 as 30.12.1899 or 0.1.1900.
 const NO_DATE =
@@ -21,7 +30,7 @@ const NO_DATE =
 
 /** Returns true if a cell has no value, given the type of its column. */
 export function isEmptyCell(cell: string, type: CellType): boolean {
-  const text = cell.trim();
+  const text = plainText(cell).trim();
   return text === '' || ((type === 'date' || type === 'instant') && NO_DATE.test(text));
 }
 
@@ -31,18 +40,14 @@ export function isEmptyCell(cell: string, type: CellType): boolean {
  * @param separator the decimal separator of the file, if known
  */
 export function readCell(cell: string, type: CellType, separator?: DecimalSeparator): CellValue {
-  const text = unescapeFormulas(cell);
+  const text = plainText(cell);
   const trimmed = text.trim();
   if (SPREADSHEET_ERROR.test(trimmed)) {
     return { problem: `is ${trimmed}, an error of a spreadsheet: correct it there, and save the file again` };
   }
   switch (type) {
     case 'text':
-      return SHORTENED.test(trimmed)
-        ? {
-            problem: `was shortened to ${trimmed} by a spreadsheet: format the column as text, and save the file again`,
-          }
-        : { value: text };
+      return readWords(text);
     case 'list':
       return { value: text.split(/\s+/).filter((part) => part !== '') };
     case 'date':
@@ -58,6 +63,29 @@ export function readCell(cell: string, type: CellType, separator?: DecimalSepara
     case 'amount':
       return readMoney(trimmed, separator);
   }
+}
+
+/** Returns the text of a cell without the marks by which a spreadsheet keeps it from being a number or a formula. */
+function plainText(cell: string): string {
+  const quoted = TEXT_FORMULA.exec(cell)?.[1];
+  return quoted === undefined ? unescapeFormulas(cell) : quoted.replaceAll('""', '"');
+}
+
+function readWords(text: string): CellValue {
+  const trimmed = text.trim();
+  if (SHORTENED.test(trimmed)) {
+    return {
+      problem: `was shortened to ${trimmed} by a spreadsheet: format the column as text, and save the file again`,
+    };
+  }
+  if (NO_VALUE.test(trimmed)) {
+    return {
+      problem: `is ${trimmed}, which stands for an empty cell in files of databases: leave the cell empty`,
+    };
+  }
+  return text.includes('\ufffd')
+    ? { problem: 'has a character that another program could not read: correct it, shown as \ufffd' }
+    : { value: text };
 }
 
 function readBoolean(text: string): CellValue {

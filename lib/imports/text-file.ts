@@ -33,21 +33,32 @@ export async function openTextFile(path: string, wanted?: Encoding) {
       throw fileProblem(error, path);
     }
   }
+  // Some letters of a DOS or Mac file are also letters in Windows-1252, so its other lines decide about all of them.
+  const isForeign = wanted === undefined && seen.unlikely >= seen.other * FOREIGN_SHARE;
   const decoder = new TextDecoder('utf-8');
   const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
   const decodeUtf8 = (bytes: Buffer) => decoder.decode(bytes, { stream: true });
   const lines = () =>
     isSure
       ? linesOf(pieces(encoding === 'utf-8' ? decodeUtf8 : decodeWindows1252))
-      : decodedLines(linesOf(pieces((bytes) => bytes.toString('latin1'))), encoding);
+      : decodedLines(linesOf(pieces((bytes) => bytes.toString('latin1'))), encoding, isForeign);
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-/** Counts the lines with non-ASCII characters, separately for lines in valid UTF-8 (`utf8`) and other lines. */
+/** Smallest share of unlikely lines from which a file is in another encoding than Windows-1252. */
+const FOREIGN_SHARE = 0.25;
+
+/**
+ * Counts the lines with non-ASCII characters, separately for lines in valid UTF-8 (`utf8`) and other lines. Those of the
+ * other lines that are hardly in Windows-1252 count as `unlikely`.
+ */
 async function inspect(path: string) {
-  const seen = { utf8: 0, other: 0 };
+  const seen = { utf8: 0, other: 0, unlikely: 0 };
   const count = (line: Buffer) => {
-    if (!isAscii(line)) seen[isUtf8(line) ? 'utf8' : 'other'] += 1;
+    if (isAscii(line)) return;
+    const isOther = !isUtf8(line);
+    seen[isOther ? 'other' : 'utf8'] += 1;
+    if (isOther && UNLIKELY.test(decodeWindows1252(line))) seen.unlikely += 1;
   };
   let rest = Buffer.alloc(0);
   let isFirst = true;
@@ -74,11 +85,11 @@ function eachLine(bytes: Buffer, take: (line: Buffer) => void): void {
 }
 
 /** Decodes each line separately. In the input, each character stands for one byte. */
-async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding): AsyncGenerator<Line> {
-  for await (const line of lines) yield decodeLine(line, encoding);
+async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding, isForeign: boolean) {
+  for await (const line of lines) yield decodeLine(line, encoding, isForeign);
 }
 
-function decodeLine(line: Line, encoding: Encoding): Line {
+function decodeLine(line: Line, encoding: Encoding, isForeign: boolean): Line {
   const raw = line.number === 1 && line.text.startsWith(BOM_BYTES) ? line.text.slice(3) : line.text;
   const bytes = Buffer.from(raw, 'latin1');
   if (isAscii(bytes)) return { ...line, text: raw };
@@ -87,7 +98,8 @@ function decodeLine(line: Line, encoding: Encoding): Line {
   }
   // Decoded as Windows-1252, so that the file of rejected rows contains the most likely text.
   const text = decodeWindows1252(bytes);
-  const problem = encoding === 'utf-8' ? NOT_UTF8 : UNLIKELY.test(text) ? UNLIKELY_TEXT : undefined;
+  const isUnlikely = isForeign || UNLIKELY.test(text);
+  const problem = encoding === 'utf-8' ? NOT_UTF8 : isUnlikely ? UNLIKELY_TEXT : undefined;
   return { ...line, text, problem };
 }
 
@@ -95,8 +107,9 @@ const CHECK = 'correct it, or choose the encoding of the whole file with --encod
 const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
 const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
 const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
-// Undefined bytes of Windows-1252, and symbols inside words that are letters in DOS or Mac encodings.
-const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d]|\p{L}[„”ŠŸŽ§™]\p{Ll}/u;
+// Undefined bytes of Windows-1252, symbols inside words that are letters in DOS or Mac encodings, and symbols that are the
+// euro sign or letters in ISO-8859-15.
+const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d¤]|\p{L}[„”ŠŸŽ§™¼½]\p{Ll}|[¦¨¸]\p{L}|\p{L}[¦¨¸]/u;
 
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));

@@ -1,4 +1,17 @@
-import { and, asc, desc, eq, ilike, inArray, like, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  ilike,
+  inArray,
+  like,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import { type PgColumn, type PgTable, QueryBuilder, type SelectedFields } from 'drizzle-orm/pg-core';
 import { type Database, pickColumns } from '@/db/database';
 import {
@@ -16,7 +29,7 @@ import {
 import { readLimited } from '@/db/transaction';
 import { hasNumber, idAfterHash, matchMention, matchNumbered, spellings } from '../customers/match-customer';
 import { customerName, matchRank, snippetColumns } from '../customers/queries';
-import { toJsonAmount } from '../money';
+import { currencyDecimals, toJsonAmount } from '../money';
 import { literal } from '../page-query';
 import { normalReference } from '../payments/schema';
 import { typedAmounts } from '../read-amount';
@@ -265,25 +278,42 @@ const subscriptionHits = hitsOf({
   },
 });
 
-/** Finds invoices by number or Stripe id, then by total, then by the start or end of the number. */
+/** Finds invoices by number or Stripe id, then by total or open amount, then by the start or end of the number. */
 const invoiceHits = hitsOf({
   kind: 'invoice',
   label: 'Invoices',
   table: i,
-  columns: { ...pickColumns(i, 'id', 'number', 'status', 'total', 'currency'), customer: snippetColumns },
+  columns: {
+    ...pickColumns(i, 'id', 'number', 'status', 'total', 'amount_due', 'currency'),
+    customer: snippetColumns,
+  },
   order: [desc(i.invoice_date), desc(i.id)],
-  toHit: ({ id, number, total, currency, customer }) => ({
+  toHit: ({ id, number, total, amount_due, currency, customer }) => ({
     title: number ?? `#${id}`,
-    detail: nameOf(customer),
+    detail: joined(nameOf(customer), openText(total, amount_due, currency)),
     figure: figureOf(total, currency),
   }),
   exact: (text) => (text.startsWith('in_') ? eq(i.stripe_invoice_id, text) : matchNumbered(i, text)),
   others: (text) => [
-    isAmount(i.total, text),
+    isInvoiceAmount(text),
     or(...beginnings(i.number, text)),
     or(...endings(i.number, text)),
   ],
 });
+
+/** Matches invoices of a total or an open amount. Nothing is open of most invoices, so 0 only matches totals. */
+function isInvoiceAmount(text: string): SQL | undefined {
+  const isDue = isAmount(i.amount_due, text);
+  return isDue && or(isAmount(i.total, text), and(isDue, gt(i.amount_due, '0')));
+}
+
+/** Returns the open amount of a partly paid invoice, because the total alone does not show why a search found it. */
+function openText(total: string, due: string, currency: string): string | null {
+  const isPartly = Number(due) > 0 && Number(due) !== Number(total);
+  return isPartly
+    ? `${Number(due).toFixed(currencyDecimals(currency))} ${currency.toUpperCase()} open`
+    : null;
+}
 
 /** Finds payments by reference or Stripe payment intent, then by amount, then by a part of the reference. */
 const paymentHits = hitsOf({

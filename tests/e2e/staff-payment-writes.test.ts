@@ -222,6 +222,7 @@ describe('changing payments', () => {
     await press(page, 'Save');
     await told(page, 'The payment is changed.');
     await page.getByText('Payment reference: W2E-009 → W2E-009 corrected').waitFor();
+    expect(await page.getByText('Version:').count()).toBe(0);
     expect(await read(9)).toMatchObject({ status: 'completed', payment_date: '2026-01-02' });
   });
 

@@ -175,6 +175,11 @@ describe('the document of an issued invoice', () => {
       'The invoice has no document. These fields are empty: company: IBAN, company: Tax number or VAT ID, customer: Street.',
     ]);
     await setCompany();
+    const { id: unissued } = await draft({ street: null });
+    expect(await describeDocument(server.runtime.db, unissued)).toMatchObject({
+      reasons: ['It is a draft. It gets its document when it is issued.'],
+      missing: [{ owner: 'customer', field: 'street' }],
+    });
     await server.runtime.db.update(customers).set({ street: 'Neue Gasse 2' });
     expect(await xmlOf(id)).toContain('Neue Gasse 2');
   });
@@ -492,6 +497,10 @@ describe('the PDF of a sales document', () => {
     const id = await offer('offer');
     expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
     await expect(getSalesFile(db, id, moment())).rejects.toThrow('It is a draft');
+    expect(await describeSalesFile(db, await offer('offer', { street: null }))).toMatchObject({
+      reasons: ['It is a draft. It gets its PDF when it is marked as sent.'],
+      missing: [{ owner: 'customer', field: 'street' }],
+    });
     await send(id);
     const { pdf, name } = await getSalesFile(db, id, moment());
     expect(name).toMatch(/^offer-/);

@@ -214,6 +214,77 @@ const rest: ForeignFile[] = [
     { status: 'paid', paid_at: null, currency: 'usd' },
   ),
   one(
+    'a file with cells such as ="01067"',
+    'customers',
+    `${CUSTOMER},postal_code\n"=""K30""",A,"=""01067"""\n`,
+    { customer_number: 'K30', postal_code: '01067' },
+  ),
+  one(
+    'a file with a price such as ="9,90"',
+    'services',
+    'service_number;customer_number;service_type;name;price\nK31;F1;domain;Web;"=""9,90"""\n',
+    { price: '9.900' },
+  ),
+  ...['5E+11', '4.9e11'].map((cell) =>
+    one(
+      `a file with the phone number ${cell}`,
+      'customers',
+      `${CUSTOMER},phone\nK32,A,${cell}\n`,
+      /was shortened to .* by a spreadsheet/,
+    ),
+  ),
+  one(
+    'a file with a lost character',
+    'customers',
+    `${CUSTOMER}\nK33,M\ufffdller\n`,
+    /has a character that another program could not read/,
+  ),
+  one('a file with an invisible character in a key', 'customers', `${CUSTOMER}\n\u200bK34\u2060,A\n`, {
+    customer_number: 'K34',
+  }),
+  one(
+    'a file with spaces around an e-mail address',
+    'customers',
+    `${CUSTOMER},email\nK39,A, k39@example.com\u00a0\n`,
+    { email: 'k39@example.com' },
+  ),
+  ...['NULL', '\\N', '(NULL)', 'NaN'].map((cell) =>
+    one(
+      `a file of a database with the phone number ${cell}`,
+      'customers',
+      `${CUSTOMER},phone\nK41,A,${cell}\n`,
+      /stands for an empty cell in files of databases: leave the cell empty/,
+    ),
+  ),
+  one("a file with the last name 'Null'", 'customers', `${CUSTOMER},last_name\nK42,A,Null\n`, {
+    last_name: 'Null',
+  }),
+  one(
+    'a file that repeats its first line',
+    'customers',
+    `${CUSTOMER},K35\n${CUSTOMER},K35\n`,
+    /line 2 repeats the first line/,
+    ['--map', 'K35=city'],
+  ),
+  one(
+    'a file in ISO-8859-15 with a euro sign',
+    'customers',
+    Buffer.from(`${CUSTOMER}\nK36,10 \u00a4 Laden\n`, 'latin1'),
+    /is neither in UTF-8 nor in Windows-1252/,
+  ),
+  one(
+    'a DOS file, in a line that could be in Windows-1252',
+    'customers',
+    Buffer.from(`${CUSTOMER}\nX1,J\u0084ger\nK37,Stra\u00e1e\n`, 'latin1'),
+    /line 3 is neither in UTF-8 nor in Windows-1252/,
+  ),
+  one(
+    'a Mac file, in a line that could be in Windows-1252',
+    'customers',
+    Buffer.from(`${CUSTOMER}\nX2,M\u009fller\nK38,K\u009aln\n`, 'latin1'),
+    /line 3 is neither in UTF-8 nor in Windows-1252/,
+  ),
+  one(
     'a WHMCS invoice with credit and decimal commas',
     'invoices',
     'ID,User ID,Invoice Number,Creation Date,Subtotal,Credit,Tax,Total,Status\n30,F1,K30,2026-01-01,"9,95","2,00","0,00","7,95",Unpaid\n',

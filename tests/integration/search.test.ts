@@ -122,6 +122,16 @@ test('the search finds an amount in any number format', async () => {
   expect(await titles('1.500')).toEqual(expect.arrayContaining([...found, 'invoice SUM-2']));
 });
 
+test('the search finds a partly paid invoice by its open amount, and shows it', async () => {
+  const paid = { amount_paid: '400', amount_due: '1069.06' };
+  await createInvoice(base.db, { number: 'OPEN-1', total: '1469.06', ...paid });
+  await createInvoice(base.db, { number: 'OPEN-2', total: '400', amount_paid: '400', amount_due: '0' });
+  expect(await titles('1.069,06')).toEqual(['invoice OPEN-1']);
+  const { groups } = await search(base.db, '1.069,06');
+  expect(groups[0]?.hits[0]?.detail).toMatch(/ · 1069\.06 EUR open$/);
+  expect(await titles('0,00')).toEqual([]);
+});
+
 describe('searches with many matches', () => {
   beforeAll(async () => {
     const { db } = base;

@@ -22,7 +22,7 @@ interface HistoryProps {
 /** Shows the audit log of a record, including the entries of the records that were merged into it. */
 export async function History({ entity, id, mergedIds = [], kept }: HistoryProps) {
   const { db, env } = await getRuntime();
-  const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text', 'version');
+  const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text');
   return (
     <Stack gap="xs">
       <Section title="History">
@@ -62,12 +62,12 @@ const VERBS: Record<string, string> = {
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
-/** Shows audit log entries in the given order, each with its author and its changes. */
+/** Shows audit log entries in the given order, each with its author and its changes, but without row versions. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return <EmptyText>No history yet. Changes by staff, the API and commands appear here.</EmptyText>;
   }
-  return entries.map((entry) => (
+  return withoutFields(entries, 'version').map((entry) => (
     <Box key={entry.id} className={classes.entry ?? ''}>
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={500} className="break-anywhere">
@@ -166,7 +166,7 @@ const auditedLines = z.array(
   }),
 );
 
-/** Removes fields, such as row versions, from the old and new row in each audit log entry. */
+/** Removes fields from the old and new row in each audit log entry. */
 export function withoutFields(entries: AuditRow[], ...fields: string[]): AuditRow[] {
   const rest = (image: AuditRow['before']) =>
     image && Object.fromEntries(Object.entries(image).filter(([field]) => !fields.includes(field)));
