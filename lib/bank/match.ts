@@ -47,7 +47,7 @@ const MAX_PROPOSALS = 3;
 /** Score of the weakest evidence that alone leads to a proposal. */
 const MIN_SCORE = 20;
 /** Share of a customer's name that an entry must contain, so that the name counts. */
-const MIN_NAME = 0.6;
+export const MIN_NAME = 0.6;
 /** A proposal must lead by this much over that of any other customer to be booked without a look. */
 const LEAD = 25;
 
@@ -100,6 +100,12 @@ function holds(window: string, number: string): boolean {
   const at = window.indexOf(number);
   if (at < 0) return false;
   return !/\d/.test(window[at - 1] ?? '') && !/\d/.test(window[at + number.length] ?? '');
+}
+
+/** Returns whether a number or a reference of at least four characters is in one of the runs of words. */
+export function isNumberIn(number: string, windows: string[]): boolean {
+  const wanted = plain(number);
+  return wanted.length >= 4 && windows.some((window) => holds(window, wanted));
 }
 
 /** Returns whether two texts differ by one missing, additional or other character, or by two swapped ones. */
@@ -168,7 +174,8 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => word.length > 1 && !FORMS.has(word));
 }
 
-function nameShare(ours: string, theirs: string): number {
+/** Returns the share of the words of our name that their name contains, 0 to 1. */
+export function nameShare(ours: string, theirs: string): number {
   const [wanted, given] = [wordsOf(ours), new Set(wordsOf(theirs))];
   if (wanted.length === 0) return 0;
   return wanted.filter((word) => given.has(word)).length / wanted.length;

@@ -1,20 +1,4 @@
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  or,
-  type SQL,
-  sql,
-} from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import { type Database, inTexts, pickColumns } from '@/db/database';
 import {
   bankEntries,
@@ -35,7 +19,7 @@ import { toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID, type Page, type PageRequest } from '../page';
 import { literal, readPage } from '../page-query';
 import { PAYOUT_DAYS } from '../sync/reconcile/payouts';
-import { type Candidate, type Credit, matchPayouts, type Proposal, propose, windowsOf } from './match';
+import { type Candidate, type Credit, matchPayouts, type Proposal, propose } from './match';
 
 const s = bankStatements;
 const e = bankEntries;
@@ -51,7 +35,10 @@ const inPeriod = (of: { account: SQL | string; first_day: SQL | string; last_day
   and(eq(e.account, of.account), gte(e.day, of.first_day), lte(e.day, of.last_day));
 
 /** An entry that is not explained yet. */
-export const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id));
+export const isOpen = and(
+  ...[eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id)],
+  ...[isNull(e.returned_transfer_id), isNull(e.returned_payment_id)],
+);
 
 /** The list of bank statements on staff pages. */
 export const statementList = defineList({
@@ -132,6 +119,7 @@ const ENTRY_COLUMNS = pickColumns(
   e,
   ...(['id', 'account', 'currency', 'day', 'amount', 'name', 'iban', 'purpose', 'bank_reference'] as const),
   ...(['is_return', 'state', 'transfer_id', 'payout_id'] as const),
+  ...(['returned_transfer_id', 'returned_payment_id'] as const),
 );
 
 const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row, 'amount');
@@ -147,6 +135,16 @@ export async function getEntry(db: Database, id: number) {
     .where(eq(e.id, Math.min(id, MAX_ID)));
   if (!found) throw new AppError('not_found', `There is no bank entry ${id}.`);
   return toEntry(found);
+}
+
+/** Returns an entry that is not explained. @throws AppError not_found; conflict if it is explained */
+export async function requireOpen(db: Database, id: number): Promise<EntryRow> {
+  const entry = await getEntry(db, id);
+  const links = [entry.transfer_id, entry.payout_id, entry.returned_transfer_id, entry.returned_payment_id];
+  if (entry.state !== 'open' || links.some((link) => link !== null)) {
+    throw new AppError('conflict', 'The entry was explained meanwhile.');
+  }
+  return entry;
 }
 
 type Period = Pick<StatementRow, 'account' | 'first_day' | 'last_day'>;
@@ -181,10 +179,7 @@ export async function listExplained(
   period: Period,
   request: PageRequest,
 ): Promise<Page<ExplainedEntry>> {
-  const where = and(
-    inPeriod(period),
-    or(sql`${e.state} <> 'open'`, isNotNull(e.transfer_id), isNotNull(e.payout_id)),
-  );
+  const where = and(inPeriod(period), sql`not (${isOpen})`);
   const total = async () => (await db.select({ all: count() }).from(e).where(where))[0]?.all ?? 0;
   return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
 }
@@ -206,6 +201,9 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
       customer: snippetColumns,
       recorded: transfers.amount,
       payout: PAYOUT_COLUMNS,
+      /** Whether another entry returned the money of this one. */
+      is_returned: sql<boolean>`exists (select from ${e} later
+        where later.returned_transfer_id = ${e}.transfer_id)`,
     })
     .from(e)
     .leftJoin(transfers, eq(transfers.id, e.transfer_id))
@@ -237,31 +235,6 @@ export async function listRules(db: Database) {
     .orderBy(desc(bankRules.id))
     .limit(literal(MAX_RULES));
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
-}
-
-/** Days within which a bank can return money. */
-const RETURN_DAYS = 400;
-const MAX_ORIGINALS = 20;
-
-/** Finds the booked entry that a return takes back: the latest one of the same party, over the same amount. */
-export async function findReturned(db: Database, entry: EntryRow): Promise<EntryRow | null> {
-  const found = await db
-    .select(ENTRY_COLUMNS)
-    .from(e)
-    .where(
-      and(
-        ...[eq(e.account, entry.account), eq(e.amount, String(-entry.amount)), isNotNull(e.transfer_id)],
-        ...[lte(e.day, entry.day), gt(e.day, sql`${entry.day}::date - ${literal(RETURN_DAYS)}`)],
-      ),
-    )
-    .orderBy(desc(e.day), desc(e.id))
-    .limit(literal(MAX_ORIGINALS));
-  const texts = windowsOf(entry.purpose);
-  const isSame = (one: (typeof found)[number]) =>
-    (one.iban !== '' && one.iban === entry.iban) ||
-    windowsOf(one.purpose).some((text) => text.length >= 6 && texts.includes(text));
-  const [original] = found.filter(isSame);
-  return original ? toEntry(original) : null;
 }
 
 /** Returns the part of an entry that proposals depend on. */
@@ -371,7 +344,7 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
 }
 
 /** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
-function numbersIn(text: string): string[] {
+export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
     [0, 1, 2, 3].flatMap((more) => {
@@ -408,14 +381,14 @@ interface Ruled {
   iban: string;
 }
 
-function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
   return db
     .select({ id: bankRules.customer_id, iban: bankRules.iban })
     .from(bankRules)
     .where(inTexts(bankRules.iban, ibans));
 }
 
-function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
   return db
     .selectDistinct({ id: transfers.customer_id, iban: e.iban })
     .from(e)

@@ -116,6 +116,19 @@ export function toLine(...texts: (string | null | undefined)[]): string {
     .toWellFormed();
 }
 
+/** Business transaction codes of German banks for returned direct debits, transfers and cheques. */
+const RETURN_CODES = new Set(['108', '109', '159', '181', '182', '183', '184']);
+
+/** Returns whether a code or a text of a bank marks a return. Covers SWIFT's NRTI, and ISO 20022 with reason codes. */
+export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: string }): boolean {
+  if (codes.some((code) => RETURN_CODES.has(code) || /^(NRTI|RRTN|UPDD|PRDD|ARET|UPCQ)$/.test(code)))
+    return true;
+  return (
+    /r(ü|ue)ck(lastschrift|überweisung|ueberweisung|gabe|buchung)|retoure|insufficient funds/i.test(text) ||
+    /\b(RTR|NSF|AC0[1346]|AC13|AG0[12]|AM04|MD0[167]|MS0[23]|RR0[1-4]|SL01)\b/.test(text)
+  );
+}
+
 /** Joins statements that follow each other in one file. @throws AppError validation_failed if they do not */
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;

@@ -30,6 +30,8 @@ export async function readStatement(bytes: Buffer): Promise<Statement> {
 }
 
 function decode(bytes: Buffer): string {
+  // Files of Erste Bank begin with the byte order mark of UTF-16.
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

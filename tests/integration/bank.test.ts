@@ -7,6 +7,7 @@ import {
   customers,
   invoices,
   payments,
+  refunds,
   staffTasks,
   stripePayouts,
   transfers,
@@ -16,7 +17,6 @@ import {
   bookEntry,
   bookExactMatches,
   bookNamedEntry,
-  bookReturn,
   deleteRule,
   explainAsPayout,
   ignoreOutgoing,
@@ -31,14 +31,15 @@ import {
   listRules,
   proposeFor,
 } from '@/lib/bank/queries';
+import { bookReturn, proposeReturns } from '@/lib/bank/returns';
 import { uploadStatement } from '@/lib/bank/upload';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { toThousandths } from '@/lib/money';
-import { getTransfer } from '@/lib/payments/queries';
+import { getPayment, getTransfer } from '@/lib/payments/queries';
 import type { PaymentWriter } from '@/lib/payments/schema';
 import { deleteTransfer, payBackCredit, recordTypedRefund } from '@/lib/payments/typed-payment';
-import { deletePayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
 import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
@@ -277,23 +278,83 @@ describe('bank statements', () => {
     await expect(named).rejects.toMatchObject({ fields: [{ field: 'named' }] });
   });
 
-  test('a returned payment deletes its transfer, so that the invoice is owed again', async () => {
+  test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '70');
     const [first, second] = [newDay(), newDay()];
-    const { id } = await upload([[first, '70.00', 'X', '', due.number]]);
-    await bookExactMatches(base.db, id, writer);
+    const { id } = await upload([[first, '80.00', 'X', '', due.number]]);
+    const [credit] = await openOf(id);
+    const chosen = { customerId, shares: credit?.proposals[0]?.shares ?? [], remember: false };
+    await bookEntry(base.db, credit?.entry.id ?? 0, chosen, writer);
     const mt940 = `:20:X\n:25:${OWN}\n:60F:C${first.slice(2).replaceAll('-', '')}EUR100,00
-:61:${second.slice(2).replaceAll('-', '')}RC70,00NRTINONREF\n:86:${due.number}
-:62F:C${second.slice(2).replaceAll('-', '')}EUR30,00\n-`;
+:61:${second.slice(2).replaceAll('-', '')}RC80,00NRTINONREF\n:86:${due.number}
+:62F:C${second.slice(2).replaceAll('-', '')}EUR20,00\n-`;
     const back = await uploadStatement(base.db, { name: 'b.sta', bytes: Buffer.from(mt940) }, writer);
-    const [open] = await openOf(back.id);
-    await bookReturn(base.db, open?.entry.id ?? 0, writer);
+    const [debit] = await openOf(back.id);
+    const entry = debit?.entry ?? expect.fail('the return is not open');
+    const [proposed] = await proposeReturns(base.db, entry);
+    expect(proposed).toMatchObject({ kind: 'transfer', amount: 80, invoice_numbers: [due.number] });
+    expect(proposed?.reasons).toEqual([`The text names ${due.number}.`, 'The amount is the same.']);
+    const transfer = { kind: 'transfer', id: proposed?.id ?? 0 } as const;
+    await bookReturn(base.db, entry.id, transfer, writer);
     expect(await dueOf(due.id)).toBe(70);
-    const period = await getStatement(base.db, back.id);
-    expect(
-      (await listExplained(base.db, period, { page: 1, per_page: 9 })).data.map(({ state }) => state),
-    ).toContain('returned');
+    expect(await getTransfer(base.db, transfer.id)).toMatchObject({
+      ...{ credit: 0, amount: 80 },
+      paid_back: [{ amount: 10, date: second }],
+    });
+    const booked = await base.db.select().from(refunds).where(eq(refunds.reason, 'returned_by_bank'));
+    expect(booked.map((one) => one.issued_at.toISOString().slice(0, 10))).toContain(second);
+    await expect(bookReturn(base.db, entry.id, transfer, writer)).rejects.toMatchObject({ code: 'conflict' });
+    const explained = await listExplained(base.db, await getStatement(base.db, back.id), {
+      page: 1,
+      per_page: 9,
+    });
+    expect(explained.data.find((one) => one.id === entry.id)?.returned_transfer_id).toBe(transfer.id);
+    await undoEntry(base.db, entry.id, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    expect(await getTransfer(base.db, transfer.id)).toMatchObject({ credit: 10, paid_back: [] });
+    expect((await openOf(back.id)).map((one) => one.entry.id)).toContain(entry.id);
+  });
+
+  test('the return of a payment that staff recorded by hand is proposed by its reference, with the fee of the bank', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const day = newDay();
+    const paid = { amount: 45, payment_date: day, invoice_id: due.id, customer_id };
+    const reference = `HAND-${due.id}-2024`;
+    const recorded = await recordPayment(base.db, { ...paid, payment_reference: reference }, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    const { id } = await upload([
+      [newDay(), '-48.00', 'Ada', '', `Retoure ${reference} AC04`],
+      [newDay(), '-45.00', 'Ada', '', 'Retoure of something else'],
+      [newDay(), '-45.00', 'Ada', '', `my own payment ${reference}`],
+    ]);
+    const found = (await openOf(id)).map((one) => one.entry);
+    const proposed = await Promise.all(found.map((entry) => proposeReturns(base.db, entry)));
+    expect(proposed.map((all) => all.map((one) => one.id))).toEqual([[recorded.payment.id], [], []]);
+    expect(proposed[0]?.[0]?.reasons).toEqual([
+      `The text names the reference ${reference}.`,
+      'The bank took more, which can be its fee.',
+    ]);
+    const entryId = found[0]?.id ?? 0;
+    await bookReturn(base.db, entryId, { kind: 'payment', id: recorded.payment.id }, writer);
+    expect(await dueOf(due.id)).toBe(45);
+    expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ status: 'refunded' });
+    await undoEntry(base.db, entryId, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ refunded_amount: 0 });
+  });
+
+  test('a payment that was partly refunded is not proposed as returned', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const { id } = await upload([[newDay(), '45.00', 'X', '', due.number]]);
+    await bookExactMatches(base.db, id, writer);
+    const [share] = await base.db.select().from(payments).where(eq(payments.invoice_id, due.id));
+    await recordTypedRefund(base.db, share?.id ?? 0, { amount: '1', date: '2026-11-20' }, writer);
+    const back = await upload([[newDay(), '-45.00', 'X', '', `Retoure ${due.number}`]]);
+    const [open] = await openOf(back.id);
+    expect(open && (await proposeReturns(base.db, open.entry))).toEqual([]);
   });
 
   test('erasing a customer empties the name, the account and the text of booked entries, and deletes the rules', async () => {
@@ -322,6 +383,7 @@ const step = fc.record({
     'unpay',
     'ignore',
     'reopen',
+    'return',
   ),
   pick: fc.nat(1000),
   cents: fc.integer({ min: 1, max: 9000 }),
@@ -329,19 +391,29 @@ const step = fc.record({
 
 test('payments, credit and paid back amounts equal what was received after any sequence of changes', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-      const { id: customerId } = await createCustomer(base.db);
-      const due = [await invoice(customerId, '50'), await invoice(customerId, '20.5')];
-      const day = newDay();
-      const { id } = await upload(
-        ['50.00', '20.50', '70.50', '33.00'].map(
-          (amount, at): Line => [day, amount, 'X', '', `${due[at % 2]?.number} ${at}`],
-        ),
-      );
-      for (const one of steps) await play(id, customerId, one);
-      await checkReceived(id, customerId);
-    }),
-    { numRuns: 25 },
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(step, { minLength: 3, maxLength: 14 }),
+      async (isBooked, steps) => {
+        const { id: customerId } = await createCustomer(base.db);
+        const due = [await invoice(customerId, '50'), await invoice(customerId, '20.5')];
+        const day = newDay();
+        const { id } = await upload(
+          ['50.00', '20.50', '70.50', '33.00']
+            .map((amount, at): Line => [day, amount, 'X', '', `${due[at % 2]?.number} ${at}`])
+            .concat(
+              ['-50.00', '-20.50', '-70.50'].map(
+                (amount, at): Line => [day, amount, 'X', '', `Retoure ${due[at % 2]?.number}`],
+              ),
+            ),
+        );
+        // Without bookings at the beginning, few sequences return or refund anything.
+        if (isBooked) await bookExactMatches(base.db, id, writer);
+        for (const one of steps) await play(id, customerId, one);
+        await checkReceived(id, customerId);
+      },
+    ),
+    { numRuns: 30 },
   );
 }, 300_000);
 
@@ -390,6 +462,12 @@ async function play(
     pay_back: () => transfer && payBackCredit(db, transfer, typed, writer),
     unpay: () => share && deletePayment(db, share.id, writer),
     ignore: () => setEntryState(db, entry?.id ?? 0, 'ignored', writer),
+    return: async () => {
+      const returns = all.filter((row) => row.is_return);
+      const debit = returns[pick % returns.length];
+      const [one] = debit ? await proposeReturns(db, entryOf(debit)) : [];
+      if (one) await bookReturn(db, debit?.id ?? 0, one, writer);
+    },
     reopen: () => setEntryState(db, entry?.id ?? 0, 'open', writer),
   };
   try {
@@ -398,6 +476,8 @@ async function play(
     if (!(error instanceof AppError)) throw error;
   }
 }
+
+const entryOf = (row: typeof bankEntries.$inferSelect) => ({ ...row, amount: Number(row.amount) });
 
 async function checkReceived(statement: number, customerId: number) {
   const entries = await base.db.select().from(bankEntries).where(eq(bankEntries.statement_id, statement));
@@ -412,4 +492,11 @@ async function checkReceived(statement: number, customerId: number) {
   }
   const sum = paid.reduce((all, one) => all + toThousandths(one.amount), credit);
   expect(sum).toBe(booked.reduce((all, one) => all + toThousandths(one.amount), 0));
+  // What the bank took back counts for no invoice and is no credit, unless a person changed a payment by hand.
+  for (const { returned_transfer_id } of entries) {
+    if (returned_transfer_id === null) continue;
+    const { reference, credit } = await getTransfer(base.db, returned_transfer_id);
+    const left = paid.filter((one) => one.transfer === reference && one.status === 'completed');
+    expect([credit, left]).toEqual([0, []]);
+  }
 }

@@ -5,13 +5,13 @@ import {
   bookEntry,
   bookExactMatches,
   bookNamedEntry,
-  bookReturn,
   deleteRule,
   explainAsPayout,
   ignoreOutgoing,
   setEntryState,
   undoEntry,
 } from '@/lib/bank/book-entries';
+import { bookReturn } from '@/lib/bank/returns';
 import { uploadStatement } from '@/lib/bank/upload';
 import { rowId } from '@/lib/fields';
 import { staffWriter } from '@/lib/payments/typed-payment';
@@ -78,11 +78,12 @@ export const undo = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Books a returned payment, so that its invoices are owed again. */
+/** Books an entry as the return of a payment or a transfer, so that its invoices are owed again. */
 export const takeBack = staffAction({
   role: 'staff',
-  input: [rowId, rowId],
-  run: ({ runtime, staff }, _statement, id) => bookReturn(runtime.db, id, staffWriter(runtime, staff)),
+  input: [rowId, rowId, z.enum(['transfer', 'payment']), rowId],
+  run: ({ runtime, staff }, _statement, entry, kind, id) =>
+    bookReturn(runtime.db, entry, { kind, id }, staffWriter(runtime, staff)),
   done: (_returned, statement) => pageOf(statement, 'returned'),
   refused: ({ code }, statement) => pageOf(statement, code),
 });

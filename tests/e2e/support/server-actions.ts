@@ -225,7 +225,7 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
   'app/admin/bank/actions.ts#acceptExact': [1],
   'app/admin/bank/actions.ts#acceptPayout': [1, 1, 1],
   'app/admin/bank/actions.ts#undo': [1, 1],
-  'app/admin/bank/actions.ts#takeBack': [1, 1],
+  'app/admin/bank/actions.ts#takeBack': [1, 1, 'transfer', 1],
   'app/admin/bank/actions.ts#explain': [1, 1, 'ignored'],
   'app/admin/bank/actions.ts#ignoreOut': [1],
   'app/admin/bank/actions.ts#forget': [1],
