@@ -387,7 +387,7 @@ export const bankEntries = pgTable(
     purpose: text().notNull().default(''),
     bank_reference: text().notNull().default(''),
     is_return: boolean().notNull().default(false),
-    /** Digest of day, amount and position among entries that are alike. Entries of overlapping files share it. */
+    /** Digest of currency, day, amount and position among entries that are alike. Entries of overlapping files share it. */
     fingerprint: text().notNull(),
     state: bankEntryState().notNull().default('open'),
     transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),

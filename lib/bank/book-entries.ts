@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { bankEntries, bankRules, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -16,6 +16,7 @@ import {
   type EntryRow,
   getEntry,
   getStatement,
+  inPeriod,
   isOpen,
   listOpenEntries,
   proposeFor,
@@ -273,16 +274,11 @@ export async function ignoreOutgoing(
   statementId: number,
   writer: PaymentWriter,
 ): Promise<number> {
-  const { account, first_day, last_day } = await getStatement(db, statementId);
+  const statement = await getStatement(db, statementId);
   const found = await db
     .select({ id: e.id })
     .from(e)
-    .where(
-      and(
-        ...[eq(e.account, account), gte(e.day, first_day), lte(e.day, last_day), eq(e.state, 'open')],
-        sql`${e.amount} < 0 and not ${e.is_return}`,
-      ),
-    );
+    .where(and(...[inPeriod(statement), eq(e.state, 'open')], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
   await explain(db, ids, 'ignored', writer);
   return ids.length;

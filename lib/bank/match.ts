@@ -93,6 +93,39 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
+/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
+export function numbersIn(text: string): string[] {
+  const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
+  return words.flatMap((word, from) =>
+    [0, 1, 2, 3].flatMap((more) => {
+      const run = words.slice(from, from + more + 1);
+      const last = run.at(-1);
+      const joined = run.map(([one]) => one);
+      if (!last || run.length <= more || joined.join('').length > 40 || !/\d{2}/.test(joined.join('')))
+        return [];
+      const raw = text.toUpperCase().slice(word.index, last.index + last[0].length);
+      return [raw, joined.join(''), joined.join('-'), joined.join('/')];
+    }),
+  );
+}
+
+/** Returns the texts that differ from a number by one digit that is wrong, missing, additional or swapped. */
+export function neighboursOf(number: string): string[] {
+  if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
+  const digits = [...'0123456789'];
+  return [...number].flatMap((character, at) => {
+    const [before, after] = [number.slice(0, at), number.slice(at + 1)];
+    const swapped = before + (after[0] ?? '') + character + after.slice(1);
+    const inserted = digits.map((digit) => before + digit + character + after);
+    return [
+      ...inserted,
+      ...(/\d/.test(character) ? digits.map((digit) => before + digit + after) : []),
+      before + after,
+      swapped,
+    ];
+  });
+}
+
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Returns whether a run of words contains a number that neither side continues with a digit. */

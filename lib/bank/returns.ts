@@ -18,8 +18,8 @@ import {
   undoPaymentReturn,
   undoTransferReturn,
 } from '../payments/typed-payment';
-import { isNumberIn, MIN_NAME, nameShare, windowsOf } from './match';
-import { type EntryRow, listKnown, listRuled, numbersIn, requireOpen } from './queries';
+import { isNumberIn, MIN_NAME, nameShare, numbersIn, windowsOf } from './match';
+import { type EntryRow, listKnown, listRuled, requireOpen } from './queries';
 
 const e = bankEntries;
 

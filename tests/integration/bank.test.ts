@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bankEntries,
   company,
@@ -25,11 +25,13 @@ import {
 } from '@/lib/bank/book-entries';
 import {
   countEntries,
+  entryList,
   getStatement,
   listExplained,
   listOpenEntries,
   listRules,
   proposeFor,
+  statementList,
 } from '@/lib/bank/queries';
 import { bookReturn, proposeReturns } from '@/lib/bank/returns';
 import { uploadStatement } from '@/lib/bank/upload';
@@ -61,10 +63,10 @@ type Line = [day: string, amount: string, name: string, iban: string, text: stri
 
 const HEADER =
   '"Booking Date","Value Date","Partner Name","Partner Iban","Type","Payment Reference","Amount (EUR)"';
-const upload = (lines: Line[], name = 'n26.csv') => {
+const upload = (lines: Line[], name = 'n26.csv', account?: string) => {
   const rows = lines.map(([day, amount, from, iban, text]) => [day, day, from, iban, 'T', text, amount]);
   const csv = [HEADER, ...rows.map((cells) => cells.map((cell) => `"${cell}"`).join(','))].join('\n');
-  return uploadStatement(base.db, { name, bytes: Buffer.from(csv) }, writer);
+  return uploadStatement(base.db, { name, account, bytes: Buffer.from(csv) }, writer);
 };
 
 let drawn = 0;
@@ -203,6 +205,90 @@ describe('bank statements', () => {
       fields: [{ field: 'file', message: expect.stringContaining('DE25500105170137075030') }],
     });
   });
+
+  describe('with two own accounts', () => {
+    const SECOND = 'AT611904300234573201';
+    const setOther = (other_ibans: string | null) =>
+      base.db.update(company).set({ other_ibans }).where(eq(company.id, 1));
+    beforeAll(() => setOther(SECOND));
+    afterAll(() => setOther(null));
+    /** Returns an MT940 file of an account and a currency, with one credit on a day. */
+    const mt940 = (iban: string, currency: string, day: string, [opening, closing]: [number, number]) => {
+      const short = day.slice(2).replaceAll('-', '');
+      const text = `:20:X\n:25:${iban}\n:60F:C${short}${currency}${opening},00
+:61:${short}C${closing - opening},00NTRFNONREF\n:86:from Ada\n:62F:C${short}${currency}${closing},00\n-`;
+      return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(text) }, writer);
+    };
+
+    test('balances, gaps and known entries are those of one account and one currency', async () => {
+      const [one, two] = [newDay(), newDay()];
+      const of = [
+        await mt940(OWN, 'EUR', one, [100, 110]),
+        await mt940(SECOND, 'EUR', one, [500, 510]),
+        await mt940(SECOND, 'USD', one, [7, 17]),
+      ];
+      expect(of.map(({ isKnown }) => isKnown)).toEqual([false, false, false]);
+      const later = await mt940(SECOND, 'EUR', two, [510, 520]);
+      const statement = await getStatement(base.db, later.id);
+      expect(statement.before).toMatchObject({ id: of[1]?.id, account: SECOND, closing: 510 });
+      for (const { id } of [...of, later]) {
+        expect(await countEntries(base.db, await getStatement(base.db, id))).toMatchObject({ all: 1 });
+      }
+      expect((await openOf(later.id)).map(({ entry }) => [entry.account, entry.currency])).toEqual([
+        [SECOND, 'eur'],
+      ]);
+      expect((await getStatement(base.db, of[2]?.id ?? 0)).before).toBeNull();
+      const listed = await statementList.page(base.db, { account: 'AT61', sort: '-date' });
+      expect(listed.data.map((row) => [row.id, row.currency, row.open_entries])).toEqual([
+        [later.id, 'eur', 1],
+        [of[2]?.id, 'usd', 1],
+        [of[1]?.id, 'eur', 1],
+      ]);
+    });
+
+    test('a file that names no account is refused unless its account is chosen', async () => {
+      const lines: Line[] = [[newDay(), '1.00', 'X', '', 'x']];
+      await expect(upload(lines)).rejects.toMatchObject({
+        fields: [{ field: 'file', message: 'does not name its account: choose the account above' }],
+      });
+      const { id } = await upload(lines, 'n26.csv', SECOND);
+      expect(await getStatement(base.db, id)).toMatchObject({ account: SECOND });
+      await expect(upload(lines, 'n26.csv', 'DE25500105170137075030')).rejects.toMatchObject({
+        fields: [{ message: expect.stringContaining('which is not that of the company') }],
+      });
+    });
+  });
+
+  test('the CSV file of a statement has its entries of all days with how each is explained', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '90');
+    const [first, second] = [newDay(), newDay()];
+    const { id } = await upload([
+      [first, '90.00', '=Ada', newIban(), due.number],
+      [second, '-9.00', 'Shop', '', 'paper'],
+    ]);
+    await bookExactMatches(base.db, id, writer);
+    const { account, currency, first_day: from, last_day: to } = await getStatement(base.db, id);
+    let csv = '';
+    for await (const piece of entryList.csv(base.db, { account, currency, from, to })) csv += piece;
+    const [header, ...rows] = csv.trim().split(/\r?\n/);
+    expect(header).toContain('"id","account","currency","day","amount","name"');
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toMatch(new RegExp(`"${first}","90",.*"booked"`));
+    expect(rows[1]).toMatch(new RegExp(`"${second}","-9",.*"open"`));
+  });
+
+  test('a year of 5 MB is read, and everything of it is known when it is uploaded again', async () => {
+    const days = Array.from({ length: 100 }, () => newDay());
+    const lines = days.flatMap((day) =>
+      Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
+    );
+    const { id } = await upload(lines);
+    expect(await countEntries(base.db, await getStatement(base.db, id))).toMatchObject({ all: 2000 });
+    const again = await upload([...lines].reverse());
+    expect(again.isKnown).toBe(false);
+    expect(await countEntries(base.db, await getStatement(base.db, again.id))).toMatchObject({ all: 2000 });
+  }, 60_000);
 
   test('all exact matches are booked at once, one credit for each invoice, and undoing one opens its entry', async () => {
     const { id: customerId } = await createCustomer(base.db);

@@ -89,6 +89,14 @@ describe('CAMT.053', () => {
     ]);
   });
 
+  test('a CAMT file of almost 10 MB is read', async () => {
+    const text = 'Hosting '.repeat(55);
+    const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
+    const file = camt('02', entries, { closing: '11000.00' });
+    expect(file.length).toBeGreaterThan(8_000_000);
+    expect((await read(file)).entries).toHaveLength(10_000);
+  }, 30_000);
+
   test.each([
     [
       'an entity',
@@ -253,7 +261,7 @@ describe('CSV files of banks', () => {
 
   test('a file that is empty or too large is refused', async () => {
     expect(await reasonOf('')).toBe('is empty');
-    expect(await reasonOf(Buffer.alloc(900_001, 32))).toContain('must have at most 900 KB');
+    expect(await reasonOf(Buffer.alloc(10_000_001, 32))).toContain('must have at most 10 MB');
   });
 });
 

@@ -12,27 +12,11 @@ import {
   undoEntry,
 } from '@/lib/bank/book-entries';
 import { bookReturn } from '@/lib/bank/returns';
-import { uploadStatement } from '@/lib/bank/upload';
 import { rowId } from '@/lib/fields';
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?notice=${notice}`;
-
-/** Adds a statement from a file, and redirects to its page. A refused file shows line and reason in the form. */
-export const upload = staffFormAction({
-  role: 'staff',
-  input: [],
-  form: ['file'],
-  run: async ({ runtime, staff }, _typed, form) => {
-    const file = form.get('file');
-    const [name, bytes] =
-      file instanceof File ? [file.name, Buffer.from(await file.arrayBuffer())] : ['', Buffer.alloc(0)];
-    return uploadStatement(runtime.db, { name, bytes }, staffWriter(runtime, staff));
-  },
-  done: ({ id, isKnown, booked }) => pageOf(id, isKnown ? 'known' : booked > 0 ? 'ruled' : 'uploaded'),
-  refused: ({ problems }) => ({ typed: {}, problems }),
-});
 
 const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
 

@@ -7,13 +7,16 @@ import { type Column, RecordList, type RecordRows } from '../_components/lists/r
 
 export const BANK_STATEMENTS = declareList({
   title: 'Bank statements',
-  description: 'Statements of your own account. Money that arrived is booked when you accept a proposal.',
+  description: 'Statements of your own accounts. Money that arrived is booked when you accept a proposal.',
   path: '/admin/bank',
   noun: 'bank statement',
   yet: 'Upload the first one here.',
-  // Without a CSV file, because the bank's own file has the same rows.
+  // The CSV files are those of single statements, with their entries.
   source: { schema: statementList.schema, read: statementList.read },
-  fields: (today) => [{ name: 'from', label: 'Last day', presets: pastPresets(today) }],
+  fields: (today) => [
+    { name: 'account', label: 'Account', placeholder: 'IBAN, or a part of it' },
+    { name: 'from', label: 'Last day', presets: pastPresets(today) },
+  ],
   Rows: StatementList,
 });
 
@@ -26,7 +29,7 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
       columns={COLUMNS}
       entryOf={(row) => ({
         title: periodOf(row),
-        detail: joinTexts(row.account, openText(row)),
+        detail: joinTexts(accountOf(row), openText(row)),
         figure: balance(row.closing, row.currency),
       })}
       sorting={sorting}
@@ -36,6 +39,8 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
 
 const periodOf = ({ first_day, last_day }: ListedStatement) =>
   `${formatDate(first_day)} – ${formatDate(last_day)}`;
+
+const accountOf = ({ account, currency }: ListedStatement) => `${account} ${currency.toUpperCase()}`;
 
 const openText = ({ open_entries }: ListedStatement) =>
   open_entries === 0 ? 'All explained' : `${formatCount(open_entries, 'entry', 'entries')} not explained`;
@@ -51,7 +56,7 @@ const COLUMNS: Column<ListedStatement>[] = [
     descends: true,
     cell: (row) => <strong>{periodOf(row)}</strong>,
   },
-  { label: 'Account', cell: ({ account }) => account, title: true },
+  { label: 'Account', cell: accountOf, title: true },
   { label: 'Entries', width: '22%', cell: openText },
   {
     label: 'Booked',

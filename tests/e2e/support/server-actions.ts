@@ -219,7 +219,6 @@ export const actionArguments = (otherId: string, uploadId: string): Record<strin
     first,
     new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
   ],
-  'app/admin/bank/actions.ts#upload': [null, new Fields({ file: 'x' })],
   'app/admin/bank/actions.ts#accept': [1, 1, 1, [], new Fields({ remember: '' })],
   'app/admin/bank/actions.ts#acceptNamed': [1, 1, null, new Fields({ named: 'K10001', remember: '' })],
   'app/admin/bank/actions.ts#acceptExact': [1],

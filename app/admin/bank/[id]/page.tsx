@@ -18,6 +18,7 @@ import { Dimmed, Instant, Money } from '../../_components/display/values';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
+import { DownloadButton } from '../../_components/lists/list-page';
 import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
@@ -65,6 +66,11 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
         </>
       }
       notice={<OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />}
+      actions={
+        <DownloadButton href={`/admin/export/bank-entries?statement=${statement.id}`}>
+          Download CSV
+        </DownloadButton>
+      }
     >
       <Balance statement={statement} />
       <Section

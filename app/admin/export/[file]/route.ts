@@ -1,10 +1,13 @@
 import { notFound } from 'next/navigation';
+import { entryList, getStatement } from '@/lib/bank/queries';
 import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
 import { datevFile, datevName } from '@/lib/exports/datev';
 import { documentsZip } from '@/lib/exports/documents-zip';
 import { EXPORT_KINDS, EXPORT_NAMES, exportCsv } from '@/lib/exports/export-csv';
+import { rowId } from '@/lib/fields';
 import { REPORT_MONTHS, REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
 import { csvFile, fileRoute, listFile, type OpenFile } from '../../_components/lists/csv';
+import { orNotFound } from '../../_components/page/staff-page';
 import { CREDIT_NOTES } from '../../credit-notes/list';
 import { CUSTOMERS } from '../../customers/list';
 import { INVOICES } from '../../invoices/list';
@@ -35,6 +38,14 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(SALES_DOCUMENTS),
   ...listFile(SERVERS),
   ...listFile(EVENTS),
+
+  /** The entries of a bank statement's days. */
+  async 'bank-entries'({ searchParams }, { db }) {
+    const id = rowId.safeParse(Number(searchParams.get('statement'))).data ?? notFound();
+    const statement = await orNotFound(getStatement(db, id));
+    const { account, currency, first_day: from, last_day: to } = statement;
+    return csvFile(`bank-${account}-${from}-${to}`, entryList.csv(db, { account, currency, from, to }));
+  },
 
   /** All records of a kind, in the same format as the export command's. */
   records({ searchParams }, { db }, today) {
