@@ -335,7 +335,10 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
   return entries.map((entry) => ({
     entry,
     payout: payouts.get(entry.id) ?? null,
-    proposals: (payouts.has(entry.id) ? [] : propose(toCredit(entry), candidates)).flatMap((one) => {
+    proposals: (payouts.has(entry.id) || !(entry.amount > 0)
+      ? []
+      : propose(toCredit(entry), candidates)
+    ).flatMap((one) => {
       const customer = byId.get(one.customer_id);
       return customer ? { ...one, customer } : [];
     }),

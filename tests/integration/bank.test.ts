@@ -441,6 +441,9 @@ describe('bank statements', () => {
     const back = await upload([[newDay(), '-45.00', 'X', '', `Retoure ${due.number}`]]);
     const [open] = await openOf(back.id);
     expect(open && (await proposeReturns(base.db, open.entry))).toEqual([]);
+    // Money that left pays no invoice, even if its text names one that is owed.
+    expect(await dueOf(due.id)).toBe(1);
+    expect(open?.proposals).toEqual([]);
   });
 
   test('erasing a customer empties the name, the account and the text of booked entries, and deletes the rules', async () => {

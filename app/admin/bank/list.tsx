@@ -30,15 +30,17 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
       entryOf={(row) => ({
         title: periodOf(row),
         detail: joinTexts(accountOf(row), openText(row)),
-        figure: balance(row.closing, row.currency),
+        // A file without balances leaves the room to the period.
+        figure: row.closing === null ? '–' : balance(row.closing, row.currency),
       })}
       sorting={sorting}
     />
   );
 }
 
-const periodOf = ({ first_day, last_day }: ListedStatement) =>
-  `${formatDate(first_day)} – ${formatDate(last_day)}`;
+/** Returns the days of a statement. */
+export const periodOf = ({ first_day, last_day }: Pick<ListedStatement, 'first_day' | 'last_day'>) =>
+  first_day === last_day ? formatDate(first_day) : `${formatDate(first_day)} – ${formatDate(last_day)}`;
 
 const accountOf = ({ account, currency }: ListedStatement) => `${account} ${currency.toUpperCase()}`;
 

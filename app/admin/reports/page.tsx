@@ -178,22 +178,17 @@ function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[];
     textOf(report, column, values[column], currency);
   const [first, last] = [rows.at(0), rows.at(-1)];
   return (
-    <Section
-      title={title}
-      action={
-        <Group gap="xs">
-          {report === 'revenue' && (
-            <DownloadButton href={file.replace('report=revenue', 'report=product-revenue')}>
-              Net by product as CSV
-            </DownloadButton>
-          )}
-          <DownloadButton href={file}>{`${title} as CSV`}</DownloadButton>
-        </Group>
-      }
-    >
+    <Section title={title} action={<DownloadButton href={file}>{`${title} as CSV`}</DownloadButton>}>
       <Text size="sm" c="dimmed" px="md" pt="md">
         {text}
       </Text>
+      {report === 'revenue' && (
+        <Group px="md" pt="sm">
+          <DownloadButton href={file.replace('report=revenue', 'report=product-revenue')}>
+            Net by product as CSV
+          </DownloadButton>
+        </Group>
+      )}
       {first && last && (
         <BarChart
           label={`${title}, ${label}, by month from ${formatMonth(first.month)} to ${formatMonth(last.month)}`}

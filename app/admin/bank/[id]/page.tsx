@@ -33,9 +33,7 @@ import {
   takeBack,
   undo,
 } from '../actions';
-
-const periodOf = ({ first_day, last_day }: StatementRow) =>
-  `${formatDate(first_day)} – ${formatDate(last_day)}`;
+import { periodOf } from '../list';
 
 export const generateMetadata = titleOfRow(
   'Bank statement',
@@ -78,7 +76,11 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
         action={<Buttons statement={statement} proposed={proposed} {...counts} />}
       >
         {entries.length === 0 ? (
-          <EmptyText>{`None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}</EmptyText>
+          <EmptyText>
+            {counts.all === 1
+              ? 'None. The only entry of this period is explained.'
+              : `None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}
+          </EmptyText>
         ) : (
           <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
             {proposed.map((one) => (
@@ -292,10 +294,13 @@ function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
   );
   const who = formatCustomer({ name: customer.names[0] ?? '', customer_number: customer.customer_number });
   return (
-    <form action={accept.bind(null, statement, id, customer_id, shares)} aria-label={`Book for ${who}`}>
+    <form
+      action={accept.bind(null, statement, id, customer_id, shares)}
+      aria-label={`Book entry ${id} for ${who}`}
+    >
       <Group gap="md" justify="space-between" align="flex-start">
-        <Stack gap={2} flex="1 1 260px">
-          <Text size="sm" fw={500}>
+        <Stack gap={2} flex="1 1 260px" miw={0}>
+          <Text size="sm" fw={500} className="break-anywhere">
             <TextLink href={`/admin/customers/${customer_id}`}>{who}</TextLink>
           </Text>
           <Text size="sm">
@@ -326,7 +331,7 @@ function ReturnForm({ statement, entry, one, isFirst }: ReturnProps) {
   return (
     <form
       action={takeBack.bind(null, statement, entry.id, kind, id)}
-      aria-label={`Book the return of ${reference}`}
+      aria-label={`Book entry ${entry.id} as the return of ${reference}`}
     >
       <Group gap="md" justify="space-between" align="flex-start">
         <Stack gap={2} flex="1 1 260px" miw={0}>
@@ -390,11 +395,11 @@ function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: num
       )
     ) : (
       <>
+        {row.is_returned && 'Returned: '}
         <TextLink href={`/admin/payments/transfers/${transfer_id}`}>
           {customer && formatCustomer(customer)}
         </TextLink>
         {recorded !== null && recorded !== amount && ` as ${formatMoney(recorded, currency)}`}
-        {row.is_returned && ', returned'}
       </>
     );
   };
@@ -406,7 +411,12 @@ function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: num
         { label: 'Date', width: '12%', cell: ({ day }) => formatDate(day) },
         { label: 'From or to', width: '20%', cell: ({ name }) => name || null, title: true },
         { label: 'Text', cell: ({ purpose }) => purpose || null, title: true },
-        { label: 'Booked for', width: '22%', cell: outcome },
+        {
+          label: 'Booked for',
+          width: '22%',
+          cell: outcome,
+          title: ({ customer }) => (customer ? formatCustomer(customer) : undefined),
+        },
         {
           label: 'Amount',
           width: '13%',
