@@ -253,7 +253,6 @@ async function fillForms(db: Database) {
   }
   const statement = await insertStatement(db);
   return {
-    ten,
     customer,
     alone,
     server,
