@@ -309,6 +309,8 @@ export const company = pgTable(
     /** In capitals, without spaces. */
     iban: text(),
     bic: text(),
+    /** IBANs of further own accounts, separated by commas. Documents do not print them. */
+    other_ibans: text(),
     /** Sentence that documents print instead of the usual one with the due date. */
     payment_terms: text(),
     footer: text(),

@@ -41,6 +41,8 @@ export const paymentSource = pgEnum('payment_source', ['api', 'staff', 'stripe',
 export interface PaidBack {
   amount: string;
   date: string;
+  /** Set if the bank returned the whole transfer. */
+  is_return?: true;
 }
 
 /**
@@ -385,11 +387,14 @@ export const bankEntries = pgTable(
     purpose: text().notNull().default(''),
     bank_reference: text().notNull().default(''),
     is_return: boolean().notNull().default(false),
-    /** Digest of day, amount and position among entries that are alike. Entries of overlapping files share it. */
+    /** Digest of currency, day, amount and position among entries that are alike. Entries of overlapping files share it. */
     fingerprint: text().notNull(),
     state: bankEntryState().notNull().default('open'),
     transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),
     payout_id: integer().references(() => stripePayouts.id, { onDelete: 'set null' }),
+    /** The transfer, or the payment without a transfer, that the bank took back with this entry. */
+    returned_transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),
+    returned_payment_id: integer().references(() => payments.id, { onDelete: 'set null' }),
     ...timestamps,
   },
   (t) => [
@@ -399,6 +404,12 @@ export const bankEntries = pgTable(
     index('bank_entries_iban').on(t.iban, t.id).where(sql`${t.iban} <> ''`),
     uniqueIndex('bank_entries_transfer').on(t.transfer_id).where(sql`${t.transfer_id} is not null`),
     uniqueIndex('bank_entries_payout').on(t.payout_id).where(sql`${t.payout_id} is not null`),
+    uniqueIndex('bank_entries_returned_transfer')
+      .on(t.returned_transfer_id)
+      .where(sql`${t.returned_transfer_id} is not null`),
+    uniqueIndex('bank_entries_returned_payment')
+      .on(t.returned_payment_id)
+      .where(sql`${t.returned_payment_id} is not null`),
   ],
 );
 

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { bankEntries, bankRules, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -14,13 +14,15 @@ import { unmistakable } from '../read-amount';
 import { spread } from './match';
 import {
   type EntryRow,
-  findReturned,
   getEntry,
   getStatement,
+  inPeriod,
   isOpen,
   listOpenEntries,
   proposeFor,
+  requireOpen,
 } from './queries';
+import { undoReturn } from './returns';
 
 const e = bankEntries;
 
@@ -160,15 +162,6 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/** @throws AppError not_found; conflict if the entry is explained, or if money left the account */
-async function requireOpen(db: Database, id: number): Promise<EntryRow> {
-  const entry = await getEntry(db, id);
-  if (entry.state !== 'open' || entry.transfer_id !== null || entry.payout_id !== null) {
-    throw new AppError('conflict', 'The entry was explained meanwhile.');
-  }
-  return entry;
-}
-
 /** Records the transfer of an entry. Its reference contains the entry's id, so that two clicks cannot book it twice. */
 async function book(
   db: Database,
@@ -249,25 +242,19 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
 }
 
 /**
- * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, or unlinks its payout.
+ * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, withdraws its return, or unlinks its
+ * payout.
  *
  * @throws AppError not_found; conflict
  */
 export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const { transfer_id, payout_id } = await getEntry(db, id);
+  const entry = await getEntry(db, id);
+  const { transfer_id, payout_id, returned_transfer_id, returned_payment_id } = entry;
+  if ((returned_transfer_id ?? returned_payment_id) !== null) return undoReturn(db, entry, writer);
   if (payout_id !== null) await movePayout(db, id, { from: payout_id, to: null }, writer);
   if (transfer_id === null) return;
   const { version } = await getTransfer(db, transfer_id);
   await deleteTransfer(db, { id: transfer_id, version }, writer);
-}
-
-/** Books a return: deletes the transfer of the entry that it takes back, and marks both. @throws AppError not_found; conflict */
-export async function bookReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const entry = await requireOpen(db, id);
-  const original = entry.is_return && entry.amount < 0 ? await findReturned(db, entry) : null;
-  if (!original) throw new AppError('conflict', 'No booked entry of this amount and party was found.');
-  await undoEntry(db, original.id, writer);
-  await explain(db, [entry.id, original.id], 'returned', writer);
 }
 
 /** Marks an entry as no payment of a customer, or opens it again. @throws AppError not_found; conflict */
@@ -287,16 +274,11 @@ export async function ignoreOutgoing(
   statementId: number,
   writer: PaymentWriter,
 ): Promise<number> {
-  const { account, first_day, last_day } = await getStatement(db, statementId);
+  const statement = await getStatement(db, statementId);
   const found = await db
     .select({ id: e.id })
     .from(e)
-    .where(
-      and(
-        ...[eq(e.account, account), gte(e.day, first_day), lte(e.day, last_day), eq(e.state, 'open')],
-        sql`${e.amount} < 0 and not ${e.is_return}`,
-      ),
-    );
+    .where(and(...[inPeriod(statement), eq(e.state, 'open')], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
   await explain(db, ids, 'ignored', writer);
   return ids.length;
@@ -311,7 +293,9 @@ async function explain(
   { actor }: PaymentWriter,
 ): Promise<void> {
   await transact(db, async (tx) => {
-    const where = and(inArray(e.id, ids), isNull(e.transfer_id), isNull(e.payout_id));
+    const isLinked = sql`num_nonnulls(${e.transfer_id}, ${e.payout_id}, ${e.returned_transfer_id},
+      ${e.returned_payment_id}) > 0`;
+    const where = and(inArray(e.id, ids), sql`not ${isLinked}`);
     const before = await tx
       .select({ id: e.id, state: e.state })
       .from(e)

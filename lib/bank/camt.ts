@@ -1,5 +1,6 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import {
+  isReturn,
   joinStatements,
   refuse,
   type StatedEntry,
@@ -152,7 +153,7 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
     line,
     day: toDay(booked || textAt(entry, 'ValDt', 'Dt'), 'iso', line),
     reference: toLine(textAt(entry, 'AcctSvcrRef') || textAt(entry, 'NtryRef')) || null,
-    is_return: textAt(entry, 'RvslInd') === 'true',
+    is_return: textAt(entry, 'RvslInd') === 'true' || isReturn({ codes: codesOf(entry) }),
   };
   const details = all(entry, 'NtryDtls', 'TxDtls');
   const amounts = details.map((one) => amountOf(one, entry, currency, line));
@@ -171,6 +172,12 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
+/** Returns the bank transaction codes of an entry or a transaction: that of ISO 20022, and the parts of the bank's own. */
+function codesOf(of: Element): string[] {
+  const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
+  return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
+}
+
 /** Returns the amount of a transaction, or null if the file does not give it. Version 02 has it among the details. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
@@ -187,7 +194,8 @@ function partyOf(
   shared: { is_return: boolean; reference: string | null },
 ) {
   const [one] = details;
-  const is_return = shared.is_return || all(one, 'RtrInf').length > 0;
+  const is_return =
+    shared.is_return || all(one, 'RtrInf').length > 0 || (one ? isReturn({ codes: codesOf(one) }) : false);
   // The parties of a returned payment are those of the original one.
   const party = amount > 0 !== is_return ? 'Dbtr' : 'Cdtr';
   const name = textAt(one, 'RltdPties', party, 'Nm') || textAt(one, 'RltdPties', party, 'Pty', 'Nm');

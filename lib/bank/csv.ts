@@ -2,6 +2,7 @@ import { csvRows, linesOf, rowTexts } from '../imports/text-file';
 import type { DecimalSeparator } from '../read-amount';
 import {
   type DayForm,
+  isReturn,
   joinStatements,
   refuse,
   type StatedEntry,
@@ -88,6 +89,41 @@ const FORMATS: BankFormat[] = [
     account: 'iban kontoinhaber',
   },
   {
+    bank: 'Volksbank',
+    day: 'buchungstag',
+    form: 'german',
+    amount: 'betrag',
+    separator: ',',
+    currency: 'waehrung',
+    names: ['name zahlungsbeteiligter'],
+    iban: 'iban zahlungsbeteiligter',
+    purpose: ['verwendungszweck', 'buchungstext'],
+    account: 'iban auftragskonto',
+    balance: 'saldo nach buchung',
+  },
+  {
+    bank: 'Erste',
+    day: 'buchungsdatum',
+    form: 'german',
+    amount: 'betrag',
+    separator: ',',
+    currency: 'währung',
+    names: ['partnername'],
+    iban: 'partner iban',
+    purpose: ['zahlungsreferenz', 'buchungs-details', 'buchungs-info', 'buchungstext'],
+    reference: 'buchungsreferenz',
+  },
+  {
+    bank: 'Raiffeisen',
+    day: 'buchungsdatum',
+    form: 'german',
+    amount: 'betrag',
+    separator: ',',
+    currency: 'währung',
+    names: [],
+    purpose: ['umsatztext'],
+  },
+  {
     bank: 'N26',
     day: 'booking date',
     form: 'iso',
@@ -136,6 +172,8 @@ interface Row {
 }
 
 const DELIMITERS = [';', ',', '\t'];
+/** The columns of the file of Raiffeisen ELBA, which has no header. */
+const ELBA = ['buchungsdatum', 'umsatztext', 'valutadatum', 'betrag', 'währung', 'zeitstempel'];
 /** Number of rows before the header, where banks write the account and the period. */
 const MAX_PREAMBLE = 20;
 const ROWS_AT_ONCE = 1000;
@@ -148,6 +186,8 @@ const ROWS_AT_ONCE = 1000;
 export async function readBankCsv(text: string): Promise<Statement> {
   for (const delimiter of DELIMITERS) {
     const { rows, broken } = await toRows(text, delimiter);
+    const elba = FORMATS.find((one) => fits(one, ELBA));
+    if (elba && !broken && isElba(rows[0])) return toStatement(elba, ELBA, [], rows);
     for (const [at, { cells }] of rows.slice(0, MAX_PREAMBLE).entries()) {
       const names = cells.map((cell) => cell.trim().toLowerCase());
       const format = FORMATS.find((one) => fits(one, names));
@@ -172,6 +212,14 @@ async function toRows(text: string, delimiter: string) {
     }
   }
   return { rows, broken };
+}
+
+/** Returns whether a row is an entry of the file of Raiffeisen ELBA: date, text, date, amount, currency, time. */
+function isElba(row: Row | undefined): boolean {
+  const [day = '', , valued = '', amount = '', currency = '', at = ''] = row?.cells ?? [];
+  const isDay = (text: string) => /^\d\d\.\d\d\.\d{4}/.test(text.trim());
+  const isEntry = /^[-+\d.]+,\d\d$/.test(amount.trim()) && /^[A-Z]{3}$/.test(currency.trim());
+  return row?.cells.length === ELBA.length && [day, valued, at].every(isDay) && isEntry;
 }
 
 function fits(format: BankFormat, names: string[]): boolean {
@@ -247,7 +295,7 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
     iban: toIban(cell(format.iban ?? '')) ?? toIban(/\b[A-Z]{2}\d{2}[A-Z\d]{11,30}\b/.exec(purpose)?.[0]),
     purpose,
     reference: toLine(cell(format.reference ?? '')) || null,
-    is_return: /r(ü|ue)ck(lastschrift|überweisung|ueberweisung|gabe)|retoure/i.test(purpose),
+    is_return: isReturn({ text: purpose }),
   };
 }
 

@@ -47,7 +47,7 @@ const MAX_PROPOSALS = 3;
 /** Score of the weakest evidence that alone leads to a proposal. */
 const MIN_SCORE = 20;
 /** Share of a customer's name that an entry must contain, so that the name counts. */
-const MIN_NAME = 0.6;
+export const MIN_NAME = 0.6;
 /** A proposal must lead by this much over that of any other customer to be booked without a look. */
 const LEAD = 25;
 
@@ -93,6 +93,39 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
+/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
+export function numbersIn(text: string): string[] {
+  const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
+  return words.flatMap((word, from) =>
+    [0, 1, 2, 3].flatMap((more) => {
+      const run = words.slice(from, from + more + 1);
+      const last = run.at(-1);
+      const joined = run.map(([one]) => one);
+      if (!last || run.length <= more || joined.join('').length > 40 || !/\d{2}/.test(joined.join('')))
+        return [];
+      const raw = text.toUpperCase().slice(word.index, last.index + last[0].length);
+      return [raw, joined.join(''), joined.join('-'), joined.join('/')];
+    }),
+  );
+}
+
+/** Returns the texts that differ from a number by one digit that is wrong, missing, additional or swapped. */
+export function neighboursOf(number: string): string[] {
+  if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
+  const digits = [...'0123456789'];
+  return [...number].flatMap((character, at) => {
+    const [before, after] = [number.slice(0, at), number.slice(at + 1)];
+    const swapped = before + (after[0] ?? '') + character + after.slice(1);
+    const inserted = digits.map((digit) => before + digit + character + after);
+    return [
+      ...inserted,
+      ...(/\d/.test(character) ? digits.map((digit) => before + digit + after) : []),
+      before + after,
+      swapped,
+    ];
+  });
+}
+
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Returns whether a run of words contains a number that neither side continues with a digit. */
@@ -100,6 +133,12 @@ function holds(window: string, number: string): boolean {
   const at = window.indexOf(number);
   if (at < 0) return false;
   return !/\d/.test(window[at - 1] ?? '') && !/\d/.test(window[at + number.length] ?? '');
+}
+
+/** Returns whether a number or a reference of at least four characters is in one of the runs of words. */
+export function isNumberIn(number: string, windows: string[]): boolean {
+  const wanted = plain(number);
+  return wanted.length >= 4 && windows.some((window) => holds(window, wanted));
 }
 
 /** Returns whether two texts differ by one missing, additional or other character, or by two swapped ones. */
@@ -168,7 +207,8 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => word.length > 1 && !FORMS.has(word));
 }
 
-function nameShare(ours: string, theirs: string): number {
+/** Returns the share of the words of our name that their name contains, 0 to 1. */
+export function nameShare(ours: string, theirs: string): number {
   const [wanted, given] = [wordsOf(ours), new Set(wordsOf(theirs))];
   if (wanted.length === 0) return 0;
   return wanted.filter((word) => given.has(word)).length / wanted.length;

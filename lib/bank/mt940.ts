@@ -1,4 +1,5 @@
 import {
+  isReturn,
   joinStatements,
   refuse,
   type StatedEntry,
@@ -147,7 +148,8 @@ const ENTRY =
   /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
 
 function toEntry({ text, line }: Field, currency: string): StatedEntry {
-  const [, valued = '', booked, mark = '', , amount = '', , own = '', banks] = ENTRY.exec(text) ?? [];
+  const [, valued = '', booked, mark = '', , amount = '', type = '', own = '', banks] =
+    ENTRY.exec(text) ?? [];
   if (mark === '') throw refuse('has an entry that cannot be read', line);
   const thousandths = toAmount(amount.replace(/,$/, ''), currency, ',', line);
   // RC takes a credit back, so money leaves. RD takes a debit back.
@@ -160,7 +162,7 @@ function toEntry({ text, line }: Field, currency: string): StatedEntry {
     iban: null,
     purpose: own.trim() === 'NONREF' ? '' : toLine(own),
     reference: toLine(banks) || null,
-    is_return: mark.startsWith('R'),
+    is_return: mark.startsWith('R') || isReturn({ codes: [type], text: own }),
   };
 }
 
@@ -177,13 +179,14 @@ function bookingDay(valued: string, booked: string | undefined, line: number): s
   return toDay(closest, 'iso', line);
 }
 
-/** Transaction codes of German banks for returned direct debits and transfers. */
-const RETURNS = new Set(['108', '109', '159', '181', '182', '183', '184']);
 const KEYWORD = /(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|IBAN|BIC)\+/;
 
 function withDetails(entry: StatedEntry, text: string): StatedEntry {
   const [, code = '', mark, body = ''] = /^(\d{3})([?>@~])([\s\S]*)$/.exec(text) ?? [];
-  if (mark === undefined) return { ...entry, purpose: toLine(entry.purpose, text.replaceAll('\n', ' ')) };
+  if (mark === undefined) {
+    const purpose = toLine(entry.purpose, text.replaceAll('\n', ' '));
+    return { ...entry, purpose, is_return: entry.is_return || isReturn({ text: purpose }) };
+  }
   const subs = new Map(
     body
       .replaceAll('\n', '')
@@ -204,6 +207,6 @@ function withDetails(entry: StatedEntry, text: string): StatedEntry {
     name: toLine(join(32, 33)) || null,
     iban: toIban(subs.get('31')) ?? (parts.includes('IBAN') ? toIban(keyed('IBAN')) : null),
     purpose: toLine(entry.purpose, purpose),
-    is_return: entry.is_return || RETURNS.has(code),
+    is_return: entry.is_return || isReturn({ codes: [code], text: purpose }),
   };
 }

@@ -7,14 +7,15 @@ import {
   gt,
   gte,
   inArray,
-  isNotNull,
   isNull,
+  like,
   lt,
   lte,
   or,
   type SQL,
   sql,
 } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Database, inTexts, pickColumns } from '@/db/database';
 import {
   bankEntries,
@@ -25,17 +26,26 @@ import {
   stripePayouts,
   transfers,
 } from '@/db/schema';
-import { dayFilters, defineList } from '../counted-list/define-list';
+import { dayFilters, defineList, filter } from '../counted-list/define-list';
 import { findCustomers } from '../customers/find-customers';
 import { hasOwnNumber } from '../customers/match-customer';
 import { customerName, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
 import { AppError } from '../errors';
+import { textLine } from '../fields';
 import { toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID, type Page, type PageRequest } from '../page';
 import { literal, readPage } from '../page-query';
 import { PAYOUT_DAYS } from '../sync/reconcile/payouts';
-import { type Candidate, type Credit, matchPayouts, type Proposal, propose, windowsOf } from './match';
+import {
+  type Candidate,
+  type Credit,
+  matchPayouts,
+  neighboursOf,
+  numbersIn,
+  type Proposal,
+  propose,
+} from './match';
 
 const s = bankStatements;
 const e = bankEntries;
@@ -47,16 +57,27 @@ const STATEMENT_COLUMNS = pickColumns(
 );
 
 /** Entries of the account in the statement's period, from whichever file they came first. */
-const inPeriod = (of: { account: SQL | string; first_day: SQL | string; last_day: SQL | string }) =>
-  and(eq(e.account, of.account), gte(e.day, of.first_day), lte(e.day, of.last_day));
+export const inPeriod = ({ account, currency, first_day, last_day }: Period) =>
+  and(eq(e.account, account), eq(e.currency, currency), gte(e.day, first_day), lte(e.day, last_day));
 
 /** An entry that is not explained yet. */
-export const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id));
+export const isOpen = and(
+  ...[eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id)],
+  ...[isNull(e.returned_transfer_id), isNull(e.returned_payment_id)],
+);
+
+/** An IBAN or a part of it, as a person types it. */
+const accountText = textLine(60)
+  .transform((text) => text.replace(/\s/g, '').toUpperCase())
+  .pipe(z.string().regex(/^[A-Z\d]{1,34}$/, 'must be an IBAN or a part of it'));
 
 /** The list of bank statements on staff pages. */
 export const statementList = defineList({
   table: s,
-  filters: { ...dayFilters(s.last_day) },
+  filters: {
+    account: filter(accountText, (text) => ({ where: like(s.account, `%${text}%`) })),
+    ...dayFilters(s.last_day),
+  },
   orders: { date: sql`${s.last_day}` },
   sort: '-date',
   rows: readStatements,
@@ -80,8 +101,9 @@ async function readStatements(db: Database, ids: number[]) {
   const found = await db
     .select({
       ...STATEMENT_COLUMNS,
-      open_entries: sql<number>`(select count(*)::int from ${e} where ${e.account} = ${s.account}
-        and ${e.day} between ${s.first_day} and ${s.last_day} and ${isOpen})`,
+      // With a single table in the query, drizzle names no tables, so these columns need theirs written out.
+      open_entries: sql<number>`(select count(*)::int from ${e} where ${e}.account = ${s}.account
+        and ${e}.currency = ${s}.currency and ${e}.day between ${s}.first_day and ${s}.last_day and ${isOpen})`,
     })
     .from(s)
     .where(inArray(s.id, ids));
@@ -102,7 +124,7 @@ function toStatement<Row extends { opening: string | null; closing: string | nul
 }
 
 /**
- * Returns a statement with the one before it, if any.
+ * Returns a statement with the one of the same account and currency before it, if any.
  *
  * @throws AppError not_found
  */
@@ -117,7 +139,7 @@ export async function getStatement(db: Database, id: number) {
     .from(s)
     .where(
       and(
-        eq(s.account, found.account),
+        ...[eq(s.account, found.account), eq(s.currency, found.currency)],
         or(lt(s.last_day, found.last_day), and(eq(s.last_day, found.last_day), lt(s.id, found.id))),
       ),
     )
@@ -132,6 +154,7 @@ const ENTRY_COLUMNS = pickColumns(
   e,
   ...(['id', 'account', 'currency', 'day', 'amount', 'name', 'iban', 'purpose', 'bank_reference'] as const),
   ...(['is_return', 'state', 'transfer_id', 'payout_id'] as const),
+  ...(['returned_transfer_id', 'returned_payment_id'] as const),
 );
 
 const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row, 'amount');
@@ -149,7 +172,17 @@ export async function getEntry(db: Database, id: number) {
   return toEntry(found);
 }
 
-type Period = Pick<StatementRow, 'account' | 'first_day' | 'last_day'>;
+/** Returns an entry that is not explained. @throws AppError not_found; conflict if it is explained */
+export async function requireOpen(db: Database, id: number): Promise<EntryRow> {
+  const entry = await getEntry(db, id);
+  if (outcomeOf(entry) !== 'open') {
+    throw new AppError('conflict', 'The entry was explained meanwhile.');
+  }
+  return entry;
+}
+
+/** The days of a statement. A bank can keep several currencies under one IBAN, each with its own balance. */
+type Period = Pick<StatementRow, 'account' | 'currency' | 'first_day' | 'last_day'>;
 
 /** Lists unexplained entries of a period, money that arrived first. */
 export async function listOpenEntries(db: Database, period: Period, limit: number): Promise<EntryRow[]> {
@@ -181,10 +214,7 @@ export async function listExplained(
   period: Period,
   request: PageRequest,
 ): Promise<Page<ExplainedEntry>> {
-  const where = and(
-    inPeriod(period),
-    or(sql`${e.state} <> 'open'`, isNotNull(e.transfer_id), isNotNull(e.payout_id)),
-  );
+  const where = and(inPeriod(period), sql`not (${isOpen})`);
   const total = async () => (await db.select({ all: count() }).from(e).where(where))[0]?.all ?? 0;
   return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
 }
@@ -206,6 +236,9 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
       customer: snippetColumns,
       recorded: transfers.amount,
       payout: PAYOUT_COLUMNS,
+      /** Whether another entry returned the money of this one. */
+      is_returned: sql<boolean>`exists (select from ${e} later
+        where later.returned_transfer_id = ${e}.transfer_id)`,
     })
     .from(e)
     .leftJoin(transfers, eq(transfers.id, e.transfer_id))
@@ -223,6 +256,43 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
   }));
 }
 
+/** The entries of a statement as a CSV file. */
+export const entryList = defineList({
+  table: e,
+  filters: {
+    account: filter(accountText, (account) => ({ where: eq(e.account, account) })),
+    currency: filter(z.string(), (currency) => ({ where: eq(e.currency, currency) })),
+    ...dayFilters(e.day),
+  },
+  orders: { date: sql`${e.day}` },
+  sort: 'date',
+  rows: (db, ids) => readExplained(db, inArray(e.id, ids), ids.length, 0),
+  columns: [
+    ...['id', 'account', 'currency', 'day', 'amount', 'name', 'iban', 'purpose', 'bank_reference'],
+    ...['is_return', 'outcome', 'customer_number', 'transfer_id', 'payout', 'returned_transfer_id'],
+    'returned_payment_id',
+  ],
+  toRecord: ({ customer, payout, ...row }) => ({
+    ...row,
+    outcome: outcomeOf(row),
+    customer_number: customer?.customer_number ?? null,
+    payout: payout?.stripe_payout_id ?? null,
+  }),
+});
+
+/** Returns how an entry is explained: `open`, `ignored`, `returned`, `booked` or `payout`. */
+function outcomeOf(row: Pick<EntryRow, keyof typeof LINKS | 'state'>): string {
+  const link = (Object.keys(LINKS) as (keyof typeof LINKS)[]).find((name) => row[name] !== null);
+  return link ? LINKS[link] : row.state;
+}
+
+const LINKS = {
+  transfer_id: 'booked',
+  payout_id: 'payout',
+  returned_transfer_id: 'returned',
+  returned_payment_id: 'returned',
+} as const;
+
 /** An account that a rule assigns to a customer. */
 export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
 
@@ -237,31 +307,6 @@ export async function listRules(db: Database) {
     .orderBy(desc(bankRules.id))
     .limit(literal(MAX_RULES));
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
-}
-
-/** Days within which a bank can return money. */
-const RETURN_DAYS = 400;
-const MAX_ORIGINALS = 20;
-
-/** Finds the booked entry that a return takes back: the latest one of the same party, over the same amount. */
-export async function findReturned(db: Database, entry: EntryRow): Promise<EntryRow | null> {
-  const found = await db
-    .select(ENTRY_COLUMNS)
-    .from(e)
-    .where(
-      and(
-        ...[eq(e.account, entry.account), eq(e.amount, String(-entry.amount)), isNotNull(e.transfer_id)],
-        ...[lte(e.day, entry.day), gt(e.day, sql`${entry.day}::date - ${literal(RETURN_DAYS)}`)],
-      ),
-    )
-    .orderBy(desc(e.day), desc(e.id))
-    .limit(literal(MAX_ORIGINALS));
-  const texts = windowsOf(entry.purpose);
-  const isSame = (one: (typeof found)[number]) =>
-    (one.iban !== '' && one.iban === entry.iban) ||
-    windowsOf(one.purpose).some((text) => text.length >= 6 && texts.includes(text));
-  const [original] = found.filter(isSame);
-  return original ? toEntry(original) : null;
 }
 
 /** Returns the part of an entry that proposals depend on. */
@@ -290,7 +335,10 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
   return entries.map((entry) => ({
     entry,
     payout: payouts.get(entry.id) ?? null,
-    proposals: (payouts.has(entry.id) ? [] : propose(toCredit(entry), candidates)).flatMap((one) => {
+    proposals: (payouts.has(entry.id) || !(entry.amount > 0)
+      ? []
+      : propose(toCredit(entry), candidates)
+    ).flatMap((one) => {
       const customer = byId.get(one.customer_id);
       return customer ? { ...one, customer } : [];
     }),
@@ -370,52 +418,19 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   });
 }
 
-/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
-function numbersIn(text: string): string[] {
-  const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
-  return words.flatMap((word, from) =>
-    [0, 1, 2, 3].flatMap((more) => {
-      const run = words.slice(from, from + more + 1);
-      const last = run.at(-1);
-      const joined = run.map(([one]) => one);
-      if (!last || run.length <= more || joined.join('').length > 40 || !/\d{2}/.test(joined.join('')))
-        return [];
-      const raw = text.toUpperCase().slice(word.index, last.index + last[0].length);
-      return [raw, joined.join(''), joined.join('-'), joined.join('/')];
-    }),
-  );
-}
-
-/** Returns the texts that differ from a number by one digit that is wrong, missing, additional or swapped. */
-function neighboursOf(number: string): string[] {
-  if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
-  const digits = [...'0123456789'];
-  return [...number].flatMap((character, at) => {
-    const [before, after] = [number.slice(0, at), number.slice(at + 1)];
-    const swapped = before + (after[0] ?? '') + character + after.slice(1);
-    const inserted = digits.map((digit) => before + digit + character + after);
-    return [
-      ...inserted,
-      ...(/\d/.test(character) ? digits.map((digit) => before + digit + after) : []),
-      before + after,
-      swapped,
-    ];
-  });
-}
-
 interface Ruled {
   id: number;
   iban: string;
 }
 
-function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
   return db
     .select({ id: bankRules.customer_id, iban: bankRules.iban })
     .from(bankRules)
     .where(inTexts(bankRules.iban, ibans));
 }
 
-function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
   return db
     .selectDistinct({ id: transfers.customer_id, iban: e.iban })
     .from(e)

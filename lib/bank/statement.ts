@@ -37,9 +37,9 @@ export interface Statement {
   entries: StatedEntry[];
 }
 
-/** Maximum size of a file in bytes. A server action reads at most one megabyte, including the rest of the form. */
-export const MAX_STATEMENT_BYTES = 900_000;
-const MAX_ENTRIES = 5000;
+/** Maximum size of a file in bytes: 10 MB. A year of a busy account has about 5 MB in CAMT.053. */
+export const MAX_STATEMENT_BYTES = 10_000_000;
+const MAX_ENTRIES = 20_000;
 /** The largest amount in thousandths for which calculations stay exact. */
 const MAX_THOUSANDTHS = 999_999_999_999_000;
 
@@ -116,6 +116,19 @@ export function toLine(...texts: (string | null | undefined)[]): string {
     .toWellFormed();
 }
 
+/** Business transaction codes of German banks for returned direct debits, transfers and cheques. */
+const RETURN_CODES = new Set(['108', '109', '159', '181', '182', '183', '184']);
+
+/** Returns whether a code or a text of a bank marks a return. Covers SWIFT's NRTI, and ISO 20022 with reason codes. */
+export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: string }): boolean {
+  if (codes.some((code) => RETURN_CODES.has(code) || /^(NRTI|RRTN|UPDD|PRDD|ARET|UPCQ)$/.test(code)))
+    return true;
+  return (
+    /r(ü|ue)ck(lastschrift|überweisung|ueberweisung|gabe|buchung)|retoure|insufficient funds/i.test(text) ||
+    /\b(RTR|NSF|AC0[1346]|AC13|AG0[12]|AM04|MD0[167]|MS0[23]|RR0[1-4]|SL01)\b/.test(text)
+  );
+}
+
 /** Joins statements that follow each other in one file. @throws AppError validation_failed if they do not */
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;
@@ -170,7 +183,7 @@ interface KnownEntry {
  * Returns the rows of the entries that are not known yet. Files cover whole days, so the number of entries with the same
  * day and amount decides. Of these, the ones with a text that is already known are left out first.
  */
-export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[]) {
+export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;
   const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
   const groups = grouped(entries, (one) => keyOf(one.day, one.amount));
@@ -185,13 +198,19 @@ export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[]) {
       return at < 0;
     });
     const wanted = Math.max(0, stated.length - before.length);
-    return unknown.slice(0, wanted).map((one, at) => toRow(one, `${key} ${before.length + at + 1}`));
+    return unknown
+      .slice(0, wanted)
+      .map((one, at) => toRow(one, `${currency} ${key} ${before.length + at + 1}`));
   });
 }
 
 function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
-  for (const row of rows) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
+  for (const row of rows) {
+    const group = groups.get(keyOf(row)) ?? [];
+    group.push(row);
+    groups.set(keyOf(row), group);
+  }
   return groups;
 }
 

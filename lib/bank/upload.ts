@@ -4,7 +4,7 @@ import { type Database, lockKey } from '@/db/database';
 import { bankEntries, bankStatements } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit, toActorColumns } from '../audit/audit-log';
-import { getCompany } from '../documents/company';
+import { getCompany, ownIbans } from '../documents/company';
 import { decodeWindows1252 } from '../imports/text-file';
 import { fromThousandths } from '../money';
 import type { PaymentWriter } from '../payments/schema';
@@ -21,7 +21,7 @@ const e = bankEntries;
 export async function readStatement(bytes: Buffer): Promise<Statement> {
   if (bytes.byteLength === 0) throw refuse('is empty');
   if (bytes.byteLength > MAX_STATEMENT_BYTES) {
-    throw refuse(`must have at most ${MAX_STATEMENT_BYTES / 1000} KB: export a shorter period`);
+    throw refuse(`must have at most ${MAX_STATEMENT_BYTES / 1e6} MB: export a shorter period`);
   }
   const text = decode(bytes);
   if (text.includes('\0')) throw refuse('is damaged: it contains NUL characters');
@@ -30,6 +30,8 @@ export async function readStatement(bytes: Buffer): Promise<Statement> {
 }
 
 function decode(bytes: Buffer): string {
+  // Files of Erste Bank begin with the byte order mark of UTF-16.
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -46,18 +48,19 @@ interface Uploaded {
 }
 
 /**
- * Adds a bank statement. Entries that an earlier file contained are not added again, so that the same file and an
+ * Adds a bank statement of one of our accounts. Entries that an earlier file contained are not added again, so that the same file and an
  * overlapping period change nothing. Rules book the new credits that equal exactly what is open.
  *
+ * @param file.account IBAN of our account, which a file that names none needs if there are several
  * @throws AppError validation_failed at `file`, with line and reason
  */
 export async function uploadStatement(
   db: Database,
-  file: { name: string; bytes: Buffer },
+  file: { name: string; bytes: Buffer; account?: string | undefined },
   writer: PaymentWriter,
 ): Promise<Uploaded> {
   const read = await readStatement(file.bytes);
-  const account = await requireOwn(db, read.iban);
+  const account = await requireOwn(db, read.iban, toIban(file.account));
   const file_sha256 = createHash('sha256').update(file.bytes).digest('hex');
   const added = await transact(db, async (tx) => {
     await lockKey(tx, `bank account ${account}`);
@@ -73,13 +76,17 @@ export async function uploadStatement(
   return { id: added.id, isKnown: added.isKnown, booked };
 }
 
-/** Returns the IBAN of our account. @throws AppError validation_failed if the statement is of another account */
-async function requireOwn(db: Database, iban: string | null): Promise<string> {
-  const own = toIban((await getCompany(db)).iban);
-  if (!own) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
-  if (iban !== null && iban !== own)
-    throw refuse(`is of the account ${iban}, which is not that of the company`);
-  return own;
+/** Returns the IBAN of our account. @throws AppError validation_failed if it is unknown or another account */
+async function requireOwn(db: Database, named: string | null, chosen: string | null): Promise<string> {
+  const own = ownIbans(await getCompany(db));
+  const [first, another] = own;
+  if (!first) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
+  const account = named ?? chosen ?? (another === undefined ? first : null);
+  if (account === null) throw refuse('does not name its account: choose the account above');
+  if (named !== null && chosen !== null && named !== chosen)
+    throw refuse(`is of the account ${named}, and you chose ${chosen}`);
+  if (!own.includes(account)) throw refuse(`is of the account ${account}, which is not that of the company`);
+  return account;
 }
 
 type NewStatement = Statement & { account: string; file_sha256: string; file_name: string };
@@ -122,7 +129,7 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
 }
 
 /** Returns the rows of the entries that no earlier file contained. */
-async function withoutKnown(tx: Database, { account, from, to, entries }: NewStatement) {
+async function withoutKnown(tx: Database, { account, currency, from, to, entries }: NewStatement) {
   const days = entries
     .map(({ day }) => day)
     .concat(from, to)
@@ -130,6 +137,13 @@ async function withoutKnown(tx: Database, { account, from, to, entries }: NewSta
   const known = await tx
     .select({ day: e.day, amount: e.amount, purpose: e.purpose, iban: e.iban })
     .from(e)
-    .where(and(eq(e.account, account), gte(e.day, days[0] ?? from), lte(e.day, days.at(-1) ?? to)));
-  return leaveOutKnown(entries, known);
+    .where(
+      and(
+        eq(e.account, account),
+        eq(e.currency, currency),
+        gte(e.day, days[0] ?? from),
+        lte(e.day, days.at(-1) ?? to),
+      ),
+    );
+  return leaveOutKnown(entries, known, currency);
 }

@@ -30,6 +30,7 @@ export const COMPANY_LENGTHS = {
   bank_name: 200,
   iban: 50,
   bic: 20,
+  other_ibans: 1000,
   payment_terms: 300,
   footer: 300,
 };
@@ -71,6 +72,12 @@ const fields = z
       (text) => text === null || /^[A-Z]{6}[A-Z\d]{2}([A-Z\d]{3})?$/.test(text),
       'must be a BIC of 8 or 11 characters',
     ),
+    other_ibans: line('other_ibans', (text) => toIbans(text).join(', ')).superRefine((text, context) => {
+      for (const one of toIbans(text)) {
+        const problem = ibanProblem(one);
+        if (problem) context.addIssue({ code: 'custom', message: `${one} ${problem}` });
+      }
+    }),
     payment_terms: line('payment_terms'),
     footer: line('footer'),
   })
@@ -78,6 +85,14 @@ const fields = z
     const message = vat_id === null ? undefined : vatIdProblem(vat_id, country);
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['vat_id'], message });
   });
+
+/** Returns the IBANs of a text in which commas separate them, without spaces and in capitals. */
+const toIbans = (text: string | null) => (text ?? '').split(/[,;]/).map(compact).filter(Boolean);
+
+/** Returns the IBANs of our accounts, the one on documents first. Empty before staff have entered one. */
+export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ibans'>): string[] => [
+  ...new Set([...toIbans(iban), ...toIbans(other_ibans)]),
+];
 
 /** Returns why a text without spaces is not an IBAN, by its form and its check digits (ISO 13616). */
 function ibanProblem(text: string): string | undefined {

@@ -11,6 +11,7 @@ import {
   customers,
   invoiceDocuments,
   invoices,
+  payments,
   stripeCustomers,
   subscriptions,
   toolCalls,
@@ -166,7 +167,16 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
   await tx
     .update(bankEntries)
     .set({ name: '', iban: '', purpose: '' })
-    .where(inArray(bankEntries.transfer_id, moved));
+    .where(
+      or(
+        inArray(bankEntries.transfer_id, moved),
+        inArray(bankEntries.returned_transfer_id, moved),
+        inArray(
+          bankEntries.returned_payment_id,
+          tx.select({ id: payments.id }).from(payments).where(eq(payments.customer_id, id)),
+        ),
+      ),
+    );
   await tx.delete(customerNotes).where(eq(customerNotes.customer_id, id));
   await tx
     .update(customerServices)

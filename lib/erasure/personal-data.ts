@@ -37,7 +37,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   bank_rules: { ...none('actor_id actor_name'), iban: 'cleared' },
   bank_statements: none('account currency file_name file_sha256 actor_id actor_name'),
   company: none(
-    'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic payment_terms footer logo',
+    'name street postal_code city country vat_id tax_number register_entry contact_name contact_phone contact_email bank_name iban bic other_ibans payment_terms footer logo',
   ),
   customer_notes: { ...none('actor_id actor_name'), text: 'cleared' },
   billed_service_blocks: none('kind'),

@@ -1,13 +1,15 @@
-import { and, asc, eq, gte, lt, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, lt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { accountingEntries } from '@/db/schema';
+import { defineList, filter } from '../counted-list/define-list';
 import { toCsv } from '../csv';
 import { addDays } from '../dates';
 import { calendarDate } from '../fields';
 import { readStripeRates } from '../invoices/lines';
 import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import { literal } from '../page-query';
+import { currencyCode } from '../records/fields';
 
 /** A month such as 2026-10. */
 export const calendarMonth = z
@@ -83,7 +85,7 @@ async function* readRows(db: Database, month: string, form: CsvForm) {
 /** Returns the accounting entries of a month in the order of `accountingCsv`, in batches. */
 export async function* readEntries(db: Database, month: string): AsyncGenerator<Entry[]> {
   const from = `${month}-01`;
-  const until = addDays(from, 31).replace(/\d\d$/, '01');
+  const until = nextMonth(from);
   for (const record of RECORDS) {
     for (let last: Entry | undefined, more = true; more; ) {
       const found = await readBatch(db, { record, from, until }, last);
@@ -100,7 +102,6 @@ function readBatch(
   { record, from, until }: { record: Entry['record']; from: string; until: string },
   last: Entry | undefined,
 ): Promise<Entry[]> {
-  const e = accountingEntries;
   const other = sql`select from accounting_entries o
     where o.booked_on >= ${from}::date and o.booked_on < ${until}::date`;
   return db
@@ -141,6 +142,40 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
     });
   });
 }
+
+/** The kinds of entries that reports sum. `received` is payments and refunds. */
+export const POSTING_KINDS = ['invoice', 'credit', 'payment', 'refund', 'received'] as const;
+
+const e = accountingEntries;
+
+/** The entries of the journal as a list. A report sums the entries of a month, a kind and a currency. */
+export const postingList = defineList({
+  table: e,
+  filters: {
+    month: filter(calendarMonth, (month) => ({
+      where: and(gte(e.booked_on, `${month}-01`), lt(e.booked_on, nextMonth(`${month}-01`))),
+    })),
+    record: filter(z.enum(POSTING_KINDS), (kind) => ({
+      where: kind === 'received' ? inArray(e.record, ['payment', 'refund']) : eq(e.record, kind),
+    })),
+    currency: filter(currencyCode, (currency) => ({ where: eq(e.currency, currency) })),
+  },
+  orders: { date: sql`${e.booked_on}` },
+  sort: '-date',
+  rows: readPostings,
+  columns: [...COLUMNS],
+  toRecord: (posting) => toRow(posting, 'comma'),
+});
+
+/** An entry of the journal with its event, such as `issued` or `cancelled`. */
+export type Posting = Awaited<ReturnType<typeof readPostings>>[number];
+
+async function readPostings(db: Database, ids: number[]) {
+  const found = await db.select().from(e).where(inArray(e.id, ids));
+  return found.map((entry) => ({ ...entry, event: toRow(entry, 'comma').event }));
+}
+
+const nextMonth = (first: string) => addDays(first, 31).replace(/\d\d$/, '01');
 
 function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { findStaff } from '../auth/find-staff';
+import { MAX_STATEMENT_BYTES } from '../bank/statement';
+import { uploadStatement } from '../bank/upload';
 import { AppError } from '../errors';
 import { IMPORT_NAMES } from '../imports/kinds';
+import { staffWriter } from '../payments/typed-payment';
 import type { Runtime } from '../runtime';
 import { addUpload, requireUploadSize } from '../uploads/upload-store';
-import { answerWith, uncachedJson } from './messages';
+import { answerWith, readBody, uncachedJson } from './messages';
 import { validateQuery } from './route';
 import { isOwnOrigin } from './sign-in-route';
 
@@ -13,28 +16,54 @@ const uploadQuery = z.strictObject({
   name: z.string().max(1000),
 });
 
-/** Receives a file from an admin as the request body. Other callers are refused before the body is read. */
+const statementQuery = z.strictObject({
+  kind: z.literal('bank_statement'),
+  name: z.string().max(1000),
+  account: z.string().max(100).optional(),
+});
+
+/**
+ * Receives a file as the request body: from an admin a file to import, and from any member of staff a bank statement,
+ * which is booked at once. Other callers are refused before the body is read.
+ */
 export function answerUpload(request: Request): Promise<Response> {
   return answerWith(async (runtime) => {
-    const uploaded_by = await requireUploader(runtime, request);
-    requireUploadSize(Number(request.headers.get('content-length') ?? 0));
-    const { kind, name } = validateQuery(uploadQuery, new URL(request.url).searchParams);
-    const body = (request.body ?? []) as unknown as AsyncIterable<Uint8Array>;
-    const { id } = await addUpload(runtime, { kind, name, uploaded_by }, body);
+    const staff = await requireUploader(runtime, request);
+    const { searchParams } = new URL(request.url);
+    const size = Number(request.headers.get('content-length') ?? 0);
+    const body = request.body as unknown as AsyncIterable<Uint8Array> | null;
+    if (searchParams.get('kind') === 'bank_statement') {
+      const { name, account } = validateQuery(statementQuery, searchParams);
+      const read = size > MAX_STATEMENT_BYTES ? null : await readBody({ body }, MAX_STATEMENT_BYTES);
+      if (!read) throw new AppError('payload_too_large', TOO_LARGE);
+      const file = { name, account, bytes: Buffer.from(read) };
+      return uncachedJson(await uploadStatement(runtime.db, file, staffWriter(runtime, staff)), 201);
+    }
+    requireImporter(runtime, staff);
+    requireUploadSize(size);
+    const { kind, name } = validateQuery(uploadQuery, searchParams);
+    const { id } = await addUpload(runtime, { kind, name, uploaded_by: staff.email }, body ?? noBytes());
     return uncachedJson({ id }, 201);
   });
 }
 
-/** Requires an admin who uploads from our own pages. @returns the admin's email address */
-async function requireUploader(runtime: Runtime, request: Request): Promise<string> {
+const TOO_LARGE = `Bank statements can have up to ${MAX_STATEMENT_BYTES / 1e6} MB: export a shorter period.`;
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
+
+/** Requires a member of staff who uploads from our own pages. */
+async function requireUploader(runtime: Runtime, request: Request) {
   if (!isOwnOrigin(request, runtime.env.publicUrl)) {
     throw new AppError('forbidden', 'Files can be uploaded only from our own pages.');
   }
   const staff = await findStaff(runtime, request.headers);
   if (!staff)
     throw new AppError('unauthenticated', 'Nobody is signed in: sign in, and upload the file again.');
-  if (staff.role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
+  return staff;
+}
+
+function requireImporter(runtime: Runtime, { role }: Awaited<ReturnType<typeof requireUploader>>): void {
+  if (role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
   if (runtime.env.vercel)
     throw new AppError('not_found', 'This server cannot import uploaded files: use npm run import.');
-  return staff.email;
 }

@@ -370,7 +370,7 @@ async function partiesOf(tx: Database, invoiceId: number) {
   const [kept] = await tx
     .select({
       seller: sql<(typeof creditNotes.$inferInsert)['seller']>`coalesce(
-        (select to_jsonb(c) - '{id,created_at,updated_at}'::text[] from company c), '{}')`,
+        (select to_jsonb(c) - '{id,other_ibans,created_at,updated_at}'::text[] from company c), '{}')`,
       buyer: invoiceDocuments.buyer,
     })
     .from(invoiceDocuments)

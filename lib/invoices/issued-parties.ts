@@ -15,7 +15,7 @@ export async function keepParties(tx: Database, ids: number[]): Promise<string[]
   if (ids.length === 0) return [];
   await tx.execute(sql`insert into invoice_documents (invoice_id, seller, buyer)
     select i.id,
-      coalesce((select to_jsonb(c) - '{id,created_at,updated_at}'::text[] from company c), '{}'),
+      coalesce((select to_jsonb(c) - '{id,other_ibans,created_at,updated_at}'::text[] from company c), '{}'),
       jsonb_build_object('customer_number', c.customer_number, 'company', c.company, 'first_name', c.first_name,
         'last_name', c.last_name, 'email', c.email, 'street', c.street, 'postal_code', c.postal_code,
         'city', c.city, 'country', c.country, 'vat_id', c.vat_id, 'tax_exempt', c.tax_exempt,

@@ -149,7 +149,8 @@ export type StripeLineRow = Omit<Awaited<ReturnType<typeof readStripeLines>>[num
 export const listStripeLines = (db: Database, invoiceId: number): Promise<StripeLineRow[]> =>
   readStripeLines(db, [invoiceId]);
 
-async function readStripeLines(db: Database, invoiceIds: number[]) {
+/** Reads the lines of Stripe invoices, in order, with their net amounts and taxes in whole units. */
+export async function readStripeLines(db: Database, invoiceIds: number[]) {
   const columns = pickColumns(stripeInvoiceLines, 'description', 'period_start', 'period_end', 'quantity');
   const found = await db
     .select({ ...columns, ...pickColumns(stripeInvoiceLines, 'invoice_id', 'amount', 'discount', 'taxes') })

@@ -10,6 +10,7 @@ import { customerFilter } from '../customers/match-customer';
 import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { toIso } from '../dates';
 import { toJsonAmount, toJsonAmounts } from '../money';
+import { AGE_GROUPS } from '../overdue';
 import { MAX_ID } from '../page';
 import { literal, readCursorPage } from '../page-query';
 import { currencyCode } from '../records/fields';
@@ -92,6 +93,28 @@ async function readReceivables(tx: Database, selection: Selection<Order>, at: Pa
 }
 
 const NOT_REMINDED = { last_reminder: null, reminder_level: null };
+
+/** A sum of what customers owe on a day, by age group and currency: the measure is `age_` and the group. */
+type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: number };
+
+/** Sums what customers owe today by age group and currency, and counts the customers. */
+export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
+  const { outdated, computed } = currentRows(today);
+  const ages = sql.join(
+    AGE_GROUPS.map((age) => sql`(${`age_${age}`}::text, owed.${sql.identifier(ORDERS[age].name)})`),
+    sql`, `,
+  );
+  return rows<AgeSum>(
+    db,
+    sql`with outdated as materialized (${outdated}), owed as (
+        select ${r}.* from ${r} where ${r.customer_id} not in (select customer_id from outdated)
+        union all select ${r}.* from ${computed(sql`array(select customer_id from outdated)`)}
+      )
+      select age.measure, owed.currency, count(*)::int as count, sum(age.amount)::text as amount
+      from owed, lateral (values ${ages}) age(measure, amount)
+      where age.amount > 0 group by age.measure, owed.currency`,
+  );
+}
 
 /** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
 interface CurrentRows {

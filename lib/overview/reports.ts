@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { toCsv } from '../csv';
+import { sumReceivables } from '../invoices/receivables';
 import { currencyDecimals } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { SERVICE_TYPES } from '../services/queries';
@@ -22,7 +23,8 @@ const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age
 
 /**
  * The reports with their columns. `revenue` sums what the journal of accounting has posted in a month, so it agrees with
- * the accounting export, and the running month is a part of it. The other reports show the ends of past months.
+ * the accounting export, and the running month is a part of it. The other reports show the ends of past months, and ageing
+ * also today.
  */
 export const REPORTS = {
   revenue: {
@@ -31,6 +33,7 @@ export const REPORTS = {
     credited_gross: amountOf('booked_credit'),
     received: amountOf('booked_payment'),
     returned: amountOf('booked_refund'),
+    received_net: amountOf('booked_payment', 'booked_refund'),
   },
   recurring: {
     mrr: amountOf('mrr'),
@@ -97,12 +100,13 @@ export async function readReports(db: Database, today: string, months: ReportMon
     db,
     sql`select min(month)::text as month from month_states`,
   );
-  const measured = found.map((row) => ({ ...row, amount: Number(row.amount) }));
+  const open = (await sumReceivables(db, today)).map((row) => ({ ...row, month: all.at(-1) ?? today }));
+  const measured = [...found, ...open].map((row) => ({ ...row, amount: Number(row.amount) }));
   return toReports(measured, { months: all, first: first?.month ?? null });
 }
 
 /** Returns the first days of the running month and of those before it, the oldest first. */
-function monthsUntil(today: string, past: number): string[] {
+export function monthsUntil(today: string, past: number): string[] {
   const [year = 0, month = 0] = today.split('-').map(Number);
   return Array.from({ length: past + 1 }, (_, i) =>
     new Date(Date.UTC(year, month - 1 - past + i, 1)).toISOString().slice(0, 10),
@@ -118,7 +122,7 @@ export function toReports(
   const byKey = new Map(found.map((row) => [keyOf(row.month, row.measure, row.currency), row]));
   const isKnown = (month: string, measure: string) => {
     if (/^(booked|net)_/.test(measure)) return true;
-    if (measure.startsWith('age_')) return byKey.has(keyOf(month, 'recorded_age'));
+    if (measure.startsWith('age_')) return month === months.at(-1) || byKey.has(keyOf(month, 'recorded_age'));
     return byKey.has(keyOf(month, 'recorded')) && !(measure.startsWith('mrr_') && month === first);
   };
   const invoiced = (code: string) =>
@@ -140,7 +144,8 @@ export function toReports(
         return of === 'count' ? sum : Number(sum.toFixed(currencyDecimals(currency)));
       };
       const columns = Object.entries<ReportColumn>(REPORTS[report]);
-      return (report === 'revenue' ? months : months.slice(0, -1)).map((month) => ({
+      const isCurrent = report === 'revenue' || report === 'ageing';
+      return (isCurrent ? months : months.slice(0, -1)).map((month) => ({
         month,
         currency,
         values: Object.fromEntries(columns.map(([name, column]) => [name, cellOf(month, column)])),

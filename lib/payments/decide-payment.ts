@@ -306,7 +306,7 @@ export function create(
   writer: PaymentWriter,
   transfer: string | null = null,
 ): StoredPayment {
-  const { cameBack, refundedAt, ...given } = input;
+  const { cameBack, refundedAt, refundReason, ...given } = input;
   const { source, now } = writer;
   const invoice = draft.invoices.get(input.invoice_id);
   const wanted = { ...given, customer_id: draft.meantCustomer(input.customer_id, invoice) };
@@ -341,7 +341,7 @@ export function create(
   draft.payments.put(made);
   noteMoney(draft, made);
   if (Number(made.refunded_amount) > 0) {
-    recordRefund(draft, made, made.refunded_amount, { ...writer, refundedAt });
+    recordRefund(draft, made, made.refunded_amount, { ...writer, refundedAt, refundReason });
   }
   draft.count(made, 1);
   addAudit(draft, { action: 'payment.create', before: null, after: made }, writer);

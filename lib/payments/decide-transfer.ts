@@ -1,4 +1,4 @@
-import { toCalendarDate } from '../dates';
+import { startOfDay, toCalendarDate } from '../dates';
 import { AppError, invalidField } from '../errors';
 import { leftOf } from '../invoices/settle';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
@@ -47,6 +47,9 @@ export type TransferChange =
   | { kind: 'delete'; seen: Seen }
   | { kind: 'pay_back'; seen: Seen; amount: number; date: string }
   | { kind: 'undo_pay_back'; seen: Seen; position: number }
+  /** The bank took the whole transfer back on a day. */
+  | { kind: 'return'; seen: Seen; date: string }
+  | { kind: 'undo_return'; seen: Seen }
   /** Pays an invoice with credit. Uses the sources in the given order. */
   | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
 
@@ -116,6 +119,10 @@ export function decideTransfer(
       return deleteWhole(draft, findSeen(draft, change.seen), writer);
     case 'pay_back':
       return payBack(draft, findSeen(draft, change.seen), change, writer);
+    case 'return':
+      return returnWhole(draft, findSeen(draft, change.seen), change.date, writer);
+    case 'undo_return':
+      return undoReturn(draft, findSeen(draft, change.seen), writer);
     case 'undo_pay_back':
       return undoPayBack(draft, findSeen(draft, change.seen), change.position);
   }
@@ -402,4 +409,43 @@ function undoPayBack(draft: PaymentDraft, transfer: StoredTransfer, position: nu
   const paid_back = transfer.paid_back.filter((one) => one !== undone);
   const credit = fromThousandths(toThousandths(transfer.credit) + toThousandths(undone.amount));
   return { transfer: draft.transfers.put({ ...transfer, credit, paid_back }), payments: [] };
+}
+
+/** The reason of refunds that are returns by the bank. */
+export const BANK_RETURN = 'returned_by_bank';
+
+/**
+ * Marks all payments of a transfer as refunded and its credit as paid back, so that its invoices are owed again.
+ *
+ * @throws AppError conflict if a part came back before, because the bank returns whole amounts
+ */
+function returnWhole(
+  draft: PaymentDraft,
+  transfer: StoredTransfer,
+  date: string,
+  writer: PaymentWriter,
+): TransferDecision {
+  const { reference, credit, paid_back } = transfer;
+  const shares = sharesOf(draft, transfer);
+  if (paid_back.length > 0 || shares.some((share) => Number(share.refunded_amount) > 0)) {
+    throw new AppError('conflict', `A part of transfer ${reference} was refunded or paid back already.`);
+  }
+  const refund = { refundedAt: startOfDay(date, writer.timeZone), refundReason: BANK_RETURN };
+  const payments = shares.map((share) => ({
+    before: share,
+    after: update(draft, share, { cameBack: Number(share.amount), ...refund }, writer),
+  }));
+  if (toThousandths(credit) === 0) return { transfer, payments };
+  const returned = [{ amount: credit, date, is_return: true as const }];
+  return { transfer: draft.transfers.put({ ...transfer, credit: '0.000', paid_back: returned }), payments };
+}
+
+/** Completes the refunded payments of a transfer again, and makes the returned part of its credit credit again. */
+function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
+  const payments = sharesOf(draft, transfer)
+    .filter(({ status }) => status === 'refunded')
+    .map((share) => ({ before: share, after: update(draft, share, { status: 'completed' }, writer) }));
+  const position = transfer.paid_back.findIndex(({ is_return }) => is_return);
+  const undone = position < 0 ? { transfer } : undoPayBack(draft, transfer, position);
+  return { ...undone, payments };
 }

@@ -261,7 +261,7 @@ export function refundedAfter(
   draft: RefundDraft,
   before: StoredPayment,
   payment: StoredPayment,
-  { status: given, cameBack: told, refundedAt }: PaymentChanges & Refunded,
+  { status: given, cameBack: told, refundedAt, refundReason }: PaymentChanges & Refunded,
   writer: PaymentWriter,
 ): string {
   const wasRefunded = before.status === 'refunded';
@@ -277,7 +277,7 @@ export function refundedAfter(
     const text = toAmountText(sum, payment.currency);
     throw invalidField('refunded_amount', `must not be less than what came back already: ${text}`);
   }
-  if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt });
+  if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt, refundReason });
   return wanted;
 }
 
@@ -294,7 +294,7 @@ export function recordRefund(
   draft: RefundDraft,
   { id, currency }: StoredPayment,
   amount: string,
-  { source, now, refundedAt }: PaymentWriter & Pick<Refunded, 'refundedAt'>,
+  { source, now, refundedAt, refundReason }: PaymentWriter & Omit<Refunded, 'cameBack'>,
 ): void {
   draft.refunds.put({
     id: draft.newId(),
@@ -304,7 +304,7 @@ export function recordRefund(
     status: 'succeeded',
     source: source === 'api' ? 'api' : 'staff',
     issued_at: refundedAt ?? now,
-    reason: null,
+    reason: refundReason ?? null,
     stripe_refund_id: null,
     stripe_payment_intent_id: null,
     stripe_charge_id: null,

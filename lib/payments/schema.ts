@@ -153,6 +153,8 @@ export interface Refunded {
   cameBack?: number | undefined;
   /** Time of a refund that this write records. Defaults to the time of the write. */
   refundedAt?: Date | undefined;
+  /** Reason of a refund that this write records. */
+  refundReason?: string | undefined;
 }
 
 /** Returns whether the current payment is as the writer last read it. */

@@ -12,6 +12,7 @@ import type { Written } from '../store/commit';
 import { databaseStore } from '../store/store';
 import { warnOfExcess } from './decide-payment';
 import {
+  BANK_RETURN,
   decideTransfer,
   keysOfTransfer,
   type Share,
@@ -312,6 +313,60 @@ export async function undoPayBack(
   writer: PaymentWriter,
 ): Promise<void> {
   await writeTransfer(db, { kind: 'undo_pay_back', seen: await toSeen(db, seen), position }, writer);
+}
+
+/**
+ * Records that the bank took a whole transfer back, so that its invoices are owed again.
+ *
+ * @param date day of the return
+ * @throws AppError not_found; precondition_failed; conflict if a part was refunded or paid back before
+ */
+export async function returnTransfer(
+  db: Database,
+  seen: SeenTransfer,
+  date: string,
+  writer: PaymentWriter,
+): Promise<void> {
+  await writeTransfer(db, { kind: 'return', seen: await toSeen(db, seen), date }, writer);
+}
+
+/** Withdraws the return of a transfer. @throws AppError not_found; precondition_failed; validation_failed */
+export async function undoTransferReturn(
+  db: Database,
+  seen: SeenTransfer,
+  writer: PaymentWriter,
+): Promise<void> {
+  await writeTransfer(db, { kind: 'undo_return', seen: await toSeen(db, seen) }, writer);
+}
+
+/**
+ * Records that the bank took a payment without a transfer back, so that its invoice is owed again.
+ *
+ * @param date day of the return
+ * @throws AppError not_found; conflict if it is a payment of Stripe or of a transfer, or if it was refunded before
+ */
+export async function returnPayment(
+  db: Database,
+  id: number,
+  date: string,
+  writer: PaymentWriter,
+): Promise<void> {
+  const changes = ({ transfer, source, status, amount, refunded_amount }: StoredPayment) => {
+    const isWhole = status === 'completed' && Number(refunded_amount) === 0;
+    if (transfer !== null || source === 'stripe' || !isWhole) {
+      throw new AppError('conflict', 'Only a whole payment that Stripe did not report can be returned.');
+    }
+    const refund = { refundedAt: startOfDay(date, writer.timeZone), refundReason: BANK_RETURN };
+    return { cameBack: Number(amount), ...refund };
+  };
+  await updatePayment(db, id, changes, writer);
+}
+
+/** Withdraws the return of a payment, unless a person has changed its status since. @throws AppError not_found */
+export async function undoPaymentReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
+  const changes = ({ status }: StoredPayment) =>
+    status === 'refunded' ? { status: 'completed' as const } : {};
+  await updatePayment(db, id, changes, writer);
 }
 
 /** Maximum number of credit sources for one payment with credit. Each source adds a payment. */

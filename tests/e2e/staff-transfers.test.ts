@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm';
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
+import { rows } from '@/db/database';
 import { visit } from './support/browser';
 import { confirm, press, told, use } from './support/forms';
 import { violationsOf } from './support/looks';
@@ -111,9 +113,72 @@ test('staff book the exact matches of a bank statement with one click, undo a bo
   await told(page, 'The exact matches are booked.');
   await press(page, 'Ignore 1 outgoing');
   await page.getByText('All 2 entries of this period are explained.').waitFor();
+  await page.waitForFunction(() => document.title !== '');
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Undo');
-  await told(page, 'The booking is undone. Invoices that it paid are owed again.');
+  await told(page, 'The booking is undone. Its invoices are as they were before it.');
+});
+
+test('the customer who owes most is one click away from the first page after signing in', async () => {
+  const page = await site.open('/admin', { own: true });
+  const clicks = await countClicks(page);
+  await page.getByRole('navigation').getByRole('link', { name: 'Overdue', exact: true }).click();
+  await page.getByRole('heading', { name: 'Receivables', level: 1 }).waitFor();
+  expect(await clicks()).toBe(1);
+  const [most] = await site.inspect((db) =>
+    rows<{ customer_number: string }>(
+      db,
+      sql`select c.customer_number from invoices i join customers c on c.id = i.customer_id
+        where i.status in ('sent', 'overdue') and i.currency = 'eur' group by c.id order by sum(i.amount_due) desc limit 1`,
+    ),
+  );
+  expect(await page.locator('tbody tr').first().textContent()).toContain(most?.customer_number);
+});
+
+/** Returns a CSV file of N26 with entries of these amounts and texts. */
+function csvOf(entries: [amount: string, text: string][]) {
+  const day = '2026-02-12';
+  const lines = entries.map(([amount, text]) => `"${day}","${day}","Ada","","${text}","${amount}"`);
+  const header =
+    '"Booking Date","Value Date","Partner Name","Partner Iban","Payment Reference","Amount (EUR)"';
+  return { name: 'n26.csv', mimeType: 'text/csv', buffer: Buffer.from([header, ...lines].join('\n')) };
+}
+
+test('staff book a bank statement with ten exact matches within three clicks, then a return, and undo the return', async () => {
+  const page = await site.open('/admin/bank', { own: true });
+  const clicks = await countClicks(page);
+  const file = page.getByLabel('File of your bank');
+  const chosen = page.waitForEvent('filechooser');
+  await file.click();
+  const ten = Array.from({ length: 10 }, (_, at): [string, string] => [`${20 + at}.00`, `TEN-100${at}`]);
+  await (await chosen).setFiles(csvOf(ten));
+  await press(page, 'Upload');
+  await told(page, 'The statement is uploaded.');
+  await press(page, 'Book all exact matches');
+  await told(page, 'The exact matches are booked.');
+  expect(await clicks()).toBeLessThanOrEqual(3);
+  await page.getByText('All 10 entries of this period are explained.').waitFor();
+
+  await visit(page, `${site.url}/admin/bank`);
+  await file.setInputFiles({ ...csvOf([]), buffer: Buffer.alloc(10_000_001, 32) });
+  expect(await file.evaluate((input: HTMLInputElement) => input.validationMessage)).toContain('10 MB');
+  site.allowComplaints(/422/);
+  await file.setInputFiles({ ...csvOf([]), buffer: Buffer.from('no statement') });
+  await press(page, 'Upload');
+  await page.getByText('is neither CAMT.053 nor MT940', { exact: false }).waitFor();
+  await file.setInputFiles(csvOf([['-29.00', 'Retoure TEN-1009']]));
+  await press(page, 'Upload');
+  await page.getByText('TEN-1009 owed again', { exact: false }).waitFor();
+  expect(await violationsOf(page)).toEqual([]);
+  await press(page, 'Book return');
+  await told(page, 'The return is booked, and the invoices are owed again.');
+  await page.getByRole('link', { name: 'Returned payment' }).first().click();
+  await page.getByText('Returned', { exact: false }).first().waitFor();
+  await page.goBack();
+  const returned = page.locator('tbody tr').filter({ hasText: 'Retoure TEN-1009' });
+  await returned.getByRole('button', { name: 'Undo' }).click();
+  await told(page, 'The booking is undone. Its invoices are as they were before it.');
+  await page.getByRole('button', { name: 'Book return' }).waitFor();
 });
 
 test('staff can open a reminder from the overview, copy it, note it with one click, and take it back', async () => {

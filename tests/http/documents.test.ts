@@ -93,7 +93,14 @@ function resized(width: number): Buffer {
 const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?: Buffer | null) =>
   saveCompany(
     server.runtime.db,
-    { small_business: false, payment_terms: null, footer: null, ...DEMO_COMPANY, ...changes } as Company,
+    {
+      small_business: false,
+      payment_terms: null,
+      footer: null,
+      other_ibans: null,
+      ...DEMO_COMPANY,
+      ...changes,
+    } as Company,
     { actor, logo },
   );
 const download = async (id: number | string, accept?: string, list = 'invoices') =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as signInRoute from '@/app/api/auth/sign-in/[...path]/route';
 import * as uploadRoute from '@/app/api/uploads/route';
+import { company } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { MAX_UPLOAD_BYTES, UPLOAD_PATH } from '@/lib/uploads/upload-limits';
@@ -48,6 +49,43 @@ const upload = (body: BodyInit, query = 'kind=customers&name=c.csv', cookie = co
     body,
     duplex: 'half',
   } as RequestInit);
+
+describe('bank statements', () => {
+  const query = 'kind=bank_statement&name=n26.csv';
+  /** Returns a CSV file of N26 with two credits, whose texts have a length. */
+  const csv = (length: number) =>
+    `"Booking Date","Value Date","Partner Name","Partner Iban","Payment Reference","Amount (EUR)"
+"2026-10-01","2026-10-01","Ada","","${'x'.repeat(length)}","1.00"
+"2026-10-02","2026-10-02","Ada","","${'x'.repeat(length)}","2.00"`;
+  beforeAll(async () => {
+    const set = { iban: 'DE02120300000000202051', small_business: false };
+    await server.runtime.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
+  });
+
+  test('any member of staff uploads a bank statement of several megabytes, and the same file again changes nothing', async () => {
+    const first = await upload(csv(2_500_000), query, cookies.staff);
+    expect([first.status, await first.json()]).toEqual([
+      201,
+      { id: expect.any(Number), isKnown: false, booked: 0 },
+    ]);
+    const again = await upload(csv(2_500_000), query, cookies.staff);
+    expect(await again.json()).toMatchObject({ isKnown: true });
+    expect(await listFolders(dataDir)).toEqual([]);
+  });
+
+  test.each([
+    ['above 10 MB', 'x'.repeat(10_000_001), query, 413, 'can have up to 10 MB'],
+    ['in no known format', 'a,b\n1,2', query, 422, 'not a statement'],
+    ['with an unknown parameter', csv(1), `${query}&dry_run=1`, 422, 'is not known'],
+  ])('a bank statement %s is refused with a reason', async (_, body, parameters, status, text) => {
+    const answer = await upload(body, parameters, cookies.staff);
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(text)]);
+  });
+
+  test('a bank statement without a session is refused', async () => {
+    expect((await upload(csv(1), query, '')).status).toBe(401);
+  });
+});
 
 describe('refused uploads', () => {
   test.each([

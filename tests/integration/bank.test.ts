@@ -1,12 +1,13 @@
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bankEntries,
   company,
   customers,
   invoices,
   payments,
+  refunds,
   staffTasks,
   stripePayouts,
   transfers,
@@ -16,7 +17,6 @@ import {
   bookEntry,
   bookExactMatches,
   bookNamedEntry,
-  bookReturn,
   deleteRule,
   explainAsPayout,
   ignoreOutgoing,
@@ -25,20 +25,23 @@ import {
 } from '@/lib/bank/book-entries';
 import {
   countEntries,
+  entryList,
   getStatement,
   listExplained,
   listOpenEntries,
   listRules,
   proposeFor,
+  statementList,
 } from '@/lib/bank/queries';
+import { bookReturn, proposeReturns } from '@/lib/bank/returns';
 import { uploadStatement } from '@/lib/bank/upload';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { AppError } from '@/lib/errors';
 import { toThousandths } from '@/lib/money';
-import { getTransfer } from '@/lib/payments/queries';
+import { getPayment, getTransfer } from '@/lib/payments/queries';
 import type { PaymentWriter } from '@/lib/payments/schema';
 import { deleteTransfer, payBackCredit, recordTypedRefund } from '@/lib/payments/typed-payment';
-import { deletePayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
 import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
@@ -60,10 +63,10 @@ type Line = [day: string, amount: string, name: string, iban: string, text: stri
 
 const HEADER =
   '"Booking Date","Value Date","Partner Name","Partner Iban","Type","Payment Reference","Amount (EUR)"';
-const upload = (lines: Line[], name = 'n26.csv') => {
+const upload = (lines: Line[], name = 'n26.csv', account?: string) => {
   const rows = lines.map(([day, amount, from, iban, text]) => [day, day, from, iban, 'T', text, amount]);
   const csv = [HEADER, ...rows.map((cells) => cells.map((cell) => `"${cell}"`).join(','))].join('\n');
-  return uploadStatement(base.db, { name, bytes: Buffer.from(csv) }, writer);
+  return uploadStatement(base.db, { name, account, bytes: Buffer.from(csv) }, writer);
 };
 
 let drawn = 0;
@@ -203,6 +206,90 @@ describe('bank statements', () => {
     });
   });
 
+  describe('with two own accounts', () => {
+    const SECOND = 'AT611904300234573201';
+    const setOther = (other_ibans: string | null) =>
+      base.db.update(company).set({ other_ibans }).where(eq(company.id, 1));
+    beforeAll(() => setOther(SECOND));
+    afterAll(() => setOther(null));
+    /** Returns an MT940 file of an account and a currency, with one credit on a day. */
+    const mt940 = (iban: string, currency: string, day: string, [opening, closing]: [number, number]) => {
+      const short = day.slice(2).replaceAll('-', '');
+      const text = `:20:X\n:25:${iban}\n:60F:C${short}${currency}${opening},00
+:61:${short}C${closing - opening},00NTRFNONREF\n:86:from Ada\n:62F:C${short}${currency}${closing},00\n-`;
+      return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(text) }, writer);
+    };
+
+    test('balances, gaps and known entries are those of one account and one currency', async () => {
+      const [one, two] = [newDay(), newDay()];
+      const of = [
+        await mt940(OWN, 'EUR', one, [100, 110]),
+        await mt940(SECOND, 'EUR', one, [500, 510]),
+        await mt940(SECOND, 'USD', one, [7, 17]),
+      ];
+      expect(of.map(({ isKnown }) => isKnown)).toEqual([false, false, false]);
+      const later = await mt940(SECOND, 'EUR', two, [510, 520]);
+      const statement = await getStatement(base.db, later.id);
+      expect(statement.before).toMatchObject({ id: of[1]?.id, account: SECOND, closing: 510 });
+      for (const { id } of [...of, later]) {
+        expect(await countEntries(base.db, await getStatement(base.db, id))).toMatchObject({ all: 1 });
+      }
+      expect((await openOf(later.id)).map(({ entry }) => [entry.account, entry.currency])).toEqual([
+        [SECOND, 'eur'],
+      ]);
+      expect((await getStatement(base.db, of[2]?.id ?? 0)).before).toBeNull();
+      const listed = await statementList.page(base.db, { account: 'AT61', sort: '-date' });
+      expect(listed.data.map((row) => [row.id, row.currency, row.open_entries])).toEqual([
+        [later.id, 'eur', 1],
+        [of[2]?.id, 'usd', 1],
+        [of[1]?.id, 'eur', 1],
+      ]);
+    });
+
+    test('a file that names no account is refused unless its account is chosen', async () => {
+      const lines: Line[] = [[newDay(), '1.00', 'X', '', 'x']];
+      await expect(upload(lines)).rejects.toMatchObject({
+        fields: [{ field: 'file', message: 'does not name its account: choose the account above' }],
+      });
+      const { id } = await upload(lines, 'n26.csv', SECOND);
+      expect(await getStatement(base.db, id)).toMatchObject({ account: SECOND });
+      await expect(upload(lines, 'n26.csv', 'DE25500105170137075030')).rejects.toMatchObject({
+        fields: [{ message: expect.stringContaining('which is not that of the company') }],
+      });
+    });
+  });
+
+  test('the CSV file of a statement has its entries of all days with how each is explained', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '90');
+    const [first, second] = [newDay(), newDay()];
+    const { id } = await upload([
+      [first, '90.00', '=Ada', newIban(), due.number],
+      [second, '-9.00', 'Shop', '', 'paper'],
+    ]);
+    await bookExactMatches(base.db, id, writer);
+    const { account, currency, first_day: from, last_day: to } = await getStatement(base.db, id);
+    let csv = '';
+    for await (const piece of entryList.csv(base.db, { account, currency, from, to })) csv += piece;
+    const [header, ...rows] = csv.trim().split(/\r?\n/);
+    expect(header).toContain('"id","account","currency","day","amount","name"');
+    expect(rows).toHaveLength(2);
+    expect(rows[0]).toMatch(new RegExp(`"${first}","90",.*"booked"`));
+    expect(rows[1]).toMatch(new RegExp(`"${second}","-9",.*"open"`));
+  });
+
+  test('a year of 5 MB is read, and everything of it is known when it is uploaded again', async () => {
+    const days = Array.from({ length: 100 }, () => newDay());
+    const lines = days.flatMap((day) =>
+      Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
+    );
+    const { id } = await upload(lines);
+    expect(await countEntries(base.db, await getStatement(base.db, id))).toMatchObject({ all: 2000 });
+    const again = await upload([...lines].reverse());
+    expect(again.isKnown).toBe(false);
+    expect(await countEntries(base.db, await getStatement(base.db, again.id))).toMatchObject({ all: 2000 });
+  }, 60_000);
+
   test('all exact matches are booked at once, one credit for each invoice, and undoing one opens its entry', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const [one, two] = [await invoice(customerId, '100'), await invoice(customerId, '40')];
@@ -277,23 +364,86 @@ describe('bank statements', () => {
     await expect(named).rejects.toMatchObject({ fields: [{ field: 'named' }] });
   });
 
-  test('a returned payment deletes its transfer, so that the invoice is owed again', async () => {
+  test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '70');
     const [first, second] = [newDay(), newDay()];
-    const { id } = await upload([[first, '70.00', 'X', '', due.number]]);
-    await bookExactMatches(base.db, id, writer);
+    const { id } = await upload([[first, '80.00', 'X', '', due.number]]);
+    const [credit] = await openOf(id);
+    const chosen = { customerId, shares: credit?.proposals[0]?.shares ?? [], remember: false };
+    await bookEntry(base.db, credit?.entry.id ?? 0, chosen, writer);
     const mt940 = `:20:X\n:25:${OWN}\n:60F:C${first.slice(2).replaceAll('-', '')}EUR100,00
-:61:${second.slice(2).replaceAll('-', '')}RC70,00NRTINONREF\n:86:${due.number}
-:62F:C${second.slice(2).replaceAll('-', '')}EUR30,00\n-`;
+:61:${second.slice(2).replaceAll('-', '')}RC80,00NRTINONREF\n:86:${due.number}
+:62F:C${second.slice(2).replaceAll('-', '')}EUR20,00\n-`;
     const back = await uploadStatement(base.db, { name: 'b.sta', bytes: Buffer.from(mt940) }, writer);
-    const [open] = await openOf(back.id);
-    await bookReturn(base.db, open?.entry.id ?? 0, writer);
+    const [debit] = await openOf(back.id);
+    const entry = debit?.entry ?? expect.fail('the return is not open');
+    const [proposed] = await proposeReturns(base.db, entry);
+    expect(proposed).toMatchObject({ kind: 'transfer', amount: 80, invoice_numbers: [due.number] });
+    expect(proposed?.reasons).toEqual([`The text names ${due.number}.`, 'The amount is the same.']);
+    const transfer = { kind: 'transfer', id: proposed?.id ?? 0 } as const;
+    await bookReturn(base.db, entry.id, transfer, writer);
     expect(await dueOf(due.id)).toBe(70);
-    const period = await getStatement(base.db, back.id);
-    expect(
-      (await listExplained(base.db, period, { page: 1, per_page: 9 })).data.map(({ state }) => state),
-    ).toContain('returned');
+    expect(await getTransfer(base.db, transfer.id)).toMatchObject({
+      ...{ credit: 0, amount: 80 },
+      paid_back: [{ amount: 10, date: second }],
+    });
+    const booked = await base.db.select().from(refunds).where(eq(refunds.reason, 'returned_by_bank'));
+    expect(booked.map((one) => one.issued_at.toISOString().slice(0, 10))).toContain(second);
+    await expect(bookReturn(base.db, entry.id, transfer, writer)).rejects.toMatchObject({ code: 'conflict' });
+    const explained = await listExplained(base.db, await getStatement(base.db, back.id), {
+      page: 1,
+      per_page: 9,
+    });
+    expect(explained.data.find((one) => one.id === entry.id)?.returned_transfer_id).toBe(transfer.id);
+    await undoEntry(base.db, entry.id, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    expect(await getTransfer(base.db, transfer.id)).toMatchObject({ credit: 10, paid_back: [] });
+    expect((await openOf(back.id)).map((one) => one.entry.id)).toContain(entry.id);
+  });
+
+  test('the return of a payment that staff recorded by hand is proposed by its reference, with the fee of the bank', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const day = newDay();
+    const paid = { amount: 45, payment_date: day, invoice_id: due.id, customer_id };
+    const reference = `HAND-${due.id}-2024`;
+    const recorded = await recordPayment(base.db, { ...paid, payment_reference: reference }, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    const { id } = await upload([
+      [newDay(), '-48.00', 'Ada', '', `Retoure ${reference} AC04`],
+      [newDay(), '-45.00', 'Ada', '', 'Retoure of something else'],
+      [newDay(), '-45.00', 'Ada', '', `my own payment ${reference}`],
+    ]);
+    const found = (await openOf(id)).map((one) => one.entry);
+    const proposed = await Promise.all(found.map((entry) => proposeReturns(base.db, entry)));
+    expect(proposed.map((all) => all.map((one) => one.id))).toEqual([[recorded.payment.id], [], []]);
+    expect(proposed[0]?.[0]?.reasons).toEqual([
+      `The text names the reference ${reference}.`,
+      'The bank took more, which can be its fee.',
+    ]);
+    const entryId = found[0]?.id ?? 0;
+    await bookReturn(base.db, entryId, { kind: 'payment', id: recorded.payment.id }, writer);
+    expect(await dueOf(due.id)).toBe(45);
+    expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ status: 'refunded' });
+    await undoEntry(base.db, entryId, writer);
+    expect(await dueOf(due.id)).toBe(0);
+    expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ refunded_amount: 0 });
+  });
+
+  test('a payment that was partly refunded is not proposed as returned', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const { id } = await upload([[newDay(), '45.00', 'X', '', due.number]]);
+    await bookExactMatches(base.db, id, writer);
+    const [share] = await base.db.select().from(payments).where(eq(payments.invoice_id, due.id));
+    await recordTypedRefund(base.db, share?.id ?? 0, { amount: '1', date: '2026-11-20' }, writer);
+    const back = await upload([[newDay(), '-45.00', 'X', '', `Retoure ${due.number}`]]);
+    const [open] = await openOf(back.id);
+    expect(open && (await proposeReturns(base.db, open.entry))).toEqual([]);
+    // Money that left pays no invoice, even if its text names one that is owed.
+    expect(await dueOf(due.id)).toBe(1);
+    expect(open?.proposals).toEqual([]);
   });
 
   test('erasing a customer empties the name, the account and the text of booked entries, and deletes the rules', async () => {
@@ -322,6 +472,7 @@ const step = fc.record({
     'unpay',
     'ignore',
     'reopen',
+    'return',
   ),
   pick: fc.nat(1000),
   cents: fc.integer({ min: 1, max: 9000 }),
@@ -329,19 +480,29 @@ const step = fc.record({
 
 test('payments, credit and paid back amounts equal what was received after any sequence of changes', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
-      const { id: customerId } = await createCustomer(base.db);
-      const due = [await invoice(customerId, '50'), await invoice(customerId, '20.5')];
-      const day = newDay();
-      const { id } = await upload(
-        ['50.00', '20.50', '70.50', '33.00'].map(
-          (amount, at): Line => [day, amount, 'X', '', `${due[at % 2]?.number} ${at}`],
-        ),
-      );
-      for (const one of steps) await play(id, customerId, one);
-      await checkReceived(id, customerId);
-    }),
-    { numRuns: 25 },
+    fc.asyncProperty(
+      fc.boolean(),
+      fc.array(step, { minLength: 3, maxLength: 14 }),
+      async (isBooked, steps) => {
+        const { id: customerId } = await createCustomer(base.db);
+        const due = [await invoice(customerId, '50'), await invoice(customerId, '20.5')];
+        const day = newDay();
+        const { id } = await upload(
+          ['50.00', '20.50', '70.50', '33.00']
+            .map((amount, at): Line => [day, amount, 'X', '', `${due[at % 2]?.number} ${at}`])
+            .concat(
+              ['-50.00', '-20.50', '-70.50'].map(
+                (amount, at): Line => [day, amount, 'X', '', `Retoure ${due[at % 2]?.number}`],
+              ),
+            ),
+        );
+        // Without bookings at the beginning, few sequences return or refund anything.
+        if (isBooked) await bookExactMatches(base.db, id, writer);
+        for (const one of steps) await play(id, customerId, one);
+        await checkReceived(id, customerId);
+      },
+    ),
+    { numRuns: 30 },
   );
 }, 300_000);
 
@@ -390,6 +551,12 @@ async function play(
     pay_back: () => transfer && payBackCredit(db, transfer, typed, writer),
     unpay: () => share && deletePayment(db, share.id, writer),
     ignore: () => setEntryState(db, entry?.id ?? 0, 'ignored', writer),
+    return: async () => {
+      const returns = all.filter((row) => row.is_return);
+      const debit = returns[pick % returns.length];
+      const [one] = debit ? await proposeReturns(db, entryOf(debit)) : [];
+      if (one) await bookReturn(db, debit?.id ?? 0, one, writer);
+    },
     reopen: () => setEntryState(db, entry?.id ?? 0, 'open', writer),
   };
   try {
@@ -398,6 +565,8 @@ async function play(
     if (!(error instanceof AppError)) throw error;
   }
 }
+
+const entryOf = (row: typeof bankEntries.$inferSelect) => ({ ...row, amount: Number(row.amount) });
 
 async function checkReceived(statement: number, customerId: number) {
   const entries = await base.db.select().from(bankEntries).where(eq(bankEntries.statement_id, statement));
@@ -412,4 +581,11 @@ async function checkReceived(statement: number, customerId: number) {
   }
   const sum = paid.reduce((all, one) => all + toThousandths(one.amount), credit);
   expect(sum).toBe(booked.reduce((all, one) => all + toThousandths(one.amount), 0));
+  // What the bank took back counts for no invoice and is no credit, unless a person changed a payment by hand.
+  for (const { returned_transfer_id } of entries) {
+    if (returned_transfer_id === null) continue;
+    const { reference, credit } = await getTransfer(base.db, returned_transfer_id);
+    const left = paid.filter((one) => one.transfer === reference && one.status === 'completed');
+    expect([credit, left]).toEqual([0, []]);
+  }
 }

@@ -284,9 +284,11 @@ describe('the state of a month', () => {
       ],
     ]);
     expect(reports.rowsOf('products', 'usd').at(-1)?.values).toMatchObject({ all: 8, hosting: 8, domain: 0 });
-    expect(reports.rowsOf('ageing', 'eur').slice(-2)).toMatchObject([
-      { values: { open: null } },
-      { values: { open: 70, 'not-due': 50, '1-30': 0, '31-60': 20 } },
+    expect(reports.rowsOf('ageing', 'eur').slice(-3)).toMatchObject([
+      { month: '2026-03-01', values: { open: null } },
+      { month: '2026-04-01', values: { open: 70, 'not-due': 50, '1-30': 0, '31-60': 20 } },
+      // The running month is what customers owe today.
+      { month: '2026-05-01', values: { open: 70, 'not-due': 0, '1-30': 50, '31-60': 20 } },
     ]);
   });
 

@@ -5,7 +5,13 @@ import { buildRows, hasCustomers, type SeedCounts, seedDatabase } from '@/db/see
 import { slugOf } from '@/db/seed/names';
 import { createChance } from '@/db/seed/rows';
 import { addMonths } from '@/lib/dates';
-import { REPORTS, type ReportName, readReports, reportCsv } from '@/lib/overview/reports';
+import { postingList } from '@/lib/exports/accounting-csv';
+import { productOf, productRevenueCsv } from '@/lib/exports/product-revenue';
+import { customerList } from '@/lib/invoices/customer-balances';
+import { receivableList } from '@/lib/invoices/receivables';
+import { toThousandths } from '@/lib/money';
+import { AGE_GROUPS } from '@/lib/overdue';
+import { monthsUntil, REPORTS, type ReportName, readReports, reportCsv } from '@/lib/overview/reports';
 import { useDatabase } from '../support/database';
 
 // A leap day at UTC+14, and New Year’s Day at UTC−8.
@@ -349,6 +355,120 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(currencies[0]).toBe('eur');
     const [revenue] = csv;
     expect(revenue).toContain(`"${options.today.slice(0, 7)}","eur",`);
+  });
+
+  /** Returns the sum of a column of all rows that a list has with these filters, and the number of rows. */
+  async function sumRows(given: Parameters<typeof postingList.csv>[1], column: 'net' | 'gross') {
+    let [sum, count] = [0, 0];
+    for (let after: string | undefined, more = true; more; ) {
+      const { data, next } = await postingList.page(base.db, given, after ? { after } : {}, 100);
+      sum += data.reduce((all, row) => all + toThousandths(row[column] ?? '0'), 0);
+      count += data.length;
+      more = next !== null;
+      after = next ?? undefined;
+    }
+    return { sum: sum / 1000, count };
+  }
+
+  test('each number of the report of revenue is the sum of the postings that it leads to', async () => {
+    const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
+    const lists = [
+      ['invoiced_net', 'invoice', 'net'],
+      ['invoiced_gross', 'invoice', 'gross'],
+      ['credited_gross', 'credit', 'gross'],
+      ['received', 'payment', 'gross'],
+      ['returned', 'refund', 'gross'],
+      ['received_net', 'received', 'gross'],
+    ] as const;
+    let rowCount = 0;
+    for (const currency of currencies) {
+      for (const { month, values } of rowsOf('revenue', currency)) {
+        for (const [name, record, column] of lists) {
+          const given = { month: month.slice(0, 7), record, currency };
+          const { sum, count } = await sumRows(given, column);
+          expect([given, name, sum]).toEqual([given, name, values[name]]);
+          rowCount += count;
+        }
+      }
+    }
+    expect(rowCount).toBeGreaterThan(500);
+  });
+
+  test('what customers owe today by age is the sum of the receivables and of the overdue invoices', async () => {
+    const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
+    for (const currency of currencies) {
+      const today = rowsOf('ageing', currency).at(-1)?.values ?? {};
+      const owed = await receivableList(options.today).page(base.db, { currency }, {}, 1000);
+      const sumOf = (column: 'open_amount' | 'not_due') =>
+        owed.data.reduce((sum, row) => sum + toThousandths(String(row[column])), 0) / 1000;
+      expect([currency, today.open, today['not-due']]).toEqual([
+        currency,
+        sumOf('open_amount'),
+        sumOf('not_due'),
+      ]);
+      for (const age of AGE_GROUPS.slice(1)) {
+        const [found] = await rows<{ sum: number }>(
+          base.db,
+          sql`select coalesce(sum(amount_due), 0)::float as sum from invoices where currency = ${currency}
+            and status in ('sent', 'overdue') and ${options.today}::date - coalesce(due_date, invoice_date)
+              between ${age === 'over-90' ? 91 : Number(age.split('-')[0])}::int
+                and ${age === 'over-90' ? 99_999 : Number(age.split('-')[1])}::int`,
+        );
+        expect([currency, age, today[age]]).toEqual([currency, age, found?.sum]);
+      }
+    }
+  });
+
+  test('the customers whom the report of recurring revenue leads to are those that it counts', async () => {
+    const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
+    const kinds = { customers: 'paying', customers_gained: 'new', customers_lost: 'churn' };
+    for (const currency of currencies) {
+      for (const { month, values } of rowsOf('recurring', currency).slice(-3)) {
+        for (const [name, kind] of Object.entries(kinds)) {
+          if (values[name] == null) continue;
+          const mrr = `${month.slice(0, 7)}-${kind}-${currency}`;
+          const { count } = await customerList.page(base.db, { mrr }, {}, 1);
+          expect([mrr, count]).toEqual([mrr, values[name]]);
+        }
+      }
+    }
+  });
+
+  test('the net revenue of all products of a month is the invoiced net amount of the report', async () => {
+    const months = monthsUntil(options.today, 12);
+    const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
+    let csv = '';
+    for await (const piece of productRevenueCsv(base.db, months)) csv += piece;
+    const products = csv
+      .trim()
+      .split(/\r?\n/)
+      .slice(1)
+      .map((line) => line.slice(1, -1).split('","'));
+    for (const currency of currencies) {
+      for (const { month, values } of rowsOf('revenue', currency)) {
+        const its = products.filter(([of, code]) => of === month.slice(0, 7) && code === currency);
+        const sum = its.reduce((all, cells) => all + toThousandths(cells.at(-1) ?? '0'), 0);
+        expect([month, currency, sum / 1000]).toEqual([month, currency, values.invoiced_net]);
+      }
+    }
+    const net = (cells: string[]) => Math.abs(Number(cells.at(-1)));
+    const other = products
+      .filter(([, , name]) => name === '(without lines)')
+      .reduce((all, one) => all + net(one), 0);
+    expect(other).toBeLessThan(products.reduce((all, one) => all + net(one), 0) / 2);
+  });
+
+  test.each([
+    ['Webhosting M, example.com, 2026-10', 'Webhosting M'],
+    ['Domain registration für müller-shop.de', 'Domain registration'],
+    ['Domain example.co.uk', 'Domain'],
+    ['1 × Webhosting (at €11.90 / month)', 'Webhosting'],
+    ['Managed Server 01.10.2026 – 31.10.2026', 'Managed Server'],
+    ['Monitoring 24/7', 'Monitoring 24/7'],
+    ['Backup (50 GB)', 'Backup (50 GB)'],
+    ['', '(without lines)'],
+  ])('the line %j counts for the product %j', (text, product) => {
+    expect(productOf(text)).toBe(product);
   });
 
   test('new ids continue after the ids of sample data', async () => {

@@ -71,12 +71,31 @@ describe('CAMT.053', () => {
     );
     const returned = entryOf('30.00', reason, { sign: 'DBIT' });
     const pending = entryOf('99.00', '').replace('BOOK', 'PDNG');
-    const { entries } = await read(camt('02', reversed + returned + pending, { closing: '950.00' }));
+    const code =
+      '<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>IDDT</Cd><SubFmlyCd>UPDD</SubFmlyCd></Fmly></Domn></BkTxCd>';
+    const unpaid = entryOf('1.00', code, { sign: 'DBIT', more: code });
+    const own = '<BkTxCd><Prtry><Cd>NTRF+159+931</Cd></Prtry></BkTxCd>';
+    const german = entryOf('2.00', '', { sign: 'DBIT', more: own });
+    const plain = entryOf('3.00', '', { sign: 'DBIT' });
+    const { entries } = await read(
+      camt('02', reversed + returned + pending + unpaid + german + plain, { closing: '944.00' }),
+    );
     expect(entries.map(({ amount, is_return, name }) => [amount, is_return, name])).toEqual([
       [-20_000, true, null],
       [-30_000, true, 'Ada & Co'],
+      [-1000, true, null],
+      [-2000, true, null],
+      [-3000, false, null],
     ]);
   });
+
+  test('a CAMT file of almost 10 MB is read', async () => {
+    const text = 'Hosting '.repeat(55);
+    const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
+    const file = camt('02', entries, { closing: '11000.00' });
+    expect(file.length).toBeGreaterThan(8_000_000);
+    expect((await read(file)).entries).toHaveLength(10_000);
+  }, 30_000);
 
   test.each([
     [
@@ -120,6 +139,15 @@ describe('MT940', () => {
       ['2026-10-02', -20_500, 'Bob', null, 'Rueckgabe'],
     ]);
     expect(statement.entries.map(({ is_return }) => is_return)).toEqual([false, true]);
+  });
+
+  test.each([
+    ['a type of SWIFT', ':61:2610021002D20,50NRTINONREF\n:86:Bob'],
+    ['a plain text', ':61:2610021002D20,50NMSCNONREF\n:86:NSF CHEQUE Bob'],
+    ['a reason code', ':61:2610021002D20,50NDDTNONREF\n:86:105?20SVWZ+RE-1 AM04?32Bob'],
+  ])('an MT940 debit is a return by %s', async (_, debit) => {
+    const file = MT940.replace(/:61:2610021002D[\s\S]*?Bob/, debit);
+    expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
   });
 
   test('messages that follow each other are one statement', async () => {
@@ -172,6 +200,13 @@ TRANSFER,Current,2026-10-01 08:00:00,2026-10-01 08:00:01,From Ada Example RE-202
 CARD_PAYMENT,Current,2026-10-02 08:00:00,2026-10-02 08:00:01,Shop,-10.00,0.50,EUR,COMPLETED,1189.50`,
   Wise: `"TransferWise ID",Date,Amount,Currency,Description,"Payment Reference","Running Balance","Payer Name","Payee Name","Payee Account Number"
 TRANSFER-1,01-10-2026,1190.00,EUR,"Received money from Ada Example","RE-2026-0001 ${ADA}",1190.00,"Ada Example",,`,
+  Volksbank: `Bezeichnung Auftragskonto;IBAN Auftragskonto;BIC Auftragskonto;Bankname Auftragskonto;Buchungstag;Valutadatum;Name Zahlungsbeteiligter;IBAN Zahlungsbeteiligter;BIC (SWIFT-Code) Zahlungsbeteiligter;Buchungstext;Verwendungszweck;Betrag;Waehrung;Saldo nach Buchung;Bemerkung;Gekennzeichneter Umsatz;Glaeubiger ID;Mandatsreferenz
+Konto;${OWN};GENODEF1XXX;Volksbank;02.10.2026;02.10.2026;Shop;;;Lastschrift;paper;-10,00;EUR;2.000,00;;;;
+Konto;${OWN};GENODEF1XXX;Volksbank;01.10.2026;01.10.2026;Ada Example;${ADA};INGDDEFF;Gutschrift;RE-2026-0001;1.190,00;EUR;2.010,00;;;;`,
+  Erste: `"Buchungsdatum","Partnername","Partner IBAN","BIC/SWIFT","Partner Kontonummer","Bankleitzahl","Betrag","Währung","Buchungs-Details","Buchungsreferenz","Notiz","Highlight","Valutadatum","Virtuelle Karten-Nummer","Bezahlt mit","App","Zahlungsreferenz","Mandats ID","Creditor ID"
+"01.10.2026","Ada Example","${ADA}","INGDDEFF","","","1.190,00","EUR","Gutschrift","201111610011AB1-000000001","","","01.10.2026","","","","RE-2026-0001","",""`,
+  Raiffeisen: `01.10.2026;"Gutschrift Ada Example RE-2026-0001 ${ADA}";01.10.2026;1.190,00;EUR;01.10.2026 08:00:01:123
+02.10.2026;"Bezahlung Karte; Shop";02.10.2026;-10,00;EUR;02.10.2026 08:00:01:123`,
 };
 
 describe('CSV files of banks', () => {
@@ -187,7 +222,7 @@ describe('CSV files of banks', () => {
         ADA,
       ]);
       expect(credit?.purpose).toContain('RE-2026-0001');
-      expect(entries).toHaveLength(['ING', 'Revolut'].includes(bank) ? 2 : 1);
+      expect(entries).toHaveLength(['ING', 'Revolut', 'Volksbank', 'Raiffeisen'].includes(bank) ? 2 : 1);
     },
   );
 
@@ -197,6 +232,8 @@ describe('CSV files of banks', () => {
       opening: 820_000,
       closing: 2_000_000,
     });
+    const utf16 = await readStatement(Buffer.from(`\uFEFF${CSV.Erste}`, 'utf16le'));
+    expect(utf16.entries.map(({ name, amount }) => [name, amount])).toEqual([['Ada Example', 1_190_000]]);
     expect(await read(CSV.Revolut ?? '')).toMatchObject({ iban: null, opening: 10_000, closing: 1_189_500 });
   });
 
@@ -224,7 +261,7 @@ describe('CSV files of banks', () => {
 
   test('a file that is empty or too large is refused', async () => {
     expect(await reasonOf('')).toBe('is empty');
-    expect(await reasonOf(Buffer.alloc(900_001, 32))).toContain('must have at most 900 KB');
+    expect(await reasonOf(Buffer.alloc(10_000_001, 32))).toContain('must have at most 10 MB');
   });
 });
 

@@ -5,34 +5,18 @@ import {
   bookEntry,
   bookExactMatches,
   bookNamedEntry,
-  bookReturn,
   deleteRule,
   explainAsPayout,
   ignoreOutgoing,
   setEntryState,
   undoEntry,
 } from '@/lib/bank/book-entries';
-import { uploadStatement } from '@/lib/bank/upload';
+import { bookReturn } from '@/lib/bank/returns';
 import { rowId } from '@/lib/fields';
 import { staffWriter } from '@/lib/payments/typed-payment';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
 const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?notice=${notice}`;
-
-/** Adds a statement from a file, and redirects to its page. A refused file shows line and reason in the form. */
-export const upload = staffFormAction({
-  role: 'staff',
-  input: [],
-  form: ['file'],
-  run: async ({ runtime, staff }, _typed, form) => {
-    const file = form.get('file');
-    const [name, bytes] =
-      file instanceof File ? [file.name, Buffer.from(await file.arrayBuffer())] : ['', Buffer.alloc(0)];
-    return uploadStatement(runtime.db, { name, bytes }, staffWriter(runtime, staff));
-  },
-  done: ({ id, isKnown, booked }) => pageOf(id, isKnown ? 'known' : booked > 0 ? 'ruled' : 'uploaded'),
-  refused: ({ problems }) => ({ typed: {}, problems }),
-});
 
 const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
 
@@ -78,11 +62,12 @@ export const undo = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Books a returned payment, so that its invoices are owed again. */
+/** Books an entry as the return of a payment or a transfer, so that its invoices are owed again. */
 export const takeBack = staffAction({
   role: 'staff',
-  input: [rowId, rowId],
-  run: ({ runtime, staff }, _statement, id) => bookReturn(runtime.db, id, staffWriter(runtime, staff)),
+  input: [rowId, rowId, z.enum(['transfer', 'payment']), rowId],
+  run: ({ runtime, staff }, _statement, entry, kind, id) =>
+    bookReturn(runtime.db, entry, { kind, id }, staffWriter(runtime, staff)),
   done: (_returned, statement) => pageOf(statement, 'returned'),
   refused: ({ code }, statement) => pageOf(statement, code),
 });

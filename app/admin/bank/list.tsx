@@ -7,13 +7,16 @@ import { type Column, RecordList, type RecordRows } from '../_components/lists/r
 
 export const BANK_STATEMENTS = declareList({
   title: 'Bank statements',
-  description: 'Statements of your own account. Money that arrived is booked when you accept a proposal.',
+  description: 'Statements of your own accounts. Money that arrived is booked when you accept a proposal.',
   path: '/admin/bank',
   noun: 'bank statement',
   yet: 'Upload the first one here.',
-  // Without a CSV file, because the bank's own file has the same rows.
+  // The CSV files are those of single statements, with their entries.
   source: { schema: statementList.schema, read: statementList.read },
-  fields: (today) => [{ name: 'from', label: 'Last day', presets: pastPresets(today) }],
+  fields: (today) => [
+    { name: 'account', label: 'Account', placeholder: 'IBAN, or a part of it' },
+    { name: 'from', label: 'Last day', presets: pastPresets(today) },
+  ],
   Rows: StatementList,
 });
 
@@ -26,16 +29,20 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
       columns={COLUMNS}
       entryOf={(row) => ({
         title: periodOf(row),
-        detail: joinTexts(row.account, openText(row)),
-        figure: balance(row.closing, row.currency),
+        detail: joinTexts(accountOf(row), openText(row)),
+        // A file without balances leaves the room to the period.
+        figure: row.closing === null ? '–' : balance(row.closing, row.currency),
       })}
       sorting={sorting}
     />
   );
 }
 
-const periodOf = ({ first_day, last_day }: ListedStatement) =>
-  `${formatDate(first_day)} – ${formatDate(last_day)}`;
+/** Returns the days of a statement. */
+export const periodOf = ({ first_day, last_day }: Pick<ListedStatement, 'first_day' | 'last_day'>) =>
+  first_day === last_day ? formatDate(first_day) : `${formatDate(first_day)} – ${formatDate(last_day)}`;
+
+const accountOf = ({ account, currency }: ListedStatement) => `${account} ${currency.toUpperCase()}`;
 
 const openText = ({ open_entries }: ListedStatement) =>
   open_entries === 0 ? 'All explained' : `${formatCount(open_entries, 'entry', 'entries')} not explained`;
@@ -51,7 +58,7 @@ const COLUMNS: Column<ListedStatement>[] = [
     descends: true,
     cell: (row) => <strong>{periodOf(row)}</strong>,
   },
-  { label: 'Account', cell: ({ account }) => account, title: true },
+  { label: 'Account', cell: accountOf, title: true },
   { label: 'Entries', width: '22%', cell: openText },
   {
     label: 'Booked',

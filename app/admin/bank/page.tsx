@@ -2,21 +2,21 @@ import { Paper } from '@mantine/core';
 import { formatCustomer } from '@/app/_components/format';
 import { listRules, type RuleRow } from '@/lib/bank/queries';
 import { MAX_STATEMENT_BYTES } from '@/lib/bank/statement';
-import { getCompany } from '@/lib/documents/company';
+import { getCompany, ownIbans } from '@/lib/documents/company';
 import { ConfirmButton } from '../_components/forms/confirm-button';
-import { ActionForm } from '../_components/forms/form';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { ListPage } from '../_components/lists/list-page';
 import { RecordList } from '../_components/lists/record-list';
 import { EmptyText, Section, staffPage } from '../_components/page/staff-page';
 import { CustomerCell } from '../_components/records/customer-link';
-import { forget, upload } from './actions';
+import { forget } from './actions';
 import { BANK_STATEMENTS } from './list';
+import { UploadForm } from './upload-form';
 
 export const metadata = { title: BANK_STATEMENTS.title };
 
 export default staffPage(async ({ db, search, notice }) => {
-  const { iban } = await getCompany(db);
+  const accounts = ownIbans(await getCompany(db));
   const rules = await listRules(db);
   return (
     <>
@@ -25,15 +25,15 @@ export default staffPage(async ({ db, search, notice }) => {
         search={search}
         notice={<OutcomeNotice notice={notice} done={{ forgotten: 'The account is forgotten.' }} />}
       >
-        <UploadForm iban={iban} />
+        <Upload accounts={accounts} />
       </ListPage>
       {rules.length > 0 && <Rules rules={rules} />}
     </>
   );
 });
 
-function UploadForm({ iban }: { iban: string | null }) {
-  if (!iban) {
+function Upload({ accounts }: { accounts: string[] }) {
+  if (accounts.length === 0) {
     return (
       <EmptyText>
         The company has no IBAN yet. An admin enters it under Company, and then statements of this account can
@@ -41,12 +41,15 @@ function UploadForm({ iban }: { iban: string | null }) {
       </EmptyText>
     );
   }
+  const choice = { value: '', label: 'The one that the file names' };
+  const options = [choice, ...accounts.map((iban) => ({ value: iban, label: iban }))];
   return (
     <Paper withBorder radius="lg" p="lg" mb="lg">
-      <ActionForm
-        label="Upload a statement"
-        action={upload}
+      <UploadForm
         fields={[
+          ...(accounts.length > 1
+            ? [{ name: 'account', label: 'Account', kind: 'choice' as const, options }]
+            : []),
           {
             name: 'file',
             label: 'File of your bank',
@@ -54,10 +57,9 @@ function UploadForm({ iban }: { iban: string | null }) {
             accept: '.xml,.sta,.mt940,.940,.txt,.csv',
             maxBytes: MAX_STATEMENT_BYTES,
             required: true,
-            description: `CAMT.053, MT940 or CSV of the account ${iban}, up to ${MAX_STATEMENT_BYTES / 1000} KB.`,
+            description: `CAMT.053, MT940 or CSV of the account ${accounts.join(' or ')}, up to ${MAX_STATEMENT_BYTES / 1e6} MB.`,
           },
         ]}
-        submit="Upload"
       />
     </Paper>
   );

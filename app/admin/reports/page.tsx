@@ -1,6 +1,6 @@
-import { Anchor, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { addDays, toCalendarDate } from '@/lib/dates';
+import { toCalendarDate } from '@/lib/dates';
 import { AGE_GROUPS } from '@/lib/overdue';
 import { REPORT_MONTHS, REPORTS, type ReportName, type ReportRow, readReports } from '@/lib/overview/reports';
 import {
@@ -78,16 +78,16 @@ interface ShownReport {
   /** The column that the picture shows. */
   picture: string;
   labels: Record<string, string>;
-  /** Returns the address of the rows that a number counts. */
-  hrefOf(column: string, row: ReportRow): string;
+  /** Returns the address of the rows that a number sums. Null if only the sum is stored. */
+  hrefOf(column: string, row: ReportRow, isRunning: boolean): string | null;
 }
 
-const inMonth = ({ month }: ReportRow) => ({ from: month, to: addDays(nextMonth(month), -1) });
-const nextMonth = (month: string) => `${addDays(month, 31).slice(0, 7)}-01`;
-
-const REVENUE_LISTS: Record<string, string> = {
-  credited_gross: '/admin/credit-notes',
-  received: '/admin/payments',
+/** The postings that a column of revenue sums, as the filter `record` of postings names them. */
+const POSTED: Record<string, string> = {
+  credited_gross: 'credit',
+  received: 'payment',
+  returned: 'refund',
+  received_net: 'received',
 };
 
 /** The customers that a column of recurring revenue counts, as the filter `mrr` of the customers names them. */
@@ -114,7 +114,7 @@ const AGE_LABELS: Record<string, string> = {
 const SHOWN: Record<ReportName, ShownReport> = {
   revenue: {
     title: 'Revenue',
-    text: 'What the accounting export has posted: a record of a month that was already over counts in the month in which it was recorded. The lists are of all currencies and by the date of the record. Returned amounts lead to the accounting export of the month.',
+    text: 'What the accounting export has posted: a record of a month that was already over counts in the month in which it was recorded. Each number leads to its postings.',
     picture: 'invoiced_net',
     labels: {
       invoiced_net: 'Invoiced net',
@@ -122,11 +122,14 @@ const SHOWN: Record<ReportName, ShownReport> = {
       credited_gross: 'Credited gross',
       received: 'Received',
       returned: 'Returned',
+      received_net: 'Received net',
     },
-    hrefOf: (column, row) =>
-      column === 'returned'
-        ? toHref('/admin/export/accounting', { month: row.month.slice(0, 7) })
-        : toHref(REVENUE_LISTS[column] ?? '/admin/invoices', inMonth(row)),
+    hrefOf: (column, { month, currency }) =>
+      toHref('/admin/reports/postings', {
+        month: month.slice(0, 7),
+        record: POSTED[column] ?? 'invoice',
+        currency,
+      }),
   },
   recurring: {
     title: 'Monthly recurring revenue',
@@ -147,20 +150,23 @@ const SHOWN: Record<ReportName, ShownReport> = {
   },
   ageing: {
     title: 'Open amounts by age',
-    text: 'What customers owed when the month was recorded, usually on the first day after it. The lists show what they owe today.',
+    text: 'What customers owed when the month was recorded, usually on the first day after it. The running month shows what they owe today and leads to the lists. Of past months only the sums are stored.',
     picture: 'open',
     labels: AGE_LABELS,
-    hrefOf: (column, { currency }) =>
-      AGE_GROUPS.some((age) => age === column && age !== 'not-due')
+    hrefOf: (column, { currency }, isRunning) => {
+      if (!isRunning) return null;
+      return AGE_GROUPS.some((age) => age === column && age !== 'not-due')
         ? toHref('/admin/overdue/invoices', { age: column, currency })
-        : toHref('/admin/overdue', { currency }),
+        : toHref('/admin/overdue', { currency });
+    },
   },
   products: {
     title: 'Monthly recurring revenue by type of service',
-    text: 'The lists show the services that are active today, in all currencies.',
+    text: 'Prices per month of the services that were active at the end of the month. The sum of all types leads to the customers who pay it.',
     picture: 'all',
     labels: Object.fromEntries(Object.keys(REPORTS.products).map((type) => [type, formatField(type)])),
-    hrefOf: (type) => toHref('/admin/services', { ...(type !== 'all' && { type }), status: 'active' }),
+    hrefOf: (type, { month, currency }) =>
+      type === 'all' ? toHref('/admin/customers', { mrr: `${month.slice(0, 7)}-paying-${currency}` }) : null,
   },
 };
 
@@ -176,6 +182,13 @@ function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[];
       <Text size="sm" c="dimmed" px="md" pt="md">
         {text}
       </Text>
+      {report === 'revenue' && (
+        <Group px="md" pt="sm">
+          <DownloadButton href={file.replace('report=revenue', 'report=product-revenue')}>
+            Net by product as CSV
+          </DownloadButton>
+        </Group>
+      )}
       {first && last && (
         <BarChart
           label={`${title}, ${label}, by month from ${formatMonth(first.month)} to ${formatMonth(last.month)}`}
@@ -190,7 +203,7 @@ function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[];
       )}
       <RecordList
         label={title}
-        rows={rows.toReversed().map((row) => ({ ...row, id: row.month }))}
+        rows={rows.toReversed().map((row, at) => ({ ...row, id: row.month, isLast: at === 0 }))}
         columns={columnsOf(report)}
         isDense
         entryOf={(row) => ({
@@ -208,7 +221,10 @@ function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[];
   );
 }
 
-function columnsOf(report: ReportName): Column<ReportRow & { id: string }>[] {
+/** A row of a report's table. The last month of a report is the running one, if the report has it. */
+type TableRow = ReportRow & { id: string; isLast: boolean };
+
+function columnsOf(report: ReportName): Column<TableRow>[] {
   const columns = Object.entries(SHOWN[report].labels);
   return [
     { label: 'Month', cell: ({ month }) => formatMonth(month) },
@@ -216,27 +232,21 @@ function columnsOf(report: ReportName): Column<ReportRow & { id: string }>[] {
       label,
       width: `${Math.floor(84 / columns.length)}%`,
       align: 'right' as const,
-      cell: (row: ReportRow) => numberOf(report, column, row),
+      cell: (row: TableRow) => numberOf(report, column, row),
     })),
   ];
 }
 
 /** Shows a number as a link to its rows. */
-function numberOf(report: ReportName, column: string, row: ReportRow): ReactNode {
+function numberOf(report: ReportName, column: string, row: TableRow): ReactNode {
   const value = row.values[column];
   const { picture, hrefOf } = SHOWN[report];
+  const isRunning = report === 'ageing' && row.isLast;
   // A month that was not recorded says so once.
   if (value == null) return column === picture ? textOf(report, column, value, row.currency) : '–';
   const text = textOf(report, column, value, row.currency);
-  const href = hrefOf(column, row);
-  // Next's router would treat a file as a page and prefetch it.
-  if (column === 'returned') {
-    return (
-      <Anchor href={href} size="sm" fw={500} className="figures">
-        {text}
-      </Anchor>
-    );
-  }
+  const href = value === 0 ? null : hrefOf(column, row, isRunning);
+  if (href === null) return <span className="figures">{text}</span>;
   return (
     <TextLink href={href} className="figures">
       {text}

@@ -245,6 +245,12 @@ async function fillForms(db: Database) {
   });
   await createInvoice(db, { customer_id: spread, number: 'SEPA-1', due_date: '2026-02-01' });
   await createInvoice(db, { customer_id: spread, number: 'SEPA-2', total: '50', subtotal: '50', tax: '0' });
+  const { id: ten } = await createCustomer(db, { customer_number: 'K-TEN', company: LONG_NAME });
+  for (let at = 0; at < 10; at += 1) {
+    const total = String(20 + at);
+    const owed = { total, subtotal: total, tax: '0', amount_due: total };
+    await createInvoice(db, { customer_id: ten, number: `TEN-100${at}`, ...owed });
+  }
   const statement = await insertStatement(db);
   return {
     customer,
@@ -261,6 +267,10 @@ async function fillForms(db: Database) {
     spread,
   };
 }
+
+/** A name that has no space for a long time, as German names can. */
+const LONG_NAME =
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft mbH & Co. KG';
 
 /** Inserts a bank statement with a credit that names the invoice FORM-1, and an outgoing payment. */
 async function insertStatement(db: Database): Promise<number> {

@@ -73,6 +73,8 @@ export const MORE_STATES = [
   '/admin/subscriptions/stripe-customers/{stripeCustomer}?to=1',
   '/admin/services/new?customer=K10001',
   '/admin/sales-documents/{form.document}',
+  '/admin/reports/postings?month=2026-02&record=invoice&currency=eur',
+  '/admin/bank?account=DE02',
   '/admin/payments/{paidBack.inPart.id}?check=done',
   '/admin/payments/{paidBack.disputed.id}?check=done',
   '/admin/payments/{paidBack.silent.id}?check=done',

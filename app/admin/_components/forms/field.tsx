@@ -111,7 +111,11 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
 /** Makes the browser refuse to submit a file that is too large. */
 function limitFile(input: HTMLInputElement, maxBytes: number): void {
   const isLarge = (input.files?.[0]?.size ?? 0) > maxBytes;
-  input.setCustomValidity(isLarge ? `The file must have at most ${maxBytes / 1000} KB.` : '');
+  input.setCustomValidity(
+    isLarge
+      ? `The file must have at most ${maxBytes < 1e6 ? `${maxBytes / 1000} KB` : `${maxBytes / 1e6} MB`}.`
+      : '',
+  );
 }
 
 /** Renders an error message, with its link if it has one. */

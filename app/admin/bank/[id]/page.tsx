@@ -6,7 +6,6 @@ import {
   countEntries,
   type EntryRow,
   type ExplainedEntry,
-  findReturned,
   getStatement,
   listExplained,
   listOpenEntries,
@@ -14,10 +13,12 @@ import {
   proposeFor,
   type StatementRow,
 } from '@/lib/bank/queries';
+import { proposeReturns, type ReturnProposal } from '@/lib/bank/returns';
 import { Dimmed, Instant, Money } from '../../_components/display/values';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
+import { DownloadButton } from '../../_components/lists/list-page';
 import { PagedList } from '../../_components/lists/paged-list';
 import { RecordList } from '../../_components/lists/record-list';
 import { EmptyText, Page, recordPage, Section, titleOfRow } from '../../_components/page/staff-page';
@@ -32,9 +33,7 @@ import {
   takeBack,
   undo,
 } from '../actions';
-
-const periodOf = ({ first_day, last_day }: StatementRow) =>
-  `${formatDate(first_day)} – ${formatDate(last_day)}`;
+import { periodOf } from '../list';
 
 export const generateMetadata = titleOfRow(
   'Bank statement',
@@ -50,11 +49,8 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);
   const proposed = await proposeFor(db, entries);
-  const returned = new Map<number, EntryRow>();
-  for (const entry of entries) {
-    const original = entry.is_return && entry.amount < 0 ? await findReturned(db, entry) : null;
-    if (original) returned.set(entry.id, original);
-  }
+  const returns = new Map<number, ReturnProposal[]>();
+  for (const entry of entries) returns.set(entry.id, await proposeReturns(db, entry));
   const page = await listExplained(db, statement, toPageRequest(search));
   const path = `/admin/bank/${statement.id}`;
   return (
@@ -68,6 +64,11 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
         </>
       }
       notice={<OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />}
+      actions={
+        <DownloadButton href={`/admin/export/bank-entries?statement=${statement.id}`}>
+          Download CSV
+        </DownloadButton>
+      }
     >
       <Balance statement={statement} />
       <Section
@@ -75,14 +76,18 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
         action={<Buttons statement={statement} proposed={proposed} {...counts} />}
       >
         {entries.length === 0 ? (
-          <EmptyText>{`None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}</EmptyText>
+          <EmptyText>
+            {counts.all === 1
+              ? 'None. The only entry of this period is explained.'
+              : `None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}
+          </EmptyText>
         ) : (
           <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
             {proposed.map((one) => (
               <OpenEntry
                 key={one.entry.id}
                 statement={statement.id}
-                returned={returned.get(one.entry.id)}
+                returns={returns.get(one.entry.id) ?? []}
                 {...one}
               />
             ))}
@@ -114,7 +119,7 @@ const DONE = {
   known: 'This file was uploaded before. Nothing has changed.',
   booked: 'The entry is booked.',
   booked_exact: 'The exact matches are booked.',
-  undone: 'The booking is undone. Invoices that it paid are owed again.',
+  undone: 'The booking is undone. Its invoices are as they were before it.',
   returned: 'The return is booked, and the invoices are owed again.',
   payout: 'The entry is explained as a payout of Stripe.',
   ignored: 'Ignored. It is listed under Explained.',
@@ -193,11 +198,11 @@ function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
 interface OpenEntryProps extends ProposedEntry {
   /** Id of the statement whose page shows the entry. */
   statement: number;
-  /** The booked entry that this one returns. */
-  returned: EntryRow | undefined;
+  /** What the entry may return. */
+  returns: ReturnProposal[];
 }
 
-function OpenEntry({ statement, entry, proposals, payout, returned }: OpenEntryProps) {
+function OpenEntry({ statement, entry, proposals, payout, returns }: OpenEntryProps) {
   const { id, day, name, iban, purpose, amount, currency } = entry;
   return (
     <Paper
@@ -218,14 +223,9 @@ function OpenEntry({ statement, entry, proposals, payout, returned }: OpenEntryP
             <Money amount={amount} currency={currency} />
           </Text>
         </Group>
-        {returned && (
-          <Group gap="xs">
-            <Text size="sm">{`Returns the entry of ${formatDate(returned.day)}, ${returned.purpose}.`}</Text>
-            <form action={takeBack.bind(null, statement, id)}>
-              <SubmitButton size="xs">Book return</SubmitButton>
-            </form>
-          </Group>
-        )}
+        {returns.map((one, at) => (
+          <ReturnForm key={`${one.kind} ${one.id}`} {...{ statement, entry, one }} isFirst={at === 0} />
+        ))}
         {payout && (
           <form
             action={acceptPayout.bind(null, statement, id, payout.id)}
@@ -294,10 +294,13 @@ function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
   );
   const who = formatCustomer({ name: customer.names[0] ?? '', customer_number: customer.customer_number });
   return (
-    <form action={accept.bind(null, statement, id, customer_id, shares)} aria-label={`Book for ${who}`}>
+    <form
+      action={accept.bind(null, statement, id, customer_id, shares)}
+      aria-label={`Book entry ${id} for ${who}`}
+    >
       <Group gap="md" justify="space-between" align="flex-start">
-        <Stack gap={2} flex="1 1 260px">
-          <Text size="sm" fw={500}>
+        <Stack gap={2} flex="1 1 260px" miw={0}>
+          <Text size="sm" fw={500} className="break-anywhere">
             <TextLink href={`/admin/customers/${customer_id}`}>{who}</TextLink>
           </Text>
           <Text size="sm">
@@ -316,22 +319,73 @@ function ProposalForm({ statement, entry, proposal, isFirst }: ProposalProps) {
   );
 }
 
-function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: number }) {
-  const change = ({ id, transfer_id, payout_id }: ExplainedEntry) => (
+interface ReturnProps {
+  statement: number;
+  entry: EntryRow;
+  one: ReturnProposal;
+  isFirst: boolean;
+}
+
+function ReturnForm({ statement, entry, one, isFirst }: ReturnProps) {
+  const { kind, id, customer, reference, payment_date, amount, invoice_numbers, reasons } = one;
+  return (
     <form
-      action={
-        transfer_id === null && payout_id === null
-          ? explain.bind(null, statement, id, 'open')
-          : undo.bind(null, statement, id)
-      }
+      action={takeBack.bind(null, statement, entry.id, kind, id)}
+      aria-label={`Book entry ${entry.id} as the return of ${reference}`}
     >
-      <SubmitButton variant="default" size="xs">
-        {transfer_id === null && payout_id === null ? 'Reopen' : 'Undo'}
-      </SubmitButton>
+      <Group gap="md" justify="space-between" align="flex-start">
+        <Stack gap={2} flex="1 1 260px" miw={0}>
+          <Text size="sm" fw={500} className="break-anywhere">
+            {'Returns '}
+            <TextLink href={hrefOfReturned(kind, id)} underline="always">
+              {reference}
+            </TextLink>
+            {`, ${formatMoney(amount, entry.currency)} of ${formatDate(payment_date)}`}
+          </Text>
+          <Text size="sm" className="break-anywhere">
+            {joinTexts(
+              formatCustomer(customer),
+              invoice_numbers.length > 0 && `${invoice_numbers.join(', ')} owed again`,
+            )}
+          </Text>
+          <Dimmed>{reasons.join(' ')}</Dimmed>
+        </Stack>
+        <SubmitButton variant={isFirst ? 'filled' : 'default'} size="xs">
+          Book return
+        </SubmitButton>
+      </Group>
     </form>
   );
-  const outcome = ({ transfer_id, payout, customer, state, recorded, amount, currency }: ExplainedEntry) =>
-    payout ? (
+}
+
+const hrefOfReturned = (kind: ReturnProposal['kind'], id: number) =>
+  kind === 'transfer' ? `/admin/payments/transfers/${id}` : `/admin/payments/${id}`;
+
+/** Returns the address of what an entry returned. Null if it returned nothing that still exists. */
+function returnedHref({ returned_transfer_id, returned_payment_id }: ExplainedEntry): string | null {
+  if (returned_transfer_id !== null) return hrefOfReturned('transfer', returned_transfer_id);
+  return returned_payment_id === null ? null : hrefOfReturned('payment', returned_payment_id);
+}
+
+function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: number }) {
+  const change = (row: ExplainedEntry) => {
+    const isLinked = (row.transfer_id ?? row.payout_id) !== null || returnedHref(row) !== null;
+    const action = isLinked
+      ? undo.bind(null, statement, row.id)
+      : explain.bind(null, statement, row.id, 'open');
+    return (
+      <form action={action}>
+        <SubmitButton variant="default" size="xs">
+          {isLinked ? 'Undo' : 'Reopen'}
+        </SubmitButton>
+      </form>
+    );
+  };
+  const outcome = (row: ExplainedEntry) => {
+    const { transfer_id, payout, customer, state, recorded, amount, currency } = row;
+    const returned = returnedHref(row);
+    if (returned) return <TextLink href={returned}>Returned payment</TextLink>;
+    return payout ? (
       `Stripe payout ${payout.stripe_payout_id}`
     ) : transfer_id === null ? (
       state === 'returned' ? (
@@ -341,12 +395,14 @@ function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: num
       )
     ) : (
       <>
+        {row.is_returned && 'Returned: '}
         <TextLink href={`/admin/payments/transfers/${transfer_id}`}>
           {customer && formatCustomer(customer)}
         </TextLink>
         {recorded !== null && recorded !== amount && ` as ${formatMoney(recorded, currency)}`}
       </>
     );
+  };
   return (
     <RecordList
       label="Explained entries"
@@ -355,7 +411,12 @@ function Explained({ rows, statement }: { rows: ExplainedEntry[]; statement: num
         { label: 'Date', width: '12%', cell: ({ day }) => formatDate(day) },
         { label: 'From or to', width: '20%', cell: ({ name }) => name || null, title: true },
         { label: 'Text', cell: ({ purpose }) => purpose || null, title: true },
-        { label: 'Booked for', width: '22%', cell: outcome },
+        {
+          label: 'Booked for',
+          width: '22%',
+          cell: outcome,
+          title: ({ customer }) => (customer ? formatCustomer(customer) : undefined),
+        },
         {
           label: 'Amount',
           width: '13%',

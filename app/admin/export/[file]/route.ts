@@ -1,10 +1,14 @@
 import { notFound } from 'next/navigation';
+import { entryList, getStatement } from '@/lib/bank/queries';
 import { accountingCsv, calendarMonth } from '@/lib/exports/accounting-csv';
 import { datevFile, datevName } from '@/lib/exports/datev';
 import { documentsZip } from '@/lib/exports/documents-zip';
 import { EXPORT_KINDS, EXPORT_NAMES, exportCsv } from '@/lib/exports/export-csv';
-import { REPORT_MONTHS, REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
+import { productRevenueCsv } from '@/lib/exports/product-revenue';
+import { rowId } from '@/lib/fields';
+import { monthsUntil, REPORT_MONTHS, REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
 import { csvFile, fileRoute, listFile, type OpenFile } from '../../_components/lists/csv';
+import { orNotFound } from '../../_components/page/staff-page';
 import { CREDIT_NOTES } from '../../credit-notes/list';
 import { CUSTOMERS } from '../../customers/list';
 import { INVOICES } from '../../invoices/list';
@@ -12,6 +16,7 @@ import { OVERDUE } from '../../overdue/invoices/list';
 import { RECEIVABLES, REMINDERS } from '../../overdue/list';
 import { PAYMENTS } from '../../payments/list';
 import { RENEWALS } from '../../renewals/list';
+import { POSTINGS } from '../../reports/postings/list';
 import { SALES_DOCUMENTS } from '../../sales-documents/list';
 import { SERVERS } from '../../servers/list';
 import { SERVICES } from '../../services/list';
@@ -35,6 +40,15 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(SALES_DOCUMENTS),
   ...listFile(SERVERS),
   ...listFile(EVENTS),
+  ...listFile(POSTINGS),
+
+  /** The entries of a bank statement's days. */
+  async 'bank-entries'({ searchParams }, { db }) {
+    const id = rowId.safeParse(Number(searchParams.get('statement'))).data ?? notFound();
+    const statement = await orNotFound(getStatement(db, id));
+    const { account, currency, first_day: from, last_day: to } = statement;
+    return csvFile(`bank-${account}-${from}-${to}`, entryList.csv(db, { account, currency, from, to }));
+  },
 
   /** All records of a kind, in the same format as the export command's. */
   records({ searchParams }, { db }, today) {
@@ -66,9 +80,13 @@ const FILES: Record<string, OpenFile> = {
   /** A report with all its currencies. */
   reports({ searchParams }, { db }, today) {
     const names = Object.keys(REPORTS) as ReportName[];
+    const count = REPORT_MONTHS.find((one) => String(one) === searchParams.get('months')) ?? REPORT_MONTHS[0];
+    if (searchParams.get('report') === 'product-revenue') {
+      const name = `report-product-revenue-${today}`;
+      return csvFile(name, productRevenueCsv(db, monthsUntil(today, count)));
+    }
     const report = names.find((name) => name === searchParams.get('report')) ?? notFound();
-    const months = REPORT_MONTHS.find((count) => String(count) === searchParams.get('months'));
-    return csvFile(`report-${report}-${today}`, reportCsv(db, report, today, months ?? REPORT_MONTHS[0]));
+    return csvFile(`report-${report}-${today}`, reportCsv(db, report, today, count));
   },
 };
 

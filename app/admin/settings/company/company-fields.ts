@@ -18,6 +18,7 @@ export const COMPANY_FORM = {
   bank_name: 'text',
   iban: 'text',
   bic: 'text',
+  other_ibans: 'text',
   payment_terms: 'text',
   footer: 'text',
   logo: 'text',
@@ -46,6 +47,11 @@ const LABELS: Record<keyof typeof COMPANY_FORM, Omit<FormField, 'name'>> = {
   bank_name: { label: 'Bank' },
   iban: { label: 'IBAN' },
   bic: { label: 'BIC' },
+  other_ibans: {
+    label: 'IBANs of other accounts',
+    description:
+      'Separated by commas. Their bank statements can be uploaded too. Documents do not show them.',
+  },
   payment_terms: {
     label: 'Payment terms',
     description: 'Replaces the sentence with the due date. Leave it empty unless your terms differ.',

@@ -1,0 +1,237 @@
+import { and, desc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { type Database, inJoinedTexts, inTexts, pickColumns } from '@/db/database';
+import { bankEntries, customers, invoices, payments, transfers } from '@/db/schema';
+import { transact } from '@/db/transaction';
+import { recordAudit } from '../audit/audit-log';
+import { findCustomers } from '../customers/find-customers';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { customerQuery } from '../customers/schema';
+import { AppError } from '../errors';
+import { toJsonAmounts, toThousandths } from '../money';
+import { literal } from '../page-query';
+import { getTransfer } from '../payments/queries';
+import type { PaymentWriter } from '../payments/schema';
+import {
+  returnPayment,
+  returnTransfer,
+  undoPaymentReturn,
+  undoTransferReturn,
+} from '../payments/typed-payment';
+import { isNumberIn, MIN_NAME, nameShare, numbersIn, windowsOf } from './match';
+import { type EntryRow, listKnown, listRuled, requireOpen } from './queries';
+
+const e = bankEntries;
+
+/** A transfer, or a payment without a transfer, that the bank may have taken back with an entry. */
+export interface ReturnProposal {
+  kind: 'transfer' | 'payment';
+  id: number;
+  reference: string;
+  payment_date: string;
+  amount: number;
+  customer: ReturnType<typeof toCustomerSnippet>;
+  /** Numbers of the invoices that are owed again. */
+  invoice_numbers: string[];
+  /** Sentences that say why, the strongest first. */
+  reasons: string[];
+}
+
+/** Days within which a bank can return money. */
+const RETURN_DAYS = 400;
+/** Largest fee, in major units, that a bank takes with the returned amount. */
+const MAX_FEE = 15;
+const MAX_FOUND = 200;
+const MAX_PROPOSALS = 3;
+
+/**
+ * Proposes what a return takes back, the best proposal first. Proposes only money that did not come back before, neither
+ * as a whole nor in part. A larger amount than that of the payment may contain the bank's fee.
+ */
+export async function proposeReturns(db: Database, entry: EntryRow): Promise<ReturnProposal[]> {
+  if (!entry.is_return || !(entry.amount < 0)) return [];
+  const found = await findReturnable(db, entry);
+  const texts = windowsOf(`${entry.purpose} ${entry.name}`);
+  return found
+    .flatMap((one) => toProposal(entry, texts, one) ?? [])
+    .sort((a, b) => b.score - a.score || b.proposal.payment_date.localeCompare(a.proposal.payment_date))
+    .slice(0, MAX_PROPOSALS)
+    .map(({ proposal }) => proposal);
+}
+
+type Returnable = Awaited<ReturnType<typeof findReturnable>>[number];
+
+function toProposal(
+  entry: EntryRow,
+  texts: string[],
+  { original, isKnown, ...one }: Returnable,
+): { score: number; proposal: ReturnProposal } | null {
+  const named = [...new Set(one.invoice_numbers)].filter((number) => isNumberIn(number, texts));
+  const reasons: [score: number, text: string][] = [];
+  if (isNumberIn(one.reference, texts)) reasons.push([60, `The text names the reference ${one.reference}.`]);
+  if (named.length > 0) reasons.push([50, `The text names ${named.join(', ')}.`]);
+  const isSame = original && original.iban !== '' && original.iban === entry.iban;
+  if (isSame) reasons.push([40, 'The money came from this account.']);
+  else if (isKnown) reasons.push([35, 'Earlier money of the customer came from this account.']);
+  const booked = original ? windowsOf(original.purpose).filter((text) => text.length >= 6) : [];
+  if (named.length === 0 && booked.some((text) => texts.includes(text))) {
+    reasons.push([45, 'The text is that of the booked entry.']);
+  }
+  const share = nameShare(one.customer.name, entry.name);
+  if (share >= MIN_NAME) reasons.push([Math.round(25 * share), 'The name is similar.']);
+  const fee = toThousandths(String(-entry.amount)) - toThousandths(String(one.amount));
+  const score = reasons.reduce((sum, [points]) => sum + points, 0);
+  if (score === 0 || (fee > 0 && score < 50)) return null;
+  reasons.push([0, fee === 0 ? 'The amount is the same.' : 'The bank took more, which can be its fee.']);
+  const proposal = { ...one, reasons: reasons.sort(([a], [b]) => b - a).map(([, text]) => text) };
+  return { score: fee === 0 ? score + 10 : score, proposal };
+}
+
+/** Finds money of the entry's amount whose customer, reference or booked entry the entry points to. */
+async function findReturnable(db: Database, entry: EntryRow) {
+  const texts = numbersIn(`${entry.purpose} ${entry.name}`);
+  const written = (entry.purpose.match(/\S+/g) ?? []).map((text) => text.replace(/^(EREF|KREF|SVWZ)\+/i, ''));
+  const references = [...new Set([...texts, ...written])];
+  const ibans = entry.iban === '' ? [] : [entry.iban];
+  const known = [...(await listRuled(db, ibans)), ...(await listKnown(db, ibans))].map(({ id }) => id);
+  const owners = await db
+    .select({ id: invoices.customer_id })
+    .from(invoices)
+    .where(inTexts(invoices.number, texts))
+    .limit(literal(MAX_FOUND));
+  const query = customerQuery.safeParse(entry.name);
+  const named = query.success ? (await findCustomers(db, query.data)).matches : [];
+  const ids = [...new Set([...known, ...[...owners, ...named].map(({ id }) => id)])];
+  const isOfCustomer = ({ customer }: { customer: { id: number } }) => known.includes(customer.id);
+  const found = [
+    ...(await readTransfers(db, entry, inArray(transfers.customer_id, ids))),
+    ...(await readTransfers(db, entry, inTexts(transfers.reference, references))),
+    ...(await readTransfers(db, entry, fits(e, entry))),
+    ...(await readPayments(db, entry, inArray(payments.customer_id, ids))),
+    ...(await readPayments(db, entry, inJoinedTexts(payments.payment_reference, references))),
+  ];
+  const byKey = new Map(found.map((one) => [`${one.kind} ${one.id}`, one]));
+  return [...byKey.values()].map((one) => ({ ...one, isKnown: isOfCustomer(one) }));
+}
+
+const fits = ({ day, amount }: { day: PgColumn; amount: PgColumn }, entry: EntryRow): SQL | undefined => {
+  const [least, most] = [-entry.amount - MAX_FEE, -entry.amount].map((one) => sql`${String(one)}::numeric`);
+  return and(
+    ...[lte(day, entry.day), gt(day, sql`${entry.day}::date - ${literal(RETURN_DAYS)}`)],
+    sql`${amount} between ${least} and ${most}`,
+  );
+};
+
+const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row) => ({
+  ...toJsonAmounts(row, 'amount'),
+  customer: toCustomerSnippet(row.customer),
+});
+type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
+
+/** Reads transfers of which nothing came back yet. Leaves out those that were booked from another own account. */
+async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
+  const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
+  const found = await db
+    .select({
+      ...pickColumns(transfers, 'id', 'reference', 'payment_date', 'amount'),
+      customer: snippetColumns,
+      original: pickColumns(e, 'iban', 'purpose'),
+      invoice_numbers: sql<string[]>`array(select i.number from ${invoices} i
+        where i.id in (select ${payments.invoice_id} ${its}) and i.number is not null order by i.id)`,
+    })
+    .from(transfers)
+    .innerJoin(customers, eq(customers.id, transfers.customer_id))
+    .leftJoin(e, eq(e.transfer_id, transfers.id))
+    .where(
+      and(
+        ...[where, eq(transfers.currency, entry.currency)],
+        fits({ day: transfers.payment_date, amount: transfers.amount }, entry),
+        or(isNull(e.id), and(eq(e.account, entry.account), eq(e.currency, entry.currency))),
+        sql`${transfers.paid_back} = '[]' and not exists (select ${its} and ${payments.refunded_amount} > 0)`,
+      ),
+    )
+    .orderBy(desc(transfers.payment_date), desc(transfers.id))
+    .limit(literal(MAX_FOUND));
+  return found.map((row) => ({ ...toRow(row), kind: 'transfer' as const }));
+}
+
+/** Reads payments without a transfer of which nothing came back yet. Stripe reports returns of its payments itself. */
+async function readPayments(db: Database, entry: EntryRow, where: SQL | undefined) {
+  const found = await db
+    .select({
+      ...pickColumns(payments, 'id', 'payment_date', 'amount'),
+      reference: payments.payment_reference,
+      customer: snippetColumns,
+      number: invoices.number,
+    })
+    .from(payments)
+    .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
+    .innerJoin(customers, eq(customers.id, payments.customer_id))
+    .where(
+      and(
+        ...[where, eq(payments.currency, entry.currency), isNull(payments.transfer)],
+        fits({ day: payments.payment_date, amount: payments.amount }, entry),
+        ...[eq(payments.status, 'completed'), eq(payments.refunded_amount, '0')],
+        ne(payments.source, 'stripe'),
+      ),
+    )
+    .orderBy(desc(payments.payment_date), desc(payments.id))
+    .limit(literal(MAX_FOUND));
+  return found.map(({ number, ...row }) => ({
+    ...{ ...toRow(row), kind: 'payment' as const, original: null },
+    invoice_numbers: number === null ? [] : [number],
+  }));
+}
+
+/**
+ * Books a return: what was proposed counts as refunded from the entry's day, so that its invoices are owed again.
+ *
+ * @throws AppError not_found; conflict if the entry is explained, or if this is no longer proposed for it
+ */
+export async function bookReturn(
+  db: Database,
+  id: number,
+  chosen: Pick<ReturnProposal, 'kind' | 'id'>,
+  writer: PaymentWriter,
+): Promise<void> {
+  const entry = await requireOpen(db, id);
+  const isChosen = (one: ReturnProposal) => one.kind === chosen.kind && one.id === chosen.id;
+  if (!(await proposeReturns(db, entry)).some(isChosen)) {
+    throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
+  }
+  if (chosen.kind === 'transfer') {
+    const { version } = await getTransfer(db, chosen.id);
+    await returnTransfer(db, { id: chosen.id, version }, entry.day, writer);
+  } else {
+    await returnPayment(db, chosen.id, entry.day, writer);
+  }
+  await moveReturn(db, entry, toLink(chosen), writer);
+}
+
+/** Withdraws a return that was booked, so that its invoices are paid again. @throws AppError not_found; conflict */
+export async function undoReturn(db: Database, entry: EntryRow, writer: PaymentWriter): Promise<void> {
+  const { returned_transfer_id: transferId, returned_payment_id: paymentId } = entry;
+  if (transferId !== null) {
+    const { version } = await getTransfer(db, transferId);
+    await undoTransferReturn(db, { id: transferId, version }, writer);
+  }
+  if (paymentId !== null) await undoPaymentReturn(db, paymentId, writer);
+  await moveReturn(db, entry, { returned_transfer_id: null, returned_payment_id: null }, writer);
+}
+
+type Link = Pick<EntryRow, 'returned_transfer_id' | 'returned_payment_id'>;
+
+const toLink = ({ kind, id }: Pick<ReturnProposal, 'kind' | 'id'>): Link => ({
+  returned_transfer_id: kind === 'transfer' ? id : null,
+  returned_payment_id: kind === 'payment' ? id : null,
+});
+
+async function moveReturn(db: Database, entry: EntryRow, to: Link, { actor }: PaymentWriter): Promise<void> {
+  const { id, returned_transfer_id, returned_payment_id } = entry;
+  const audit = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: id } as const;
+  await transact(db, async (tx) => {
+    await tx.update(e).set(to).where(eq(e.id, id));
+    const before = { returned_transfer_id, returned_payment_id };
+    await recordAudit(tx, { ...audit, before, after: to });
+  });
+}

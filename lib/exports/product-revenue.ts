@@ -1,0 +1,140 @@
+import { and, asc, eq, gte, inArray, isNotNull, lt, sql } from 'drizzle-orm';
+import type { Database } from '@/db/database';
+import { accountingEntries, invoiceLines } from '@/db/schema';
+import { toCsv } from '../csv';
+import { readStripeLines } from '../invoices/lines';
+import { currencyDecimals, toThousandths } from '../money';
+import { literal } from '../page-query';
+
+/** What no line explains: invoices that were imported with totals only, discounts of a whole invoice, and rounding. */
+const OTHER = '(without lines)';
+/** Maximum number of products of a month and a currency. The others are in `OTHER`. */
+const MAX_PRODUCTS = 5000;
+const BATCH = 1000;
+
+/**
+ * Returns the net revenue of each product and month as CSV, in pieces. The sum of a month and a currency is `invoiced_net`
+ * of the report of revenue, because each invoice of the journal is split by its lines.
+ *
+ * @param months first days of the months
+ */
+export function productRevenueCsv(db: Database, months: string[]): AsyncGenerator<string> {
+  async function* batches() {
+    yield []; // writes the header even if no row follows
+    for (const month of months) {
+      const products = [...(await sumProducts(db, month)).values()];
+      yield products
+        .filter(({ net, lines }) => net !== 0 || lines > 0)
+        .sort((a, b) => a.currency.localeCompare(b.currency) || b.net - a.net)
+        .map(({ net, ...product }) => ({
+          ...{ month: month.slice(0, 7), ...product },
+          invoiced_net: (net / 1000).toFixed(currencyDecimals(product.currency)),
+        }));
+    }
+  }
+  return toCsv(['month', 'currency', 'product', 'lines', 'invoiced_net'], batches());
+}
+
+/** A product in a currency, with its number of lines and its net amount in thousandths. */
+interface Sum {
+  currency: string;
+  product: string;
+  lines: number;
+  net: number;
+}
+
+async function sumProducts(db: Database, month: string): Promise<Map<string, Sum>> {
+  const sums = new Map<string, Sum>();
+  const add = (currency: string, text: string, net: number, lines: number) => {
+    const key = `${currency} ${text}`;
+    const isMore = !sums.has(key) && sums.size >= MAX_PRODUCTS && text !== OTHER;
+    if (isMore) return add(currency, OTHER, net, lines);
+    const sum = sums.get(key) ?? { currency, product: text, lines: 0, net: 0 };
+    sums.set(key, { ...sum, lines: sum.lines + lines, net: sum.net + net });
+  };
+  for await (const entries of readInvoices(db, month)) {
+    const linesOf = await readLines(db, [...new Set(entries.map(({ invoice_id }) => invoice_id ?? 0))]);
+    for (const { invoice_id, currency, tax_rate, net } of entries) {
+      // Our own invoices have an entry for each tax rate, those of Stripe one for all.
+      const isIts = (line: Line) => tax_rate === null || line.rate === null || line.rate === Number(tax_rate);
+      const lines = (linesOf.get(invoice_id ?? 0) ?? []).filter(isIts);
+      const booked = toThousandths(net ?? '0');
+      const sign = booked < 0 ? -1 : 1;
+      for (const line of lines) add(currency, line.product, sign * line.net, sign);
+      const explained = lines.reduce((sum, line) => sum + sign * line.net, 0);
+      if (booked !== explained) add(currency, OTHER, booked - explained, 0);
+    }
+  }
+  return sums;
+}
+
+/** Reads the entries of invoices that were posted in a month, in batches. */
+async function* readInvoices(db: Database, month: string) {
+  const e = accountingEntries;
+  let last: { booked_on: string; id: number } | undefined;
+  for (;;) {
+    const found = await db
+      .select()
+      .from(e)
+      .where(
+        and(
+          ...[eq(e.record, 'invoice'), isNotNull(e.net), gte(e.booked_on, month)],
+          lt(e.booked_on, sql`${month}::date + interval '1 month'`),
+          last && sql`(${e.booked_on}, ${e.id}) > (${last.booked_on}::date, ${last.id}::int)`,
+        ),
+      )
+      .orderBy(asc(e.booked_on), asc(e.id))
+      .limit(literal(BATCH));
+    yield found;
+    last = found.at(-1);
+    if (found.length < BATCH) return;
+  }
+}
+
+/** A line of an invoice. The net amount is in thousandths. The rate is null for lines of Stripe. */
+interface Line {
+  product: string;
+  rate: number | null;
+  net: number;
+}
+
+async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[]>> {
+  const own = await db
+    .select()
+    .from(invoiceLines)
+    .where(inArray(invoiceLines.invoice_id, ids))
+    .orderBy(asc(invoiceLines.invoice_id), asc(invoiceLines.position));
+  const lines = new Map<number, Line[]>();
+  const add = (id: number, line: Line) => {
+    const its = lines.get(id) ?? [];
+    its.push(line);
+    lines.set(id, its);
+  };
+  for (const { invoice_id, text, quantity, unit_price, tax_rate } of own) {
+    const net = Math.round((toThousandths(quantity) * toThousandths(unit_price)) / 10_000) * 10;
+    add(invoice_id, { product: productOf(text), rate: Number(tax_rate), net });
+  }
+  for (const { invoice_id, description, net } of await readStripeLines(db, ids)) {
+    add(invoice_id, { product: productOf(description ?? ''), rate: null, net: toThousandths(net) });
+  }
+  return lines;
+}
+
+/**
+ * Returns the product that the text of a line names. Leaves out what differs between customers and months: domains, dates
+ * and periods, and what Stripe adds about quantity and price.
+ */
+export function productOf(text: string): string {
+  const [first = ''] = text.split('\n');
+  const product = first
+    .replace(/^\d+ ×\s*/, '')
+    .replace(/\s*\((at|bei) .*\)$/, '')
+    .replace(/(?<![\p{L}\d])(?:[\p{L}\d][\p{L}\d-]*\.)+\p{L}{2,}(?![\p{L}\d])/gu, '')
+    .replace(/\b(\d{1,2}\.\d{1,2}\.(\d{4}|\d\d)?|\d{4}-\d\d(-\d\d)?|\d{1,2}\/\d{4})(?=\W|$)/g, '')
+    .replace(/[\s\p{P}]+(for|für|bis|to|from|vom|von)?[\s\p{P}]*$/u, (end) =>
+      /^\s*[)]/.test(end) ? end : '',
+    )
+    .replace(/\s+/g, ' ')
+    .trim();
+  return product || OTHER;
+}
