@@ -11,7 +11,7 @@ export const BANK_STATEMENTS = declareList({
   path: '/admin/bank',
   noun: 'bank statement',
   yet: 'Upload the first one here.',
-  // Without a CSV file, because the bank's own file has the same rows.
+  // The list has no CSV download, because the bank's own file has the same rows.
   source: { schema: statementList.schema, read: statementList.read },
   fields: (today) => [{ name: 'from', label: 'Last day', presets: pastPresets(today) }],
   Rows: StatementList,

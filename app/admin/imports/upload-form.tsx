@@ -71,7 +71,7 @@ function sendFile(file: File, kind: string, onPercent: (percent: number) => void
     return Promise.resolve({ problem });
   }
   return new Promise((resolve) => {
-    const request = new XMLHttpRequest(); // fetch does not report upload progress
+    const request = new XMLHttpRequest(); // `fetch` does not report upload progress.
     request.open('POST', `${UPLOAD_PATH}?${new URLSearchParams({ kind, name: file.name })}`);
     request.responseType = 'json';
     request.upload.onprogress = ({ loaded, total }) => onPercent((100 * loaded) / total);

@@ -21,7 +21,7 @@ import { Nothing, Page, Section, staffPage } from '../_components/page/staff-pag
 
 export const metadata = { title: 'Reports' };
 
-/** Shows the reports of one currency: as pictures, and as tables whose numbers lead to the rows that they count. */
+/** Shows the reports of one currency as charts, and as tables whose numbers link to the counted rows. */
 export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   const today = toCalendarDate(now(), timeZone);
   const months = REPORT_MONTHS.find((count) => String(count) === search.get('months')) ?? REPORT_MONTHS[0];
@@ -75,10 +75,10 @@ export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
 interface ShownReport {
   title: string;
   text: string;
-  /** The column that the picture shows. */
+  /** The column that the chart shows. */
   picture: string;
   labels: Record<string, string>;
-  /** Returns the address of the rows that a number counts. */
+  /** Returns the URL of the list of rows that a number counts. */
   hrefOf(column: string, row: ReportRow): string;
 }
 
@@ -90,7 +90,7 @@ const REVENUE_LISTS: Record<string, string> = {
   received: '/admin/payments',
 };
 
-/** The customers that a column of recurring revenue counts, as the filter `mrr` of the customers names them. */
+/** Value of the customer list's filter `mrr` for each column of the report on recurring revenue. */
 const MRR_KINDS: Record<string, string> = {
   mrr: 'paying',
   customers: 'paying',
@@ -221,15 +221,15 @@ function columnsOf(report: ReportName): Column<ReportRow & { id: string }>[] {
   ];
 }
 
-/** Shows a number as a link to its rows. */
+/** Shows a number as a link to the rows that it counts. */
 function numberOf(report: ReportName, column: string, row: ReportRow): ReactNode {
   const value = row.values[column];
   const { picture, hrefOf } = SHOWN[report];
-  // A month that was not recorded says so once.
+  // For a month that was not recorded, only the chart's column says so. The other columns show a dash.
   if (value == null) return column === picture ? textOf(report, column, value, row.currency) : '–';
   const text = textOf(report, column, value, row.currency);
   const href = hrefOf(column, row);
-  // Next's router would treat a file as a page and prefetch it.
+  // Use a plain link, because Next's router would treat the file as a page and prefetch it.
   if (column === 'returned') {
     return (
       <Anchor href={href} size="sm" fw={500} className="figures">

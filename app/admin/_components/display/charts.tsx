@@ -84,7 +84,7 @@ export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Bar
 
 interface StateCountsProps {
   counts: StateCount[];
-  /** Returns the address of the list filtered by a state. */
+  /** Returns the URL of the list filtered by a state. */
   hrefOf(state: string): string;
 }
 

@@ -139,7 +139,7 @@ interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
   children: ReactNode;
 }
 
-/** Shows a form that keeps the other filters. With scripts, the new address contains only the filled-in fields. */
+/** Shows a form that keeps the other filters. If JavaScript runs, the new URL contains only the filled-in fields. */
 function FilterForm({ path, values, names, children }: FilterFormProps) {
   const router = useRouter();
   const [pending, start] = useTransition();

@@ -11,7 +11,7 @@ import type { Runtime } from '@/lib/runtime';
  * no document, redirects to the record's page, which explains why.
  *
  * @param get returns the file; it also gets the query of the download
- * @param query added to the address of that page
+ * @param query to add to the URL of that page
  */
 export function staffDocumentRoute(
   get: (db: Runtime['db'], id: number, moment: Moment, search: URLSearchParams) => Promise<DocumentFile>,

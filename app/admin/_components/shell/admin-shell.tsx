@@ -144,7 +144,10 @@ function NavigationProgress() {
   return left === here ? <div className={classes.progress} aria-hidden /> : null;
 }
 
-/** Stores the query of each page for links back to it, and asks before a person leaves unsaved values in a form. */
+/**
+ * Stores the query of each page for links back to it, and asks for confirmation before a person leaves a form with
+ * unsaved values.
+ */
 function PageMemory() {
   const [pathname, search] = [usePathname(), useSearchParams()];
   useEffect(() => noteQuery(pathname, search), [pathname, search]);

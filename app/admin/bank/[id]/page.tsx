@@ -42,10 +42,10 @@ export const generateMetadata = titleOfRow(
   (row) => `Bank statement ${periodOf(row)}`,
 );
 
-/** Maximum number of unexplained entries on the page. The others follow when these are explained. */
+/** Maximum number of unexplained entries on the page. Others appear once these are explained. */
 const MAX_SHOWN = 50;
 
-/** Shows a statement: its balances, the entries that are not explained with proposals, and the others. */
+/** Shows a statement: its balances, the unexplained entries with their proposals, and the other entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);

@@ -98,7 +98,7 @@ export default recordPage(
 
 const MAX_ROWS = 100;
 
-/** Shows the latest and the deleted payments of an invoice, and its refunds and disputes. */
+/** Shows the latest payments and the deleted payments of an invoice, and its refunds and disputes. */
 async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;

@@ -29,7 +29,7 @@ export default async function InvitationPage({ params }: { params: Promise<{ tok
         submit="Choose password"
         button={{ fullWidth: true, mt: 'xs' }}
       >
-        {/* The browser's password manager stores this address with the password. */}
+        {/* The browser's password manager stores this URL with the password. */}
         <input type="hidden" name="username" autoComplete="username" value={invited.email} readOnly />
       </ActionForm>
     </SignInFrame>

@@ -28,7 +28,7 @@ const sentVersion = z.int().min(0);
 export const save = staffFormAction({
   role: 'staff',
   input: [sentForm, rowId.nullable()],
-  form: {}, // `typedOf` reads the fields, because they depend on the record kind
+  form: {}, // The fields depend on the record kind, so `typedOf` reads them.
   run: ({ runtime, staff }, { typedKind, isNew }, id, _typed, form) =>
     saveTyped(
       runtime.db,
@@ -70,7 +70,7 @@ function openedOf(form: FormData): TypedRecord | null {
   try {
     return openedRecord.parse(JSON.parse(String(form.get('opened'))));
   } catch {
-    return null; // our pages always send a valid `opened`
+    return null; // Our pages always send a valid `opened`.
   }
 }
 
