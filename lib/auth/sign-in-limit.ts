@@ -6,10 +6,10 @@ import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
 import { AUTH_PATH, COOKIE_PREFIX } from './sign-in-paths';
 
-/** The origin of a sign-in: a device that the account knows, or the client's address. */
+/** The origin of a sign-in: a device that the account knows, or the client's IP address. */
 export interface SignInOrigin {
   deviceId: string | null;
-  /** The client's address as `countedAddress` returns it. */
+  /** The client's IP address as `countedAddress` returns it. */
   address: string;
 }
 
@@ -19,7 +19,7 @@ const STRANGERS = 'strangers';
  * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
  * Strangers cannot lock out a device that the account knows, because such a device has its own counter.
  *
- * @param email as typed, even if no account has it
+ * @param email the email address as typed, even if no account has it
  * @returns null if the attempt is allowed, otherwise the time of the next allowed attempt. A refused attempt is not
  *   counted.
  */
@@ -87,8 +87,8 @@ export function secondsUntil(until: Date, now: Date): number {
 }
 
 /**
- * Uncounts a sign-in that succeeded: resets the counter of its device or address, and subtracts the sign-in from the
- * counters that the address shares with others.
+ * Uncounts a sign-in that succeeded: resets the counter of its device or IP address, and subtracts the sign-in from the
+ * counters that the IP address shares with others.
  *
  * @param counted how often the sign-in was counted: twice with a second factor, for the password and for the code
  */
@@ -144,7 +144,9 @@ const MAX_STRANGE_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** Counts a failure of an address or known device. From the fifth on, the wait doubles from 30 seconds to an hour. */
+/**
+ * Counts a failure of an IP address or a known device. From the fifth on, the wait doubles from 30 seconds to an hour.
+ */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES), HOUR_MS);

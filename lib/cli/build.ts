@@ -42,7 +42,8 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     if (!isStale(newest)) return;
     announce();
     await buildProduct();
-    // Set the build's time to just after its newest source. A source saved during the build then counts as newer.
+    // Set the time of the build to just after its newest source. A source that is saved during the build then counts as
+    // newer.
     const read = (newest + 1) / 1000;
     for (const output of OUTPUTS) utimesSync(output, read, read);
   } finally {
@@ -66,7 +67,10 @@ function isStale(newest: number): boolean {
   return OUTPUTS.some((output) => !existsSync(output) || statSync(output).mtimeMs <= newest);
 }
 
-/** Returns the latest change of a source, in milliseconds since the epoch. Reads folders too, to notice deletions. */
+/**
+ * Returns the time of the latest change to a source, in milliseconds since the epoch. Also checks folders, to notice
+ * deleted files.
+ */
 function newestSource(): number {
   const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
     path,

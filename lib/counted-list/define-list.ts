@@ -148,7 +148,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   };
 }
 
-/** The position in a list that a page's URL asks for: a page number in a counted list, a cursor in any other list. */
+/** The position in a list in a page's URL: a page number in a counted list, a cursor in any other list. */
 export interface ListPlace {
   request: PageRequest;
   start: PageStart;

@@ -30,7 +30,8 @@ interface SortedRows extends Counted {
 }
 
 /**
- * Reads a page and counts the rows that match. A cursor is the id of a row. Without a cursor, the page is the first.
+ * Reads a page and counts the rows that match. A cursor is the id of a row. If there is no cursor, returns the first
+ * page.
  *
  * @param read returns the rows with these ids in any order; the list is never empty
  */
