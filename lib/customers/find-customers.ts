@@ -15,7 +15,7 @@ import { type TaxHome, taxRuleOf } from './tax';
  * The search stops at 26 matches. Its cost does not depend on the number of customers, unless many customers match and
  * all of them are far down in the list.
  *
- * @param query as `customerQuery` parsed it: trimmed, without control characters
+ * @param query a text parsed by `customerQuery`: trimmed, without control characters
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
@@ -207,7 +207,7 @@ export function toCustomerChoice(row: Columns, home: TaxHome) {
 /**
  * Finds the customers that a form offers for a text, in the order of `findCustomers`.
  *
- * @param query as `customerQuery` parsed it
+ * @param query a text parsed by `customerQuery`
  * @param home our own country and tax rate
  */
 export async function findCustomerChoices(db: Database, query: string, home: TaxHome) {

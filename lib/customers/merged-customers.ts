@@ -26,7 +26,7 @@ const having = (isWanted: (number: SQL) => SQL): SQL => sql`
  * Finds the ids of customers by their numbers, in any case. The number of a merged customer leads to the id of the
  * customer that it was merged into.
  *
- * @returns ids by number, as the number was given; unknown numbers are left out
+ * @returns a map from the given numbers to ids, without unknown numbers
  */
 export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   if (numbers.length === 0) return new Map();

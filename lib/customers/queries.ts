@@ -47,7 +47,7 @@ const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
     .where(hasNumber([customer_number])),
 );
 
-/** Converts a customer to what staff see. The schema drops all columns that it does not list. */
+/** Converts a customer to the fields that staff see. The schema drops all other columns. */
 export function toCustomerDetails(record: CustomerRecord): CustomerDetails {
   return customerDetails.parse({ ...record, name: customerName(record) });
 }
@@ -86,14 +86,17 @@ export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
   return { id, customer_number, name: customerName(record), email, status };
 }
 
-/** Returns the company, or "first last". Empty if neither is known. */
+/** Returns the company, or else "first last". Returns '' if neither is known. */
 export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
-/** Returns the columns to select for a row's schema: its table's columns, and `customer` for its customer. */
+/**
+ * Returns the columns to select for a row's schema: the columns of its table, and `customer` with the columns of its
+ * customer.
+ */
 export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   table: T,
   { shape }: z.ZodObject<Shape>,

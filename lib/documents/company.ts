@@ -12,7 +12,7 @@ import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
 
-/** Our company's details for documents. Fields that staff have not filled in are null. */
+/** Our company's details for documents. A field is null until staff fill it in. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
 
 /** Maximum length of each text of the company, by field. */
@@ -53,7 +53,7 @@ const fields = z
     register_entry: line('register_entry'),
     small_business: z.boolean(),
     contact_name: line('contact_name'),
-    // XRechnung wants at least three digits (BR-DE-27) and one @ between other characters (BR-DE-28).
+    // XRechnung requires at least three digits (BR-DE-27) and one @ between other characters (BR-DE-28).
     contact_phone: line('contact_phone').refine(
       (text) => text === null || (text.match(/\d/g) ?? []).length >= 3,
       'must be a telephone number',
@@ -79,7 +79,10 @@ const fields = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['vat_id'], message });
   });
 
-/** Returns why a text without spaces is not an IBAN, by its form and its check digits (ISO 13616). */
+/**
+ * Returns why a text without spaces is not an IBAN, from its format and its check digits (ISO 13616). Returns undefined
+ * for an IBAN.
+ */
 function ibanProblem(text: string): string | undefined {
   if (!IBAN_FORM.test(text)) {
     return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
@@ -109,8 +112,8 @@ const EMPTY: Company = {
 };
 
 /**
- * Saves our company. Invoices that are already issued keep their copy of the company, and take from the new one only
- * fields that are empty in the copy.
+ * Saves our company. An issued invoice keeps its copy of the company, and only fields that are empty in the copy come
+ * from the new details.
  *
  * @param logo the file of a new logo; null removes the logo, and undefined keeps it
  * @throws AppError validation_failed with the invalid fields
@@ -153,8 +156,8 @@ const audited = (row: typeof company.$inferSelect | null) =>
 const MAX_PIXELS = 1500;
 
 /**
- * Returns a logo as a data URL, or why the file cannot be printed. The bytes decide, because names and media types of
- * uploaded files can be wrong, and a damaged picture would prevent every later document.
+ * Returns a logo as a data URL, or the reason why the file cannot be printed. Checks the bytes, because names and media
+ * types of uploaded files can be wrong, and a damaged picture would prevent every later document.
  */
 function toLogo(bytes: Buffer): { logo: string } | { problem: string } {
   const type = isPng(bytes) ? 'png' : isJpeg(bytes) ? 'jpeg' : null;
@@ -179,7 +182,10 @@ interface Size {
 /** Samples per pixel of each colour type of PNG. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Returns the size of a PNG picture whose pixels are complete. Null if they are not, or if the picture is interlaced. */
+/**
+ * Returns the size of a PNG picture whose pixels are complete. Returns null if they are not, or if the picture is
+ * interlaced.
+ */
 function readPng(bytes: Buffer): Size | null {
   const chunks = new Map<string, Buffer[]>();
   for (let at = PNG.length; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
@@ -206,7 +212,10 @@ function readPng(bytes: Buffer): Size | null {
   }
 }
 
-/** Returns the size of a JPEG picture in grey or RGB. Null for others, because PDF/A would need another color profile. */
+/**
+ * Returns the size of a JPEG picture in grey or RGB. Returns null for other pictures, because PDF/A would need another
+ * color profile for them.
+ */
 function readJpeg(bytes: Buffer): Size | null {
   for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes.readUInt8(at + 1);
