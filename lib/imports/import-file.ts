@@ -80,7 +80,7 @@ async function inTurn<Batch, Done>(
   const started: Promise<Done>[] = [];
   const add = (batch: Batch[], isLast: boolean) => {
     const one = start(batch, isLast);
-    one.catch(() => {}); // `finishFirst` rethrows the error
+    one.catch(() => {}); // `finishFirst` rethrows the error.
     started.push(one);
   };
   const finishFirst = async () => {

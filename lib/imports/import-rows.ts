@@ -155,7 +155,7 @@ export class ImportRows {
   }
 }
 
-/** Rows that are written together or not at all. Usually a single row. */
+/** Rows that are written together or not at all. Usually the unit is a single row. */
 interface RowUnit {
   /** Key field and its normalized value. Null if the first row has no readable key. */
   key: { field: string; text: string } | null;

@@ -41,7 +41,9 @@ const fields = z.strictObject({
 });
 type PaymentFields = z.infer<typeof fields>;
 
-/** Imports payments and refunds. A payment settles its invoice, but never reopens an invoice imported as paid. */
+/**
+ * Imports payments and refunds. A payment settles its invoice, but never reopens an invoice that was imported as paid.
+ */
 export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],

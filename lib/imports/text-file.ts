@@ -85,7 +85,7 @@ function decodeLine(line: Line, encoding: Encoding): Line {
   if (isUtf8(bytes)) {
     return { ...line, text: bytes.toString('utf8'), problem: encoding === 'utf-8' ? undefined : UTF8_WITHIN };
   }
-  // Decoded as Windows-1252, so that the file of rejected rows contains the most likely text.
+  // Decode the text as Windows-1252, so that the file of rejected rows contains the most likely text.
   const text = decodeWindows1252(bytes);
   const problem = encoding === 'utf-8' ? NOT_UTF8 : UNLIKELY.test(text) ? UNLIKELY_TEXT : undefined;
   return { ...line, text, problem };
@@ -199,7 +199,7 @@ export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): 
       }
     }
   } finally {
-    await rest.return?.(); // closes the file even if the caller does not read all rows
+    await rest.return?.(); // Close the file even if the caller does not read all rows.
   }
 }
 
@@ -269,7 +269,7 @@ function parseText(text: string, delimiter: string): string[][] | null {
 export interface Line {
   /** Line number, counted from 1. */
   number: number;
-  /** Text without the line feed. If `isTooLong`, only the beginning. */
+  /** Text without the line feed. If `isTooLong` is true, only the beginning of the text. */
   text: string;
   isTooLong: boolean;
   /** Problem with the encoding of the line. */

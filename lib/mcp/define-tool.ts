@@ -29,7 +29,7 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** Maximum length of an answer in characters, announced to clients that would otherwise truncate a long answer. */
   maxCharacters?: number;
-  /** The uri of the app that shows the answer, in hosts that support apps. */
+  /** The URI of the app that shows the answer, in hosts that support apps. */
   view?: string;
   /** Checks an answer's length in characters. @throws AppError if the answer is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
@@ -70,7 +70,11 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     scope,
     wire,
     view,
-    /** @throws AppError with a sentence for the model; any other error is internal */
+    /**
+     * Runs the tool.
+     *
+     * @throws AppError with a sentence for the model; any other error is internal
+     */
     async call(db: Database, args: Record<string, unknown>, reader: Reader) {
       const input = tool.input.safeParse(toDeclaredTypes(withoutNulls(args, optional), inputSchema), {
         reportInput: true,

@@ -344,7 +344,7 @@ export function listResources({ reads }: Pick<Caller, 'reads'>): { resources: Re
   return { resources: TOOLS.some(({ view, scope }) => view && reads.includes(scope)) ? [VIEW] : [] };
 }
 
-/** Returns the app's page. @throws ResourceNotFoundError if the caller's list does not contain the uri */
+/** Returns the app's page. @throws ResourceNotFoundError if the caller's list does not contain the URI */
 export function readResource(caller: Pick<Caller, 'reads'>, uri: string): ReadResourceResult {
   if (listResources(caller).resources.some((resource) => resource.uri === uri)) return VIEW_CONTENTS;
   throw new ResourceNotFoundError(uri);
