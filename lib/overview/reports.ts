@@ -9,7 +9,7 @@ import { SERVICE_TYPES } from '../services/queries';
 export const REPORT_MONTHS = [12, 24, 60] as const;
 export type ReportMonths = (typeof REPORT_MONTHS)[number];
 
-/** A column of a report: what it counts or sums, by the measures of `sums` and `month_states`. */
+/** A column of a report: the measures of `sums` and `month_states` that it counts or sums. */
 interface ReportColumn {
   of: 'amount' | 'count';
   measures: string[];
@@ -21,8 +21,9 @@ const TYPES = SERVICE_TYPES.map((type): [string, ReportColumn] => [type, amountO
 const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age_${age}`)]);
 
 /**
- * The reports with their columns. `revenue` sums what the journal of accounting has posted in a month, so it agrees with
- * the accounting export, and the running month is a part of it. The other reports show the ends of past months.
+ * The reports with their columns. `revenue` sums the entries that the accounting journal has posted in a month, so it
+ * agrees with the accounting export. It includes the current month. The other reports show the state at the end of each
+ * past month.
  */
 export const REPORTS = {
   revenue: {
@@ -52,7 +53,7 @@ export type ReportName = keyof typeof REPORTS;
 export interface Measured {
   month: string;
   measure: string;
-  /** Empty for what has no currency. */
+  /** Currency code. Empty for a measure without a currency. */
   currency: string;
   count: number;
   amount: number;
@@ -75,7 +76,7 @@ export interface Reports {
 }
 
 /**
- * Reads the reports of the past months and of the running one. The cost does not depend on the number of invoices,
+ * Reads the reports of past months and of the current month. The cost does not depend on the number of invoices,
  * because the sums and the states of the months are stored.
  *
  * @param today calendar date in the service's time zone
@@ -101,7 +102,7 @@ export async function readReports(db: Database, today: string, months: ReportMon
   return toReports(measured, { months: all, first: first?.month ?? null });
 }
 
-/** Returns the first days of the running month and of those before it, the oldest first. */
+/** Returns the first days of the current month and of the months before it, the oldest first. */
 function monthsUntil(today: string, past: number): string[] {
   const [year = 0, month = 0] = today.split('-').map(Number);
   return Array.from({ length: past + 1 }, (_, i) =>
@@ -109,7 +110,7 @@ function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** @param given.first the first month that was recorded, whose changes are not known */
+/** @param given.first the first month that was recorded; its changes are not known */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },
@@ -149,7 +150,7 @@ export function toReports(
   };
 }
 
-/** Writes a report with all its currencies as CSV, in pieces. Cells of months that were not recorded are empty. */
+/** Writes a report with all its currencies as CSV, in chunks. Cells of months that were not recorded are empty. */
 export function reportCsv(
   db: Database,
   report: ReportName,

@@ -9,7 +9,10 @@ import type { FieldError } from '../errors';
 export interface RecordWriter {
   actor: Actor;
   now: Date;
-  /** Gives the day on which accounting books the write, which may wait past midnight. Defaults to `now`. */
+  /**
+   * Returns the day on which accounting books the write, because the write may wait until after midnight. Defaults to
+   * `now`.
+   */
   clock?(): Date;
   /** Time zone for calendar dates. */
   timeZone: string;

@@ -146,14 +146,14 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may set the same column by different keys. An empty one does not clear the other's value.
+    // Two fields may set the same column by different keys. An empty field does not clear the value of the other field.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
   return { columns: kind.toColumns?.(columns, before, writer) ?? columns, problems };
 }
 
-// Caches the schemas, since zod compiles a schema at its first use, which takes longer than using it.
+// Cache the schemas, because zod compiles a schema at its first use, which takes longer than using it.
 const schemas = new WeakMap<RecordKind, Record<'complete' | 'changes', z.ZodObject>>();
 
 function schemasOf(kind: RecordKind) {

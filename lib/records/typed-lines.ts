@@ -49,7 +49,7 @@ export const NEW_LINE: TypedLine = {
   tax_category: '',
 };
 
-/** Returns the typed fields of a form with one new line. @param taxRate in percent */
+/** Returns the typed fields of a form with one new line. @param taxRate tax rate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
   toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
 

@@ -90,7 +90,7 @@ interface HitKind<Columns extends SelectedFields> {
   join?: { table: PgTable; on: SQL };
   order: SQLWrapper[];
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
-  /** Matches the rows whose number, name or id equals the text. Undefined if no row can match. */
+  /** Returns the condition for rows whose number, name or id equals the text. Returns undefined if no row can match. */
   exact(text: string): SQL | undefined;
   /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
@@ -187,7 +187,10 @@ export const customerHits = hitsOf({
   first: (text) => ({ exact: asc(customers.id), others: matchRank(text) }),
 });
 
-/** Matches customers that contain each word of the text in any field. Undefined for fewer than two searchable words. */
+/**
+ * Matches customers that contain each word of the text in any field. Returns undefined for fewer than two searchable
+ * words.
+ */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);
   return words.length > 1 ? and(...words.map(matchMention)) : undefined;
@@ -390,7 +393,7 @@ const KINDS: ReturnType<typeof hitsOf>[] = [
   ...[subscriptionHits, eventHits],
 ];
 
-/** Matches rows with an amount that the text can mean. Undefined if the text is not an amount. */
+/** Matches rows with an amount that the text can mean. Returns undefined if the text is not an amount. */
 function isAmount(column: PgColumn, text: string): SQL | undefined {
   const amounts = typedAmounts(text);
   return amounts.length === 0 ? undefined : inArray(column, amounts);

@@ -41,7 +41,10 @@ export const LIMITS = {
 
 export type Limits = typeof LIMITS;
 
-/** Returns the limit of open files minus `OWN_FILES`, from 64 to 2,000. Without /proc, assumes 1,024. */
+/**
+ * Returns the limit of open files minus `OWN_FILES`, but at least 64 and at most 2,000. Assumes a limit of 1,024 if
+ * /proc is not available.
+ */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)

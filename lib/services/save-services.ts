@@ -73,7 +73,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets none. */
+/** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets no value. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));

@@ -85,7 +85,7 @@ export async function getLoginState(db: Database, userId: string) {
 
 /** A password that an admin or a command sets for a person. */
 export interface GivenPassword {
-  /** 12 to 128 characters. Generated if absent. */
+  /** Password with 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
   /** Whether the person must choose their own password when they next sign in. */
   passwordTemporary?: boolean;
@@ -117,7 +117,7 @@ const MAX_NAME_LENGTH = 100;
 
 export interface NewPerson {
   email: string;
-  /** The default is the part of the email address before the @. */
+  /** The person's name. Defaults to the part of the email address before the @. */
   name?: string | undefined;
   role?: StaffRole | undefined;
 }
