@@ -10,8 +10,8 @@ const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 
 /**
- * Runs pg_dump or pg_restore on the database of an address. The password is passed in the environment, since other
- * users of the machine see the arguments.
+ * Runs pg_dump or pg_restore on the database of a URL. The password is passed in the environment, because other users
+ * of the machine can see the arguments.
  *
  * @throws StartError with the program's error message, or if the program is not installed
  */

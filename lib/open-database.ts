@@ -43,7 +43,7 @@ export class DatabaseBusyError extends StartError {
   constructor(
     dataDir: string,
     readonly pid: number,
-    /** Socket on which the other process accepts commands. Undefined if it does not (yet) accept any. */
+    /** Socket on which the other process accepts commands. Undefined if it accepts no commands, or not yet. */
     readonly socket: string | undefined,
   ) {
     super([
@@ -264,7 +264,7 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
     await handle.close();
     throw toStartError(error, url);
   } finally {
-    tooLong.catch(() => {}); // ignore the rejection: it is only the abort, or was thrown above
+    tooLong.catch(() => {}); // Ignore the rejection. It is only the abort, or was thrown above.
   }
 }
 
@@ -285,7 +285,7 @@ const NOT_UNICODE =
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
 
-/** Checks that the database has exactly this version's migrations. @throws NotMigratedError otherwise */
+/** Checks that the database has exactly this version's migrations. @throws NotMigratedError if it does not */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }

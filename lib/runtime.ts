@@ -14,7 +14,7 @@ import { type OpenOptions, openDatabase, requireMigrated } from './open-database
 export interface Runtime {
   env: Env;
   db: Database;
-  /** The Stripe client. Null without STRIPE_SECRET_KEY. */
+  /** The Stripe client. Null if STRIPE_SECRET_KEY is not set. */
   stripe: Stripe | null;
   now(): Date;
   newId(): string;
@@ -123,7 +123,7 @@ const REQUESTS_PER_SECOND = 10;
 /**
  * Creates a Stripe client with a timeout (three tries of 10 s) and a rate limit.
  *
- * @param apiBase address of another Stripe API, for tests and the demo
+ * @param apiBase URL of another Stripe API, for tests and the demo
  */
 export function createStripeClient(
   secretKey: string,
@@ -153,7 +153,7 @@ export interface StripeCall {
 /** Publishes each call to Stripe, for tracing. */
 export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call');
 
-/** An id in a path of Stripe's API, such as `/cus_1`. */
+/** Pattern of an id in a path of Stripe's API, such as `/cus_1`. */
 const STRIPE_ID = /\/[a-z]+_[^/]*\d[^/]*/gi;
 
 function unhurried(requestsPerSecond: number) {

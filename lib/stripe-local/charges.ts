@@ -112,7 +112,10 @@ export function collectedPayment(
   return enough;
 }
 
-/** Returns the payments that Stripe collected for an invoice, oldest first. Empty if it was paid outside Stripe. */
+/**
+ * Returns the payments that Stripe collected for an invoice, oldest first. The list is empty if the invoice was paid
+ * outside Stripe.
+ */
 export function collectedFor(world: World, invoice: Invoice): Collected[] {
   return [...world.invoicePayments.where('invoice', invoice.id)].flatMap(({ status, payment }) => {
     if (status !== 'paid' || payment.type !== 'payment_intent') return [];
@@ -161,7 +164,7 @@ export function putPayment(
   });
 }
 
-/** @throws WorldError with Stripe's message if the amount is not a positive integer */
+/** Checks an amount. @throws WorldError with Stripe's message if the amount is not a positive integer */
 export function requirePositive(amount: number): void {
   if (!Number.isInteger(amount) || amount < 1) throw new WorldError('Invalid positive integer');
 }

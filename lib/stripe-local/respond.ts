@@ -22,7 +22,7 @@ export function send(world: World, res: ServerResponse, answer: Answer): void {
   res.end(body);
 }
 
-/** @throws ApiError 401 unless the request has this secret key */
+/** Checks the request's secret key. @throws ApiError 401 unless the request has this secret key */
 export function authorize(req: IncomingMessage, secretKey: string): void {
   const [, key] = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '') ?? [];
   if (key === undefined) {

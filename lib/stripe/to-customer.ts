@@ -26,7 +26,10 @@ export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
-  /** Id of the reporting event. Without one, the creation time (seconds since 1970) and the id of the source object. */
+  /**
+   * Id of the reporting event. If no event reported it, the creation time (in seconds since 1970) and the id of the
+   * source object.
+   */
   by: string | null;
 }
 

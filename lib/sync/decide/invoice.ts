@@ -292,7 +292,7 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
   return a && b ? earliest(a, b) : (a ?? b);
 }
 
-/** Order of an invoice's statuses. An unknown status counts as open. */
+/** Rank of each status of an invoice. An unknown status counts as open. */
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /** Returns the most advanced state among the events of one second: draft < open < uncollectible < paid < void. */

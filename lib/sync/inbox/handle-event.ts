@@ -82,7 +82,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
-  const keys = keysOfDelivery(delivery); // throws if the event cannot be read
+  const keys = keysOfDelivery(delivery); // This throws if the event cannot be read.
   const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,
@@ -114,7 +114,7 @@ const MOST = 16;
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** This delivery's result. Null if it must be processed alone. Undefined until its group is done. */
+  /** This delivery's result. Null if it must be processed alone. Undefined until its group has been processed. */
   taken?: Taken | null;
 }
 
@@ -223,7 +223,10 @@ export async function failEvent(
     });
 }
 
-/** Returns whether the event mentions an erased customer. Takes no lock, since a lock may be what failed. */
+/**
+ * Returns whether the event mentions an erased customer. Takes no lock, because the failure may have been caused by a
+ * lock.
+ */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })

@@ -63,7 +63,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    // Separate steps retry these.
+    // Other steps retry these objects.
     if (object === 'event' || object === 'customer' || object === 'payout') continue;
     await retrieveGuarded(deps, run, object, stripeId);
   }
@@ -127,7 +127,7 @@ export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) =>
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await resolveFailures(deps, 'event', notExists(stillFails)); // another delivery or staff may have applied the event
+  await resolveFailures(deps, 'event', notExists(stillFails)); // Another delivery or staff may have applied the event.
   return null;
 };
 

@@ -13,7 +13,10 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Whether a subscription waits to be merged into the sold one that its checkout refers to. False if staff declined. */
+/**
+ * Whether a subscription waits to be merged into the sold one that its checkout refers to. Returns false if staff
+ * declined the merge.
+ */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
