@@ -34,7 +34,7 @@ type Seeded<Name, Row> = Omit<
   | 'is_stub'
   | 'tax_category'
   | 'version'
-  // Credit notes are listed by their time.
+  // Lists sort credit notes by this time.
   | (Name extends 'credit_notes' ? DocumentColumn : 'created_at')
 >;
 type DocumentColumn = 'pdf' | 'xml' | 'pdf_sha256' | 'made_at';
