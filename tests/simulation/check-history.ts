@@ -285,7 +285,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   played.looks.push(...looks);
   const { status } = expectedFailures(played, tables);
   if (again.status === status && again.changes === 0) return isNews;
-  // The new data may lead the run to a checkout. Later runs then neither look for that checkout nor fail because of it.
+  // The new data may lead the run to a checkout. Later runs then neither look for this checkout nor fail because of it.
   const statuses = [status, expectedFailures(played, await stage.tables()).status];
   if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
   const actual = await stage.lastChanges(again.changes);

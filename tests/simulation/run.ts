@@ -81,7 +81,7 @@ async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wan
   const { totals, failure, unreached } = await runCampaign(
     { runs, seed, server, isPure, isCounted: isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
-      // Without a terminal, the bar prints a line for every ten percent.
+      // If stdout is not a terminal, the bar prints a line for every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
       if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);

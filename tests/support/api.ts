@@ -29,7 +29,7 @@ interface ApiOptions {
   withLog?: boolean;
 }
 
-/** Serves route files, or a handler, over HTTP on an empty database. */
+/** Serves route files or a handler over HTTP, on an empty database. */
 export async function openApi(
   served: Record<string, RouteModule> | Handler,
   { env = {}, withOwnDatabase = false, withLog = false }: ApiOptions = {},

@@ -28,8 +28,8 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
 }
 
 /**
- * Expects a customer that sync created to have the address of one of its Stripe customers. If all of them have since
- * been linked to other customers, the address of any Stripe customer is accepted.
+ * Expects a customer that sync created to have the postal address of one of its Stripe customers. If all of them have
+ * since been linked to other customers, the postal address of any Stripe customer is accepted.
  */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;
