@@ -145,7 +145,7 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   const path = `${file}-${pid}`;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(path)) await sleep(POLL_MS);
-  await sleep(POLL_MS); // lets the server finish writing the file
+  await sleep(POLL_MS); // This lets the server finish writing the file.
   const { rss, heapUsed } = JSON.parse(readFileSync(path, 'utf8'));
   rmSync(path);
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };

@@ -92,7 +92,8 @@ test('the sign-in page shows how long to wait after too many attempts', async ()
   const stranger = await browser.newPage();
   await visit(stranger, `${site.url}/sign-in`);
   const wrong = { email: 'ada@example.com', password: 'not the password' };
-  // Sent from the page, because the server counts attempts per address and Node may use another address.
+  // Send the request from the page, because the server counts attempts per IP address, and Node may use another IP
+  // address.
   const attempt = async (body: string) => {
     const headers = { 'content-type': 'application/json' };
     return (await fetch('/api/auth/sign-in/email', { method: 'POST', headers, body })).status;

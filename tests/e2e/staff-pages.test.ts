@@ -213,7 +213,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
         return field.isVisible();
       })
       .toBe(true);
-    await field.fill(''); // the slash may have been typed into the field while the dialog opened
+    await field.fill(''); // The slash may have been typed into the field while the dialog opened.
     await page.keyboard.type(text);
     // Wait for the results, because Enter opens the page of all results until then.
     await page
@@ -397,7 +397,7 @@ describe('navigation between pages', () => {
     await city.fill('Half');
     await page.getByRole('link', { name: 'Invoices', exact: true }).click();
     await expect.poll(() => asked).toEqual(['confirm']);
-    await page.goBack({ timeout: 1000 }).catch(() => null); // the dialog blocks the navigation
+    await page.goBack({ timeout: 1000 }).catch(() => null); // The dialog blocks the navigation.
     await expect.poll(() => asked).toEqual(['confirm', 'confirm']);
     expect(page.url()).toMatch(/\/edit$/);
     expect(await city.inputValue()).toBe('Half');

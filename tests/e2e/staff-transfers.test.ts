@@ -9,7 +9,7 @@ const site = useSite('company');
 
 const customerPage = () => `/admin/customers/${site.facts.form.spread}`;
 
-/** Counts the clicks that a person makes on the page. */
+/** Returns a function that counts the clicks that a person has made on the page. */
 async function countClicks(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => sessionStorage.setItem('clicks', '0'));
   await page.addInitScript(() => {

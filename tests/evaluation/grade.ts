@@ -1,6 +1,6 @@
 import type { Figure } from './question';
 
-/** Returns the text after the last `ANSWER:` of a model. Empty if it did not write one. */
+/** Returns the text after the last `ANSWER:` of a model. Returns '' if it did not write one. */
 export function answerOf(text: string): string {
   const lines = [...text.matchAll(/^\W*ANSWER\**:(.*)$/gim)];
   return (lines.at(-1)?.[1] ?? '').trim();

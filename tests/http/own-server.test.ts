@@ -378,7 +378,7 @@ describe('slow clients', () => {
 
   test('a response may take longer than the time limit for receiving requests', async () => {
     const late: Answer = async (_, response) => {
-      await sleep(800); // twice the time limit for receiving a request
+      await sleep(800); // Wait for twice the time limit for receiving a request.
       response.end('late');
     };
     const { url } = await serve(late, { limits: SHORT });

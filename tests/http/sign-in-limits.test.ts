@@ -152,7 +152,7 @@ describe('known devices', () => {
     expect(await told({ cookie })).toBe('401');
   });
 
-  // After five failures from an address, its sixth sign-in is refused unless the device is known.
+  // After five failures from an IP address, its sixth sign-in is refused unless the device is known.
   const isStranger = async (cookie: string) => {
     const answers = await fail(5, STRANGER);
     return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';

@@ -27,7 +27,7 @@ const CALLER = 'b7ad6b7169203331';
 const api = useApi({ '/mcp': mcp });
 let server: OpenHttpServer;
 let url = '';
-/** A collector, which also answers as Stripe. */
+/** A trace collector, which also answers as Stripe. */
 let collector: Server;
 let spans: Span[] = [];
 let toStripe: { path: string | undefined; traceparent: unknown }[] = [];

@@ -103,7 +103,7 @@ test('the accounting export of a past month is not changed by later corrections'
   await sync.happen(() => act.payInvoice(world, partial));
   act.settleRefund(world, refund, 'failed');
   const before = world.disputes.get(returned);
-  if (before) world.disputes.put({ ...before, status: 'won' }); // A bank may change its decision.
+  if (before) world.disputes.put({ ...before, status: 'won' }); // A bank may change its decision about a dispute.
   act.moveDispute(world, open, 'under_review');
   act.moveDispute(world, open, 'lost');
   act.settleRefund(world, late, 'succeeded');
@@ -285,7 +285,7 @@ test('the accounting export splits a Stripe invoice and its cancellation by the 
     ['cancelled', '19', '-100.00', '-19.00', '-119.00'],
     ['cancelled', '7', '-50.00', '-3.50', '-53.50'],
   ]);
-  // Lines that do not add up to the invoice.
+  // These lines do not add up to the invoice.
   await sync.db.execute(
     sql`update stripe_invoice_lines set amount = 99 where invoice_id = ${invoice_id} and position = 1`,
   );

@@ -345,7 +345,7 @@ test('payments, credit and paid back amounts equal what was received after any s
   );
 }, 300_000);
 
-/** Plays a step. A refusal is fine, because the sums must hold after it, too. */
+/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
 async function play(
   statement: number,
   customerId: number,

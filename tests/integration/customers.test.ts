@@ -108,7 +108,7 @@ describe('the staff list of customers', () => {
       await base.db.execute(sql`select fold_receivables(100)`);
       await owe('K2', '5', '2026-04-01');
       await owe('K4', '31', '2025-12-01');
-      await owe('K5', '999', '2025-01-01', 'usd'); // not the currency of the customer
+      await owe('K5', '999', '2025-01-01', 'usd'); // This is not the currency of the customer.
     });
 
     test.each([

@@ -23,7 +23,10 @@ function useAccount() {
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Ids of the Stripe customers: one is linked by number, and three have an address of one, two or no customers. */
+    /**
+     * Ids of the Stripe customers: one is linked by number, and three have an e-mail address of one, two or no
+     * customers.
+     */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),

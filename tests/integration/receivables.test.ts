@@ -246,7 +246,7 @@ describe('the list of receivables', () => {
     await base.db.execute(sql`update receivables set open_amount = open_amount + 3
       where (customer_id, currency) = (select customer_id, currency from receivables limit 1)`);
     const seen = new Set<string>();
-    // The check looks at customers from a random place on, so it may miss the row.
+    // The check starts at a random customer, so it may miss the row.
     for (let i = 0; i < 60; i += 1) for (const name of await checkCounts(base.db)) seen.add(name);
     expect([...seen]).toEqual(['receivables']);
     const wrong = [];

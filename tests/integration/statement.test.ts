@@ -20,7 +20,7 @@ const ZONE = 'Europe/Berlin';
 const read = (id: number, period = {}) => readStatements(base.db, id, period, ZONE);
 const inCents = (amount: number) => Math.round(amount * 100);
 
-/** Returns what a customer owes minus the credit that its page shows, in cents by currency. */
+/** Returns the amount that a customer owes minus the credit that the customer's page shows, in cents by currency. */
 async function owedBy(id: number): Promise<Record<string, number>> {
   const owed: Record<string, number> = {};
   const add = (currency: string, amount: number) => {

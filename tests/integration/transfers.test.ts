@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Plays a step. The step may be refused, because the sums must then be right, too. */
+/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
 async function play(
   customerId: number,
   due: { id: number }[],

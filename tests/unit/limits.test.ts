@@ -8,7 +8,7 @@ import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/aut
 import type { AppError } from '@/lib/errors';
 import { Batches } from '@/lib/store/store';
 
-/** Creates work that runs until the test opens its gate. */
+/** Creates work that continues until the test opens its gate. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -33,7 +33,7 @@ export async function openSite(fill: (db: Database) => Promise<void>): Promise<S
   return startSite(dataDir, await createDatabase(dataDir, fill));
 }
 
-/** Returns a time zone in which it is noon, so that the daily run at 03:40 does not disturb the tests. */
+/** Returns a time zone in which it is noon, so that the daily reconciliation at 03:40 does not disturb the tests. */
 function zoneOfNoon(): string {
   const hours = 12 - new Date().getUTCHours();
   return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;

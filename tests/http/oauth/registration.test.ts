@@ -110,7 +110,8 @@ describe('dynamic registration', () => {
       },
     ]);
     const health = await checkHealth({ ...flow.server.runtime, now });
-    expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not degrade the health status
+    // Anyone can register clients, so a full quota must not degrade the health status.
+    expect(health.status).toBe('ok');
   });
 
   test('one private IP address can register at most 200 OAuth clients', async () => {
@@ -209,7 +210,7 @@ describe('client metadata documents', () => {
       const code = await flow.code(id, { redirect_uri, scope: 'mcp:read offline_access' });
       const { body } = await flow.exchange(id, code, { redirect_uri, resource: RESOURCE });
       expect(await flow.status(body.access_token)).toBe(200);
-      documents.delete(id); // a consent must outlive the document
+      documents.delete(id); // A consent must outlive the document.
       expect((await flow.refresh(id, body.refresh_token)).status).toBe(200);
     },
   );
