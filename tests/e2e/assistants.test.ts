@@ -205,7 +205,7 @@ test('an OAuth client receives the error access_denied when consent is denied', 
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the connection check page reports no problem except the local address', {
+test('the connection check page reports no problem except the local URL', {
   timeout: 60_000,
 }, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);

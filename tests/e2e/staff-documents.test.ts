@@ -151,7 +151,7 @@ test('the PDF link of an invoice without a document opens its page, which names 
   await page.getByText('The invoice has no document yet.').waitFor();
 });
 
-test('the links to the files of a Stripe invoice lead to Stripe, or back with a notice', async () => {
+test('the links to the files of a Stripe invoice lead to Stripe, or back to the invoice with a notice', async () => {
   const [invoice, own] = await site.inspect((db) =>
     rows<{ id: number; stripe: string | null }>(
       db,

@@ -106,7 +106,7 @@ test('a request to Stripe carries the trace id, and its span contains no Stripe 
   ]);
 });
 
-test('the span of a page names its route instead of its address, which may contain a secret', async () => {
+test('the span of a page names its route instead of its URL, which may contain a secret', async () => {
   await open();
   await fetch(`${url}/sign-in/first/a-secret?q=a-secret`);
   await closeTracing();

@@ -70,7 +70,7 @@ describe('the first import of a Stripe account', () => {
     ]);
   });
 
-  test('the option --link-by-email links a Stripe customer whose address one customer has', async () => {
+  test('the option --link-by-email links a Stripe customer if exactly one customer has its e-mail address', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);

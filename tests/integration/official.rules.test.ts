@@ -337,21 +337,21 @@ describe('XRechnungen', () => {
     cases = [...(await ownDocuments()), ...(await stripeDocuments())];
   }, 400_000);
 
-  test('a recorded Stripe invoice has a document, or the expected reason why it has none', () => {
+  test('every recorded Stripe invoice has a document, or the expected reason why it has none', () => {
     const expected = recordedInvoices().map(({ file, invoice }) => [file, reasonFor(file, invoice)]);
     expect(recorded.reasons).toEqual(expected);
     expect(recorded.documents).toHaveLength(expected.filter(([, reason]) => reason === '').length);
     expect(recorded.documents.length).toBeGreaterThan(20);
   });
 
-  test('XRechnungen of the demo, of recordings of Stripe and of each case fit the official schema', async () => {
+  test('XRechnungen of the sample data, of recorded Stripe invoices and of each special case fit the official schema', async () => {
     expect(cases).toHaveLength(3 * OWN.length + STRIPES.length);
     expect(demo.length).toBeGreaterThan(2000);
     expect(notes).toHaveLength(3);
     expect(await schemaErrors([...cases, ...recorded.documents, ...notes, ...demo])).toEqual([]);
   });
 
-  test('XRechnungen of each category, kind, currency and origin follow the rules of EN 16931 and XRechnung', () => {
+  test('XRechnungen of each category, kind, currency and origin pass the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...notes, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
@@ -367,7 +367,7 @@ ${checked.length} documents were checked against the rules. How many have each
     expect(failed).toEqual(checked.map(({ name }) => [name, []]));
   });
 
-  test('the PDF of an invoice with 60 lines is a tagged PDF/A-3 whose text is complete and in order', async () => {
+  test('the PDF of an invoice with 60 lines is a tagged PDF/A-3 that contains the complete text in order', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'w5t-rules-'));
     const file = join(folder, 'invoice.pdf');
     const lines = Array.from({ length: 60 }, (_, i) => line(19, { text: `Domain ${i + 1}` }));
@@ -390,7 +390,7 @@ ${checked.length} documents were checked against the rules. How many have each
     await rm(folder, { recursive: true });
   });
 
-  test('an XRechnung with ten faults breaks the rule about each fault', () => {
+  test('an XRechnung with ten faults breaks one rule for each fault', () => {
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [
       ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
       [

@@ -263,7 +263,7 @@ describe('the time zone of the Stripe account', () => {
     ['is unknown', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
     ['is empty', '', { kind: 'latency', ms: 1 }],
   ] as const)(
-    'a reconciliation run completes without a warning if the account’s time zone %s',
+    'a reconciliation run completes without a warning if the Stripe account’s time zone %s',
     async (_, timeZone, fault) => {
       sync.world.timeZone = timeZone;
       sync.api.faults.add({ when: onAccount, fault });

@@ -313,7 +313,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
   });
 
-  test('the reports of sample data add up, and those of revenue agree with the journal', async () => {
+  test('the reports of sample data add up, and the reports of revenue agree with the journal', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const booked = await rows<{ key: string; net: number | null; gross: number }>(
       base.db,

@@ -205,10 +205,10 @@ describe('the connection check without dynamic registration', () => {
   });
 });
 
-describe('the connection check at a local address', () => {
+describe('the connection check at a local URL', () => {
   const { check } = useCheck({ PUBLIC_URL: 'http://localhost:3000' });
 
-  test('the connection check reports that cloud clients cannot reach a local address', async () => {
+  test('the connection check reports that cloud clients cannot reach a local URL', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'claude.ai',
