@@ -24,7 +24,7 @@ import {
 
 const e = bankEntries;
 
-/** Books the entries for which a rule names the customer, if the amount equals exactly what is open. */
+/** Books the entries for which a rule names the customer, if the amount equals the open amount exactly. */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -46,7 +46,10 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
-/** Number of entries whose proposals are read together, so that what was booked before counts. */
+/**
+ * Number of entries whose proposals are read together. The proposals of the next group then see what these entries
+ * paid.
+ */
 const AT_ONCE = 100;
 
 /** Books the first proposal of each entry that passes the test. An invoice is paid by one entry at most. */
@@ -74,7 +77,12 @@ async function bookProposed(
 /** Maximum number of entries that one click books, so that the answer does not take minutes. */
 export const MAX_BOOKED_AT_ONCE = 300;
 
-/** Books all exact matches of a statement, at most 300. @returns how many @throws AppError not_found */
+/**
+ * Books all exact matches of a statement, at most 300.
+ *
+ * @returns the number of booked entries
+ * @throws AppError not_found
+ */
 export async function bookExactMatches(
   db: Database,
   statementId: number,
@@ -85,14 +93,14 @@ export async function bookExactMatches(
   return bookProposed(db, open, writer, ({ is_exact }) => is_exact);
 }
 
-/** A share of an entry, as the page proposed it: an invoice and thousandths. */
+/** A proposed share of an entry: an invoice, and an amount in thousandths. */
 interface EntryShare {
   invoice_id: number;
   amount: number;
 }
 
 /**
- * Books an entry as a transfer of a customer. What no share takes is the customer's credit.
+ * Books an entry as a transfer of a customer. The amount beyond all shares becomes the customer's credit.
  *
  * @param remember whether a rule assigns the other party's account to the customer from now on
  * @throws AppError not_found; conflict if the entry is explained, or an invoice owes less than its share
@@ -160,7 +168,11 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/** @throws AppError not_found; conflict if the entry is explained, or if money left the account */
+/**
+ * Returns an entry that can be booked.
+ *
+ * @throws AppError not_found; conflict if the entry is explained, or if money left the account
+ */
 async function requireOpen(db: Database, id: number): Promise<EntryRow> {
   const entry = await getEntry(db, id);
   if (entry.state !== 'open' || entry.transfer_id !== null || entry.payout_id !== null) {
@@ -199,7 +211,7 @@ async function book(
 }
 
 /**
- * Explains an entry as a payout of Stripe. Books no payment, since the payments of the payout are recorded already.
+ * Explains an entry as a payout of Stripe. Books no payment, because the payments of the payout are already recorded.
  *
  * @throws AppError not_found; conflict if the entry is explained, or if it is no longer proposed as this payout
  */
@@ -216,7 +228,7 @@ export async function explainAsPayout(
   await movePayout(db, id, { from: null, to: payoutId }, writer);
 }
 
-/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry changed meanwhile */
+/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry has changed in the meantime */
 async function movePayout(
   db: Database,
   id: number,
@@ -270,7 +282,7 @@ export async function bookReturn(db: Database, id: number, writer: PaymentWriter
   await explain(db, [entry.id, original.id], 'returned', writer);
 }
 
-/** Marks an entry as no payment of a customer, or opens it again. @throws AppError not_found; conflict */
+/** Marks an entry as not being a customer's payment, or reopens it. @throws AppError not_found; conflict */
 export async function setEntryState(
   db: Database,
   id: number,
@@ -281,7 +293,12 @@ export async function setEntryState(
   await explain(db, [entry.id], state, writer);
 }
 
-/** Ignores all outgoing entries of a statement that return nothing. @returns how many @throws AppError not_found */
+/**
+ * Ignores all outgoing entries of a statement that do not return a payment.
+ *
+ * @returns the number of ignored entries
+ * @throws AppError not_found
+ */
 export async function ignoreOutgoing(
   db: Database,
   statementId: number,
@@ -336,7 +353,7 @@ async function explain(
   });
 }
 
-/** Assigns an account to a customer, instead of the customer that an earlier rule named. */
+/** Assigns an account to a customer. This replaces an earlier rule for the account. */
 async function saveRule(
   db: Database,
   iban: string,
@@ -361,7 +378,7 @@ async function saveRule(
   });
 }
 
-/** Deletes a rule. What it booked stays. */
+/** Deletes a rule. Payments that it booked stay. */
 export async function deleteRule(db: Database, id: number, { actor }: PaymentWriter): Promise<void> {
   await transact(db, async (tx) => {
     const [row] = await tx.delete(bankRules).where(eq(bankRules.id, id)).returning();

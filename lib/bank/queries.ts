@@ -46,11 +46,11 @@ const STATEMENT_COLUMNS = pickColumns(
   ...(['entry_count', 'file_name', 'actor_name', 'created_at'] as const),
 );
 
-/** Entries of the account in the statement's period, from whichever file they came first. */
+/** Condition for the entries of the account in the statement's period, whichever file they came from. */
 const inPeriod = (of: { account: SQL | string; first_day: SQL | string; last_day: SQL | string }) =>
   and(eq(e.account, of.account), gte(e.day, of.first_day), lte(e.day, of.last_day));
 
-/** An entry that is not explained yet. */
+/** Condition for entries that are not explained yet. */
 export const isOpen = and(eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id));
 
 /** The list of bank statements on staff pages. */
@@ -139,7 +139,7 @@ const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row,
 /** An entry, with its amount in major units. */
 export type EntryRow = Awaited<ReturnType<typeof getEntry>>;
 
-/** @throws AppError not_found */
+/** Returns an entry. @throws AppError not_found */
 export async function getEntry(db: Database, id: number) {
   const [found] = await db
     .select(ENTRY_COLUMNS)
@@ -151,7 +151,7 @@ export async function getEntry(db: Database, id: number) {
 
 type Period = Pick<StatementRow, 'account' | 'first_day' | 'last_day'>;
 
-/** Lists unexplained entries of a period, money that arrived first. */
+/** Lists unexplained entries of a period, incoming money first. */
 export async function listOpenEntries(db: Database, period: Period, limit: number): Promise<EntryRow[]> {
   const found = await db
     .select(ENTRY_COLUMNS)
@@ -162,7 +162,7 @@ export async function listOpenEntries(db: Database, period: Period, limit: numbe
   return found.map(toEntry);
 }
 
-/** Counts the entries of a period: those that are not explained, among them outgoing ones, and all. */
+/** Counts the entries of a period: the unexplained ones, the outgoing ones among these, and all. */
 export async function countEntries(db: Database, period: Period) {
   const [found] = await db
     .select({
@@ -175,7 +175,7 @@ export async function countEntries(db: Database, period: Period) {
   return found ?? { all: 0, open: 0, outgoing: 0 };
 }
 
-/** One page of the explained entries of a period, the latest first, with the customers of booked ones. */
+/** Returns one page of the explained entries of a period, the latest first, with the customers of booked entries. */
 export async function listExplained(
   db: Database,
   period: Period,
@@ -228,7 +228,7 @@ export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
 
 const MAX_RULES = 200;
 
-/** Lists the newest rules, at most 200. */
+/** Lists the newest 200 rules. */
 export async function listRules(db: Database) {
   const found = await db
     .select({ ...pickColumns(bankRules, 'id', 'iban', 'actor_name'), customer: snippetColumns })
@@ -239,7 +239,7 @@ export async function listRules(db: Database) {
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
 }
 
-/** Days within which a bank can return money. */
+/** Maximum number of days after a payment within which a bank can return it. */
 const RETURN_DAYS = 400;
 const MAX_ORIGINALS = 20;
 
@@ -279,7 +279,7 @@ export interface ProposedEntry {
   payout: FoundPayout | null;
 }
 
-/** Proposes customers and invoices for credits of one account, and payouts of Stripe for those that are one. */
+/** Proposes customers and invoices, or Stripe payouts, for the credits of one account. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
   const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
   const candidates = await findCandidates(

@@ -17,7 +17,7 @@ import { leaveOutKnown, MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIb
 
 const e = bankEntries;
 
-/** Reads a file of any known format. @throws AppError validation_failed at `file`, with line and reason */
+/** Reads a file of any known format. @throws AppError validation_failed at `file`, with the line and the reason */
 export async function readStatement(bytes: Buffer): Promise<Statement> {
   if (bytes.byteLength === 0) throw refuse('is empty');
   if (bytes.byteLength > MAX_STATEMENT_BYTES) {
@@ -38,7 +38,9 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Outcome of an upload: the statement, whether it added nothing, and how many entries rules booked. */
+/**
+ * Outcome of an upload: the statement, whether the file was already known, and the number of entries that rules booked.
+ */
 interface Uploaded {
   id: number;
   isKnown: boolean;
@@ -46,10 +48,10 @@ interface Uploaded {
 }
 
 /**
- * Adds a bank statement. Entries that an earlier file contained are not added again, so that the same file and an
- * overlapping period change nothing. Rules book the new credits that equal exactly what is open.
+ * Adds a bank statement. Entries that an earlier file contained are not added again, so files may overlap. Rules book
+ * new credits that equal the open amount exactly.
  *
- * @throws AppError validation_failed at `file`, with line and reason
+ * @throws AppError validation_failed at `file`, with the line and the reason
  */
 export async function uploadStatement(
   db: Database,
@@ -73,7 +75,7 @@ export async function uploadStatement(
   return { id: added.id, isKnown: added.isKnown, booked };
 }
 
-/** Returns the IBAN of our account. @throws AppError validation_failed if the statement is of another account */
+/** Returns the IBAN of our account. @throws AppError validation_failed if the statement is for another account */
 async function requireOwn(db: Database, iban: string | null): Promise<string> {
   const own = toIban((await getCompany(db)).iban);
   if (!own) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
