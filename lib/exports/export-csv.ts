@@ -170,7 +170,7 @@ interface ExportKind {
   /** The columns, keyed by their names in the file, in the file's order. */
   columns: Record<string, PgColumn | SQL>;
   joins?: { table: PgTable; on: SQL }[];
-  /** Integer columns, unique together, by which the rows are sorted. */
+  /** Integer columns that are unique together. The rows are sorted by them. */
   order: PgColumn[];
   updatedAt: PgColumn;
   /** Conditions that split the rows into groups, read in this order. If absent, there is one group. */

@@ -124,7 +124,7 @@ export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): bool
   return bearsSecret(cronSecret, request);
 }
 
-/** Whether a request carries a secret as bearer token, compared in constant time. Always false without a secret. */
+/** Whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is null. */
 export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
   if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
