@@ -18,7 +18,7 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// The write queue of each connection pool. The embedded database has none, since its single connection runs one
+// The write queue of each connection pool. The embedded database has none, because its single connection runs one
 // transaction at a time.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 

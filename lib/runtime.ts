@@ -29,7 +29,7 @@ export interface Runtime {
   dumpDatabase?: () => Promise<Blob>;
 }
 
-/** Milliseconds to wait while a command has the embedded database open, since most commands end soon. */
+/** Milliseconds to wait while a command has the embedded database open, because most commands end soon. */
 const PATIENCE_MS = 10_000;
 
 // Our server and Next's pages, routes and instrumentation are separate bundles, each with its own module variables.

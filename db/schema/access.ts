@@ -374,7 +374,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/** Connected apps: the scopes that staff granted to a client. Each authorization has a row of its own. */
+/** Connected apps: the scopes that staff granted to a client. Each authorization has a separate row. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {

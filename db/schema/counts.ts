@@ -98,7 +98,10 @@ export const receivables = pgTable(
     days_31_60: total(),
     days_61_90: total(),
     over_90_days: total(),
-    /** The date of the customer's last payment, and the time of the last note. `-infinity` means that there is none. */
+    /**
+     * The date of the customer's last payment, and the time of the last note. `-infinity` means that there is no
+     * payment or note.
+     */
     last_payment: date().notNull(),
     last_note: instant().notNull(),
     /** The first day on which the row's age groups are correct, and the first day on which they no longer are. */

@@ -74,7 +74,7 @@ export const invoices = pgTable(
     /** Id of the payment that a program or staff recorded before sync saw that Stripe collected it. Null otherwise. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
-    /** Id of the invoice's Stripe customer. Null if there is none. */
+    /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     provider_as_of: instant(),

@@ -126,7 +126,7 @@ async function sendMail(
   }
 }
 
-/** Returns a short reason without text from the receiver, which might contain addresses or secrets. */
+/** Returns a short reason without text from the receiver, which might contain e-mail addresses or secrets. */
 function reasonOf(error: unknown): string {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e.name === 'TimeoutError') return 'no answer within 10 seconds';

@@ -191,7 +191,10 @@ export interface DeviceOwner {
   secret: string;
 }
 
-/** Returns the name of an account's device cookie. Each account has its own, since several may use one browser. */
+/**
+ * Returns the name of an account's device cookie. Each account has its own cookie, because several accounts may use one
+ * browser.
+ */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }

@@ -24,7 +24,8 @@ interface SortedRows extends Counted {
   by: SQL;
   descends: boolean;
   /**
-   * Whether few rows match. The query then finds and sorts them, since a scan of the order's index would read all rows.
+   * Whether few rows match. The query then finds and sorts them, because a scan of the order's index would read all
+   * rows.
    */
   few?: boolean;
 }

@@ -49,7 +49,7 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     ...(maxCharacters && { 'anthropic/maxResultSizeChars': maxCharacters }),
     ...(view && { ui: { resourceUri: view } }),
   };
-  /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
+  /** The tool's entry in tools/list. It is built once, because converting schemas costs more than a query. */
   const wire: WireTool = {
     name,
     title,
@@ -384,7 +384,7 @@ async function forCustomer<Answer extends { total: number }>(
 export const unknownCustomer = (key: string): string =>
   `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 
-/** Refuses filters on masked fields, since repeated searches could reveal a value letter by letter. */
+/** Refuses filters on masked fields, because repeated searches could reveal a value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {
   const used = personalFilters.find((name) => given[name] !== undefined);
   if (used === undefined) return;

@@ -42,7 +42,7 @@ import { listResources, listTools, readResource, TOOLS } from './tools';
 /** Headers that are removed from an `initialize` request, because its body negotiates the revision. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
 
-/** `/mcp` */
+/** Handlers of `/mcp`. */
 export const mcpRoute = everyMethod(handleMcpRequest);
 
 /**

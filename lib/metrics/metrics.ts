@@ -113,7 +113,7 @@ async function measureInTime(db: Database, log: Logger, now: Date): Promise<Meas
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /**
- * Buckets up to a day, since Stripe retries a delivery for days, and the daily reconciliation retries the failed
+ * Buckets up to a day, because Stripe retries a delivery for days, and the daily reconciliation retries the failed
  * events.
  */
 const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
@@ -208,7 +208,7 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
     print: () => register.metrics(),
     close: () => void unsubscribe(HANDLED_EVENTS, countEvent),
     setDatabase(measured) {
-      // Remove the old series, since a value of an earlier scrape would look current.
+      // Remove the old series, because a value of an earlier scrape would look current.
       for (const one of Object.values(single)) one.remove();
       for (const one of [connections, backlog, queues]) one.reset();
       for (const [name, { counts }] of held.queues) setQueue(name, counts);

@@ -373,7 +373,7 @@ const creditNoteHits = hitsOf({
   others: (text) => [or(...beginnings(n.number, text))],
 });
 
-/** Finds events by their id or by a checkout session's id, since checkout sessions are not stored. */
+/** Finds events by their id or by a checkout session's id, because checkout sessions are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
   label: 'Stripe events',

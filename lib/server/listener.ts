@@ -34,7 +34,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (!hasOneHost(request)) return refuse(request, response, 400, 'Send one valid Host header.');
     if (!setTarget(request)) return refuse(request, response, 400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
-    // Next would fail, since a `Request` cannot have the method TRACE.
+    // Next would fail, because a `Request` cannot have the method TRACE.
     if (request.method === 'TRACE') return refuse(request, response, 405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;

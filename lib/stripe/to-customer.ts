@@ -13,7 +13,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Text by key. An address has several keys (`street`, `city`…). Any other field has one, its own name. */
+  /** Texts by key. A postal address has several keys (`street`, `city`…). Any other field has one key, its own name. */
   value: Record<string, string | null>;
 }
 

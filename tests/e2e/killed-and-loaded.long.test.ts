@@ -211,7 +211,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);
-    // These connections take half a minute of real time to end. The other tests run meanwhile.
+    // These connections take half a minute of real time to end. The other tests run in the meantime.
     const body = (path: string) => openRaw(port, `${head(`POST ${path}`, { 'Content-Length': 90 })}abc`);
     const trickling = body('/');
     drip = setInterval(() => trickling.socket.write('a'), 1000);

@@ -228,7 +228,7 @@ describe('the state of a month', () => {
     { name: 'once', march: [{ price: '10', billing_interval: 'once' }], kind: null },
     { name: 'ordered', march: [{ price: '10', status: 'order' }], kind: null },
     {
-      // In Berlin, the cancellation is of the first of May.
+      // In Berlin, the cancellation falls on the first of May.
       ...{ name: 'cancelled in May', march: [{ price: '10' }], kind: null },
       april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T22:30:00Z') },
     },

@@ -121,7 +121,7 @@ async function demoDocuments(): Promise<Checked[]> {
 }
 
 /**
- * Brings each recorded Stripe invoice through sync, and makes its document. Each has a customer of its own, whose empty
+ * Brings each recorded Stripe invoice through sync, and makes its document. Each has a different customer, whose empty
  * fields are filled in.
  *
  * @returns the documents, and for each recording the reason why it has no document, or an empty text
@@ -161,8 +161,8 @@ async function fillCustomer(id: number): Promise<void> {
 }
 
 /**
- * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices, so
- * each credit note credits an invoice of its own.
+ * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices,
+ * so each credit note credits a new invoice.
  */
 async function recordedCreditNotes(): Promise<Checked[]> {
   const { db } = base;

@@ -182,7 +182,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and records whether other work ran meanwhile. Sync may then have discarded an answer. */
+  /** Does work and records whether other work ran in the meantime. Sync may then have discarded an answer. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,

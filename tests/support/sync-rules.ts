@@ -283,7 +283,7 @@ const give = (table: TableName, row: Row): Given => {
   return { table, row: { id: drawn, version: 0, ...row } };
 };
 
-/** Builds a customer. `C-1` has the address c-1@example.com. */
+/** Builds a customer. `C-1` has the e-mail address c-1@example.com. */
 export const customer = (customer_number: string): Given =>
   give('customers', {
     customer_number,

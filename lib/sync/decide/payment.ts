@@ -13,7 +13,10 @@ export interface Collected {
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
-  /** Stripe's ids of the payment intents and charges that the invoice's payload names. Empty without a payload. */
+  /**
+   * Stripe's ids of the payment intents and charges that the invoice's payload names. The list is empty if there is no
+   * payload.
+   */
   moneyIds: string[];
 }
 

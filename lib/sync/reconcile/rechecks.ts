@@ -86,7 +86,7 @@ export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) =
     .select({ one: sql`1` })
     .from(stripeCustomers)
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
-  // Also resolves the failures of links that another process has settled.
+  // This also resolves the failures of links that another process has settled.
   await resolveFailures(deps, 'customer', notExists(stillFails));
   return null;
 };

@@ -167,7 +167,7 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) return false;
-  // Also deletes rows of earlier runs whose processes died before this point.
+  // This also deletes rows of earlier runs whose processes died before this point.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
   return true;
 }

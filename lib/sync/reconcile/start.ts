@@ -16,7 +16,7 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
 /** 03:40 every day. vercel.json repeats this schedule, which Vercel reads as UTC. */
 const DAILY = '40 3 * * *';
-/** Checks for a dead run every two minutes, so that it is resumed long before the next daily run. */
+/** Checks for a dead run every two minutes, so that it is resumed long before the next daily reconciliation. */
 const POLL = '*/2 * * * *';
 /** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
@@ -25,7 +25,7 @@ interface ScheduleDeps {
   db: Database;
   log: Logger;
   now(): Date;
-  /** Time zone in which the daily run starts at 03:40. Null for the machine's time zone. */
+  /** Time zone in which the daily reconciliation starts at 03:40. Null for the machine's time zone. */
   timeZone: string | null;
 }
 

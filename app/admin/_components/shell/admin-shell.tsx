@@ -115,7 +115,7 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   );
 }
 
-/** Time after which the progress bar disappears even if no page has loaded, since the click may start a download. */
+/** Time after which the progress bar disappears even if no page has loaded, because the click may start a download. */
 const PATIENCE_MS = 8000;
 
 /** Shows a progress bar at the top from a click on a link or a search until the page has loaded. */

@@ -24,8 +24,9 @@ type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declin
 
 /**
  * Merges Stripe's subscription into the sold subscription that its checkout refers to. Does so only if Stripe has
- * reported exactly what was sold, since a payer can write any reference into a payment link. Any reported state counts,
- * so the order of the events does not matter. The caller must have checked that the customer's link is reliable.
+ * reported exactly the sold items, because a payer can write any reference into a payment link. Any reported state
+ * counts, so the order of the events does not matter. The caller must have checked that the customer's link is
+ * reliable.
  */
 export function adoptSold(
   draft: Draft,
@@ -152,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Items that name a service come first, since they fit only that service.
+  // Items that name a service come first, because they fit only that service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
