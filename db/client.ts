@@ -30,7 +30,7 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
  * time limits when it connects, because a pooler would refuse them. Transactions set them, see `transact`.
  *
  * @param options.pooler the pooler between us and the server, if any
- * @param options.scratch uses a single persistent connection that can write to temporary tables only
+ * @param options.scratch whether to use a single persistent connection that can write to temporary tables only
  */
 export function openPostgres(
   url: string,
@@ -189,7 +189,7 @@ class EmbeddedClient {
   /**
    * Creates the client.
    *
-   * @param open opens the files of the folder; called again after the write-ahead log ran out of space
+   * @param open function that opens the files of the folder; called again after the write-ahead log ran out of space
    */
   static async create(room: DiskRoom, open: () => Promise<PGlite>): Promise<EmbeddedClient> {
     return new EmbeddedClient(watch(await open(), room), room, open);

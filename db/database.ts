@@ -74,7 +74,8 @@ const lock = statement(['key'], (_, { key }) => sql`select ${takeLock(key)}`);
  * Returns the condition that a column equals one of many texts. All texts are one parameter, because building and
  * parsing a thousand parameters takes longer than finding the rows.
  *
- * @param form converts each text before the comparison, such as `sql`lower(${text})``. Defaults to the text itself.
+ * @param form function that converts each text before the comparison, such as `sql`lower(${text})``. Defaults to the
+ *   text itself.
  */
 export function inTexts(column: SQLWrapper, texts: string[], form = (text: SQL) => text): SQL {
   return sql`${column} = any(array(select ${form(sql`wanted.text`)} from ${textRows(texts)} as wanted (text)))`;
@@ -120,7 +121,7 @@ export type Statement<Name extends string, Row> = (
  * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *
  * @param names the names of its parameters
- * @param build returns drizzle's query builder, or raw SQL that returns no rows
+ * @param build function that returns drizzle's query builder, or raw SQL that returns no rows
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],

@@ -171,8 +171,9 @@ export class Bulkhead {
   /**
    * Runs the work when the limits allow it. Until then, the call waits in the queue.
    *
-   * @param key calls with the same key share the limits per key; without a key, only the overall limits apply
-   * @param signal ends the wait when it aborts; work that has started continues
+   * @param key key of the call; calls with the same key share the limits per key, and without a key only the overall
+   *   limits apply
+   * @param signal signal that ends the wait when it aborts; work that has started continues
    * @throws BusyError if the queue is full, the work has waited too long, or the signal aborts
    */
   async run<T>(key: string | undefined, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {

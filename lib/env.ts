@@ -129,7 +129,7 @@ export function readEnv(used?: readonly Variable[]): Env {
   return parseEnv(inheritedEnv(), used);
 }
 
-/** True inside `next build`. */
+/** Returns true inside `next build`. */
 export function isBuilding(): boolean {
   return inheritedEnv().NEXT_PHASE === 'phase-production-build';
 }

@@ -28,7 +28,10 @@ import { NotMigratedError, StartError } from './errors';
 const LOOK_MS = 250;
 
 export interface OpenOptions {
-  /** True for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot change it. */
+  /**
+   * Whether the database is opened for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot
+   * change it.
+   */
   scratch?: boolean;
   /** Milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;

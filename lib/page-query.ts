@@ -43,8 +43,8 @@ export interface CursorPage<Row> {
 /**
  * Reads the page after or before a cursor.
  *
- * @param read reads up to `limit` rows beyond the cursor, or from the start if the cursor is null; in reverse order if
- *   `backwards` is true
+ * @param read function that reads up to `limit` rows beyond the cursor, or from the start if the cursor is null; in
+ *   reverse order if `backwards` is true
  */
 export async function readCursorPage<Row>(
   { after, before }: PageStart,

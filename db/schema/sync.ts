@@ -57,7 +57,7 @@ export const stripeEvents = pgTable(
     stripe_customer_id: text(),
     /** Signed body as text, because jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
     payload: text().notNull(),
-    /** Set for a checkout whose body was removed. Null for all other events. */
+    /** Fields of a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),

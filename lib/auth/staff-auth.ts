@@ -136,7 +136,7 @@ export const PASSKEY_COOKIE = 'passkey';
 /**
  * Configures passkeys. A passkey counts as two factors, so the device must verify its owner.
  *
- * @param note is called with the passkey's name just before the passkey is stored
+ * @param note function that is called with the passkey's name just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({

@@ -31,7 +31,7 @@ const SOURCES = [
  * Makes the production build, without checking types, if the build is missing or older than a source file. If several
  * processes call it, one builds and the others wait.
  *
- * @param announce called before a build, which takes about a minute
+ * @param announce function that is called before a build, which takes about a minute
  * @throws StartError with the compiler's message if the build fails
  */
 export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {

@@ -17,7 +17,7 @@ export interface Terminal {
   progress: { isTTY: boolean; write(text: string): void };
   /** Working directory of the caller. Relative paths start there. */
   cwd: string;
-  /** Aborted when the command must stop. Only commands whose `stopsInOrder` returns true check it. */
+  /** Signal that aborts when the command must stop. Only commands whose `stopsInOrder` returns true check it. */
   signal: AbortSignal;
   /** Waits until the printed output is flushed. Commands with much output need it. */
   drained(): Promise<void>;

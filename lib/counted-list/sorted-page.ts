@@ -34,7 +34,7 @@ interface SortedRows extends Counted {
  * Reads a page and counts the rows that match. A cursor is the id of a row. If there is no cursor, returns the first
  * page.
  *
- * @param read returns the rows with these ids in any order; the list is never empty
+ * @param read function that returns the rows with these ids in any order; the list is never empty
  */
 export function readSortedPage<Row extends { id: number }>(
   db: Database,
@@ -81,7 +81,11 @@ export async function addCount<Row>(
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
 
-/** @param near searches only the first `near` rows in the list's order, whether or not they match */
+/**
+ * Reads the ids of a page.
+ *
+ * @param near number of first rows in the list's order to search, whether or not they match
+ */
 async function readIds(
   tx: Database,
   { table, where, by, descends, few }: SortedRows,
@@ -140,7 +144,7 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** Returns all rows of a list as CSV, in chunks. @param read returns the page after a cursor */
+/** Returns all rows of a list as CSV, in chunks. @param read function that returns the page after a cursor */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,

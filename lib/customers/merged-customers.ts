@@ -17,7 +17,10 @@ export function numbered(numbers: (string | SQL)[]): SQL {
   return having((number) => sql`${number} in (${wanted})`);
 }
 
-/** Selects numbers that fulfil a condition, and their ids. @param isWanted takes the number in lower case */
+/**
+ * Selects numbers that fulfil a condition, and their ids. @param isWanted function that returns the condition for a
+ * number in lower case
+ */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;

@@ -148,7 +148,7 @@ async function stateOf(printed: PrintedInvoice): Promise<DocumentState> {
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 
-/** When a document is made, and the time zone of its days. */
+/** Time at which a document is made, and the time zone of its dates. */
 export interface Moment {
   now: Date;
   timeZone: string;

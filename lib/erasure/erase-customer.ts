@@ -61,7 +61,7 @@ export async function eraseCustomer(
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
-    // Finds events stored after the first search. Sync cannot commit more events until the locks above are released.
+    // Find events stored after the first search. Sync cannot commit more events until the locks above are released.
     const late = await findEventsNaming(tx, texts, since);
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);

@@ -116,7 +116,7 @@ const BATCH = 1000;
 /**
  * Returns all records of a kind as CSV, in chunks.
  *
- * @param since limits the export to records that were changed at this instant or later
+ * @param since instant; only records that were changed at this instant or later are exported
  */
 export function exportCsv(db: Database, kind: ExportKind, since: Date | null = null): AsyncGenerator<string> {
   return toCsv(Object.keys(kind.columns), readRecords(db, kind, since));

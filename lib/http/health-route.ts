@@ -28,7 +28,10 @@ export const liveness = z.object({ status: z.literal('ok'), version: z.string() 
 /** Handlers of `/api/health/live`. */
 export const livenessRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerLive, HEAD: answerLive };
 
-/** Responds with 200. Does not query the database, because restarting this process would not repair a database. */
+/**
+ * Responds with 200. Does not query the database. A failed liveness check restarts this process, which would not repair
+ * a database.
+ */
 function answerLive(): Response {
   return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
 }

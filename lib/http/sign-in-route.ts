@@ -95,7 +95,7 @@ interface Answer {
  * Handles a request to sign in, which comes without a session. Scripts get JSON. A form that was sent without scripts
  * is redirected to the next page, or back to `page` if the sign-in failed.
  *
- * @param work performs the step; its result is sent as JSON, except for the cookies, which become headers
+ * @param work function that performs the step; its result is sent as JSON, except for the cookies, which become headers
  */
 function answerSignInStep(
   request: Request,

@@ -21,7 +21,8 @@ export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejecte
 /**
  * Inserts a new import, with one audit entry for all records that the import creates.
  *
- * @param given includes the column options, which `findRemembered` returns for the next file with the same header
+ * @param given the import's data; it includes the column options, which `findRemembered` returns for the next file with
+ *   the same header
  * @returns the import's id
  */
 export function beginImport(

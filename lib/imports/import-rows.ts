@@ -193,7 +193,8 @@ const ROW = /^(22|23|40)/;
  * Writes a batch. If the database refuses the batch, its halves are written separately, so that one row does not stop
  * the others.
  *
- * @param dryRun rolls back each batch. Every batch has its own transaction, so that other writers do not wait long.
+ * @param dryRun whether to roll back each batch. Every batch has its own transaction, so that other writers do not wait
+ *   long.
  */
 export async function saveBatch(
   db: Database,

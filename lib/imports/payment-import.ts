@@ -104,7 +104,7 @@ async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Pa
 type Refund = PaymentFields & { refund_of: string };
 type Planned = { payment: GivenPayment } | { refund: Refund } | Refused;
 
-/** Decides whether a row is a payment, a refund or refused. @param customers customer ids by customer number */
+/** Decides whether a row is a payment or a refund, or is refused. @param customers customer ids by customer number */
 function plan(
   row: PaymentFields,
   invoice: NamedInvoice | undefined,

@@ -222,7 +222,7 @@ export function hasOddQuotes(text: string): boolean {
  * Splits rows into cells. Returns null for a row that is not valid CSV.
  *
  * @param texts texts of the rows, without the final line break
- * @param doublesAllQuotes accepts doubled quotation marks in unquoted cells
+ * @param doublesAllQuotes whether to accept doubled quotation marks in unquoted cells
  */
 export function parseRows(texts: string[], delimiter: string, doublesAllQuotes = false): (string[] | null)[] {
   const together = parseText(texts.join('\n'), delimiter);

@@ -43,7 +43,7 @@ const filters = {
   status: {
     schema: oneOf(INVOICE_STATES),
     means: (state: (typeof INVOICE_STATES)[number], db: Database) => {
-      // The values are literals, so that PostgreSQL can use the partial indexes with this condition.
+      // Write the values as literals, so that PostgreSQL can use the partial indexes with the same condition.
       if (state === 'open') return { where: sql`${invoices.status} in ('sent', 'overdue')` };
       if (state !== 'refunded_in_part') return ofStatus.means(state, db);
       return { where: isRefundedInPart(), few: true, counted: { is_refunded_in_part: true } };

@@ -182,7 +182,7 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** Derived fields. `sentProblems` has separate checks for `amount_paid` and `number`. */
+/** Fields that a write derives from others. `sentProblems` has separate checks for `amount_paid` and `number`. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';

@@ -5,7 +5,7 @@ import { currencyDecimals } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { SERVICE_TYPES } from '../services/queries';
 
-/** The number of past months that a report can show. */
+/** Numbers of past months that a report can show. */
 export const REPORT_MONTHS = [12, 24, 60] as const;
 export type ReportMonths = (typeof REPORT_MONTHS)[number];
 

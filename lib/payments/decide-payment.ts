@@ -463,7 +463,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
+/** Returns true if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
 /** Refuses a future date from staff or a file unless the payment is pending. The REST API allows any date. */

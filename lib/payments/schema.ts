@@ -168,7 +168,7 @@ export type PaymentChange =
   | {
       kind: 'record';
       input: PaymentInput & Refunded;
-      /** Refuses a known reference instead of updating its payment. */
+      /** Whether to refuse a known reference instead of updating its payment. */
       onlyNew?: boolean;
       /** Checks the current payment, which is null if no payment has the reference. */
       precondition?: Precondition<PaymentRow | null> | undefined;

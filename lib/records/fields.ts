@@ -10,7 +10,7 @@ import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 export const optionalText = (max: number, normal?: (text: string) => string) =>
   textLine(max, normal).nullable().optional();
 
-/** Currency code (ISO 4217). Accepted in any case, stored in lower case. */
+/** Currency code (ISO 4217). It is accepted in any case and stored in lower case. */
 export const currencyCode = textLine(100, (text) => text.trim().toLowerCase()).refine(
   isCurrency,
   'must be the code of a currency, such as EUR',

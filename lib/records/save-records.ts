@@ -123,7 +123,7 @@ function changesOf(before: Row | null, columns: Row): Row {
  * Validates a draft and resolves its references. Returns the columns that it sets, or its problems.
  *
  * @param before the stored record; null for a new one, whose required fields must all be present
- * @param idsOf returns record ids by public key, for the name of a reference field
+ * @param idsOf function that returns record ids by public key, for the name of a reference field
  */
 function parseDraft(
   kind: RecordKind,

@@ -58,8 +58,8 @@ interface Found {
 /**
  * Reads the exact hits, then other hits only while there are too few.
  *
- * @param exact reads at most `limit` hits whose number, name or id equals the text
- * @param others read partial matches, the cheapest query first; they may return a hit again
+ * @param exact function that reads at most `limit` hits whose number, name or id equals the text
+ * @param others functions that read partial matches, the cheapest query first; they may return a hit again
  */
 async function collect(exact: Read, ...others: Read[]): Promise<Found> {
   const named = await exact(MAX_HITS + 1);

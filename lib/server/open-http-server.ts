@@ -26,7 +26,7 @@ const FULL_AGAIN_MS = 60_000;
 /**
  * Starts the HTTP server on HOST and PORT, with its limits.
  *
- * @param handle handles the valid requests
+ * @param handle function that handles the valid requests
  * @throws StartError if the port is not available
  */
 export async function openHttpServer(settings: Settings, handle: Handler) {
@@ -54,7 +54,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // Raised if no file descriptor is left, for example. An unhandled error would end the process.
+  // This error occurs, for example, if no file descriptor is left. An unhandled error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
@@ -180,7 +180,7 @@ type Traffic = ReturnType<typeof createTraffic>;
 /**
  * Tracks the open connections and the responses in progress.
  *
- * @param refused called for each connection above the limit, which is closed
+ * @param refused function that is called for each connection above the limit, which is closed
  */
 function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();

@@ -94,7 +94,8 @@ export interface GivenPassword {
 /**
  * Creates a login with a password.
  *
- * @param condition throws if the person must not be added; runs under the lock that all writers of staff take
+ * @param condition function that throws if the person must not be added; runs under the lock that all writers of staff
+ *   take
  * @returns the login with its password, whether given or generated; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
@@ -125,9 +126,10 @@ export interface NewPerson {
 /**
  * Creates a member of staff.
  *
- * @param work writes what the person needs to sign in, under the lock that all writers of staff take; returns further
- * details for the audit entry
- * @param condition throws if the person must not be added; runs under that lock, before the person is written
+ * @param work function that writes what the person needs to sign in, under the lock that all writers of staff take;
+ *   returns further details for the audit entry
+ * @param condition function that throws if the person must not be added; runs under that lock, before the person is
+ *   written
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function createStaffUser(

@@ -94,7 +94,7 @@ const commitWith = (limit: SQL) =>
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);
 
-/** True if another transaction wrote first, so that the decision must be made again. */
+/** Returns true if another transaction wrote first, so that the decision must be made again. */
 export function isVersionConflict(error: unknown): boolean {
   return CONFLICTS.includes(pgErrorCode(error) ?? '');
 }

@@ -103,7 +103,8 @@ export class Batches<Given, Done> {
   /**
    * Creates the batches.
    *
-   * @param perform handles a batch and returns the results in the same order; if it throws, the whole batch fails
+   * @param perform function that handles a batch and returns the results in the same order; if it throws, the whole
+   *   batch fails
    */
   constructor(
     private readonly perform: (given: Given[]) => Promise<Done[]>,

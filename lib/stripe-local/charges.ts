@@ -90,7 +90,7 @@ export type Paid = { paymentIntent: string } | { invoice: string };
  * Finds a collected payment. For an invoice, prefers the first payment that has enough money left.
  *
  * @param amount the amount needed, in minor units
- * @param leftOf returns the amount of a payment that can still be refunded or disputed
+ * @param leftOf function that returns the amount of a payment that can still be refunded or disputed
  * @throws WorldError if Stripe collected nothing
  */
 export function collectedPayment(

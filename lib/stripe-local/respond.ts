@@ -40,7 +40,9 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver replaces each parsed value */
+/**
+ * Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver function that replaces each parsed value
+ */
 export function parseJson(
   text: string,
   otherwise: unknown,

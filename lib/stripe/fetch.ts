@@ -290,7 +290,7 @@ export interface ListRequest {
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
-  /** Limits refunds and disputes to one payment. */
+  /** Payment to which refunds and disputes are limited. */
   of?: { payment_intent: string } | { charge: string };
 }
 

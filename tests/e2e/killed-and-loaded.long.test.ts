@@ -45,7 +45,8 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-// Enough rows for several batches. PostgreSQL gets two batches at once; embedded databases get smaller ones.
+// Number of rows, enough for several batches. PostgreSQL gets two batches at once, and embedded databases get smaller
+// ones.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
   'an import interrupted by %s completes when it runs again',

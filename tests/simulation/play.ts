@@ -364,7 +364,10 @@ class Queue {
   private depth = 0;
   private batches = 0;
 
-  /** Creates the queue. @param begin called before each batch with its time and its size, which is at most `most` */
+  /**
+   * Creates the queue. @param begin function that is called before each batch with its time and its size, which is at
+   * most `most`
+   */
   constructor(
     private readonly most: number,
     private readonly begin: (at: number, together: number) => void,

@@ -24,7 +24,7 @@ export interface Stage {
   /**
    * Handles a delivery.
    *
-   * @param looks collects Stripe's answers about customers
+   * @param looks list that collects Stripe's answers about customers
    */
   receive(delivery: Delivery, looks: Look[]): Promise<Received>;
   reconcile(crash: Crash | undefined, looks: Look[]): Promise<Ran>;

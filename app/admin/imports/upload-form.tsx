@@ -64,7 +64,10 @@ type Answer = { id: string } | { problem: string };
 
 const BROKEN = 'The upload was interrupted: try again.';
 
-/** Uploads a file, or returns a problem if the file is too large. @param onPercent gets the progress, 0 to 100 */
+/**
+ * Uploads a file, or returns a problem if the file is too large. @param onPercent called with the progress, from 0 to
+ * 100
+ */
 function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
     const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;

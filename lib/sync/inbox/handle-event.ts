@@ -167,7 +167,8 @@ async function takeFirst(
 /**
  * Processes a group of deliveries with one read and one commit.
  *
- * @param close adds waiting deliveries to `group`. It runs just before the read, so that late deliveries can still join.
+ * @param close function that adds waiting deliveries to `group`. It runs just before the read, so that late deliveries
+ *   can still join.
  */
 async function takeAll(
   deps: SyncDeps,
@@ -258,7 +259,7 @@ interface Delivery {
   payload: string;
   /** Mode of the configured keys, if the event has the other mode. Null if the event's mode is accepted. */
   expectedMode: StripeMode | null;
-  /** True to apply the event even if it was applied before. */
+  /** Whether to apply the event even if it was applied before. */
   again: boolean;
 }
 

@@ -32,7 +32,7 @@ import type { Run } from './run';
  * Returns a step that reads one of Stripe's lists page by page and applies its objects. If Stripe no longer knows the
  * cursor, the step returns an empty cursor, which restarts the list.
  *
- * @param from returns the earliest creation time of the objects to list; null for all of history
+ * @param from function that returns the earliest creation time of the objects to list; null for all of history
  */
 export const listed =
   (

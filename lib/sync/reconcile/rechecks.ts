@@ -104,7 +104,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }
 
-// The value is a literal, so that PostgreSQL can use the partial indexes with this condition.
+// Write the value as a literal, so that PostgreSQL can use the partial indexes with the same condition.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
 export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {

@@ -245,7 +245,7 @@ const POLL_MS = 1000;
 /**
  * Waits until a run is over or its lease has expired.
  *
- * @param onWait called once with the maximum wait in seconds, if a wait is necessary
+ * @param onWait function that is called once with the maximum wait in seconds, if a wait is necessary
  * @returns false if the run is alive, or if the signal came first
  */
 export async function untilOver(

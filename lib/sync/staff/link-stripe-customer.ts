@@ -162,8 +162,8 @@ async function readHolder(db: Database, stripeCustomerId: string) {
 /**
  * Links every Stripe customer whose e-mail address clearly belongs to one customer.
  *
- * @param signal stops the work after the current batch
- * @param onBatch receives the result of each link
+ * @param signal signal that stops the work after the current batch
+ * @param onBatch function that gets the result of each link
  */
 export async function linkByEmail(
   deps: SyncDeps,

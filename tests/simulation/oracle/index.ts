@@ -9,8 +9,8 @@ import { checkSubscriptions } from './subscriptions';
 /**
  * Compares our tables with the rows that follow from Stripe's own history.
  *
- * @param full compares with everything that Stripe has, as after a reconciliation; otherwise with the data in its
- * events
+ * @param full whether to compare with everything that Stripe has, as after a reconciliation, or only with the data in
+ *   its events
  */
 export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   const given: Case = { truth, tables, full, verdict: { differences: [], ties: 0 } };
