@@ -8,7 +8,7 @@ import { type CursorPage, literal, type PageStart, readCursorPage } from '../pag
 
 /** The number of rows that one query reads for a CSV file. */
 export const BATCH = 1000;
-/** Counting stops at this number of rows. Counting millions would cost more than reading the page. */
+/** Maximum number of rows to count. Counting millions would cost more than reading the page. */
 export const MAX_COUNTED = 10_000;
 /** The number of rows to search first, in the list's order, if more rows match than can be sorted quickly. */
 const NEAR = 5000;

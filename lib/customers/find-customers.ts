@@ -75,9 +75,11 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // The row limit of each search query. It is one more than is shown, to detect that more customers match.
 const WANTED = MAX_MATCHES + 1;
 
-/** If no field has more matches than this, `findBeginnings` reads all matches by index and then sorts them. */
+/**
+ * Maximum number of matches in each field for which `findBeginnings` reads all matches by index and then sorts them.
+ */
 const FEW = 200;
-/** Replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
+/** Value that replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
 const SOME = 5000;
 /** The number of first rows of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;

@@ -152,7 +152,7 @@ const readLogo = (file: Buffer) =>
 const audited = (row: typeof company.$inferSelect | null) =>
   row && { ...row, logo: row.logo && `SHA-256 ${createHash('sha256').update(row.logo).digest('hex')}` };
 
-/** Largest width and height of a logo in pixels. A larger one would slow down each document. */
+/** Maximum width and height of a logo in pixels. A larger logo would slow down each document. */
 const MAX_PIXELS = 1500;
 
 /**

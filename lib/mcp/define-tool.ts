@@ -218,7 +218,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/** Larger maximums are left out of an argument's schema, because models do not come near them. */
+/** Maximum value above which an argument's limit is left out of its schema, because models do not come near it. */
 const MOST_SHOWN = 1000;
 
 /** Leaves a row's columns out of the output schema, to keep tools/list short. List tools name them in `fields`. */

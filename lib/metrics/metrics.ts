@@ -244,7 +244,7 @@ interface Measured {
   /** Seconds since the latest run started. Null before the first run. */
   runAge: number | null;
   isRunning: boolean;
-  /** The latest run that has ended. Null before the first one. */
+  /** The latest run that has ended. Null before the first run has ended. */
   ended: { seconds: number; changes: number; failures: number; ok: boolean } | null;
 }
 

@@ -26,7 +26,7 @@ export interface Draft {
   id?: number | undefined;
   /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
-  /** If true, the draft is refused if a record with the same key exists. */
+  /** Whether to refuse the draft if a record with the same key exists. */
   isNew?: boolean | undefined;
   /** Omitted fields stay as they are. A new record gets their defaults. */
   values: Record<string, unknown>;

@@ -16,7 +16,10 @@ const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})
 /** Returns true if a form field belongs to a line, such as `lines.0.text`. */
 export const isLineField = (name: string): boolean => NAME.test(name);
 
-/** One line more than an invoice may have, so that a form with more lines is refused instead of truncated. */
+/**
+ * Maximum number of lines to read. It is one more than an invoice may have, so that a form with more lines is refused
+ * instead of truncated.
+ */
 const MOST_TYPED = 501;
 
 /**

@@ -174,7 +174,7 @@ function withoutPort(hop: string): string {
 }
 
 const DRAINED_BYTES = 2_097_152;
-/** How long a refused client may read the response before the connection closes. */
+/** Milliseconds that a refused client has to read the response before the connection closes. */
 const LINGER_MS = 1000;
 
 /** Responds, discards the body, and closes later. A client that is still sending would otherwise see only a reset. */

@@ -153,7 +153,7 @@ function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   };
 }
 
-/** How long a stopping server waits before it closes connections that are idle or still sending headers. */
+/** Milliseconds that a stopping server waits before it closes connections that are idle or still sending headers. */
 const GRACE_MS = 500;
 const EVERY_MS = 100;
 

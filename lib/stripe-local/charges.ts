@@ -67,7 +67,7 @@ export function isChargeRefundable({ status }: Dispute): boolean {
 /** A movement of the balance that no payout contains yet. */
 export type Movement = Omit<BalanceTransaction, 'payout'>;
 
-/** Stripe's fee for a dispute in minor units, which is not part of the dispute's amount. */
+/** Stripe's fee for a dispute, in minor units. It is not part of the dispute's amount. */
 const DISPUTE_FEE = 1500;
 
 /** Returns the movements of the balance that a dispute caused. */

@@ -18,8 +18,8 @@ export interface Measured {
 }
 
 /**
- * Requests per second to Stripe. The number is so high that it never limits the run, so that only our own work is
- * measured.
+ * Maximum number of requests per second to Stripe. The number is so high that it never limits the run, so that only our
+ * own work is measured.
  */
 const UNLIMITED = 10_000;
 

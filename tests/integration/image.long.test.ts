@@ -11,7 +11,7 @@ import { ensureBuild, productionEnv } from '../support/next-build';
 // Builds the image of the Dockerfile without Docker: each stage is a folder, in which its instructions are run.
 
 const MOST_MB = 350;
-/** User and group id of an unprivileged user. */
+/** Id of an unprivileged user and group. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 /** Only root can become another user and make the root folder read-only. */

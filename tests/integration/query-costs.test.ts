@@ -13,7 +13,7 @@ const MANY = 2_000;
 const MOST_READ = 100;
 const sync = useSync();
 
-// Creates records of 2,000 Stripe customers, and a customer whose lists have many pages.
+// Create records of 2,000 Stripe customers, and a customer whose lists have many pages.
 beforeAll(async () => {
   const { id } = await createCustomer(sync.db, { customer_number: 'K77' });
   await createCustomer(sync.db, { customer_number: 'K78' });

@@ -18,7 +18,10 @@ import { withDatabase } from '../support/database-url';
 const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
 
-/** Tables that triggers derive from other tables. Writers change them, and checkCounts compares them. */
+/**
+ * Pattern of tables that triggers derive from other tables. Every write changes them, so checkCounts checks them
+ * instead.
+ */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
 /** PGlite is built without this compression, and its migrations leave it out. */

@@ -116,7 +116,7 @@ const describe = ({ what, expected, actual }: Difference) =>
 
 /** The largest number of consecutive runs that can each bring new data. */
 const MOST_RUNS = 5;
-/** An upper limit for the duration of all final runs of a history. */
+/** Maximum duration of all final runs of a history, in seconds. */
 const FINAL_SECONDS = 900;
 
 class WrongEnd extends Error {

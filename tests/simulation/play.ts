@@ -27,8 +27,8 @@ const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * One decision asks Stripe at most four times and may need two answers. If more processes than this work on
- * the same customer, each answer may be out of date when it arrives.
+ * Maximum number of processes that may work on one customer at the same time without making answers out of date. One
+ * decision asks Stripe at most four times and may need two answers.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];

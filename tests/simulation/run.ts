@@ -25,7 +25,7 @@ const USAGE = [
   '  --hurry         does not shrink a failing history',
 ];
 
-/** With fewer histories, an unreached block of `decide` is not a failure. */
+/** Minimum number of histories for which an unreached block of `decide` counts as a failure. */
 const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;

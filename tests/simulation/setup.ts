@@ -14,7 +14,7 @@ const addressOf = (at: number | null) =>
     ? null
     : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
 
-/** Merged customers have higher ids than this. */
+/** Number above which the ids of merged customers start. */
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';

@@ -5,8 +5,8 @@ import { startCoverage } from './pure/coverage';
 
 const TELL_MS = 500;
 /**
- * Reading the coverage is slow. The next reading follows when the number of histories has grown by the factor
- * `LOOK_GROWTH`, but after at most `LOOK_AFTER` more histories.
+ * The coverage is read again when the number of histories has grown by this factor, or by `LOOK_AFTER`, because reading
+ * it is slow.
  */
 const LOOK_GROWTH = 1.5;
 const LOOK_AFTER = 5000;

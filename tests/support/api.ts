@@ -24,7 +24,7 @@ export interface Api {
 
 interface ApiOptions {
   env?: Record<string, string>;
-  /** Uses its own database, for tests that change the schema. */
+  /** Whether to use a separate database, for tests that change the schema. */
   withOwnDatabase?: boolean;
   withLog?: boolean;
 }

@@ -19,7 +19,7 @@ export interface FaultyDatabase {
   db: Database;
   /** Clears the recorded statements and sets the next fault, if any. */
   arm(fault?: Fault): void;
-  /** The statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
+  /** Returns the statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
   passed(): string[];
   happened(): boolean;
 }

@@ -44,7 +44,7 @@ export function recordedInvoices(): { file: string; invoice: Json }[] {
   );
 }
 
-/** 2026-03-15T12:00:00Z, the time of the test clock, in seconds since the epoch. */
+/** The time of the test clock, 2026-03-15T12:00:00Z, in seconds since the epoch. */
 export const NOON = 1_773_576_000;
 export const DAY = 86_400;
 

@@ -88,7 +88,7 @@ export class Draft implements Tables {
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers whose link now leads to another customer, or has become reliable. */
+  /** Stripe customers whose link now leads to another customer, or whose link has become reliable. */
   readonly moved: string[] = [];
   /** Stripe customers whose rows all move to another customer, including rows that were not read. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];

@@ -68,7 +68,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments of the same money that API clients or staff recorded under a Stripe intent or charge id. */
+/** Finds payments that API clients or staff recorded under the Stripe intent or charge id of the same money. */
 function findRecorded(
   draft: Draft,
   reference: string,

@@ -157,7 +157,10 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 
 const DAY_MS = 86_400_000;
 
-/** Extra days of listed refunds. A refund can fail 30 days later (docs.stripe.com/refunds#failed-refunds). */
+/**
+ * Number of additional days for which refunds are listed. A refund can fail 30 days later
+ * (docs.stripe.com/refunds#failed-refunds).
+ */
 const REVISED_DAYS = 32;
 
 /**

@@ -31,7 +31,7 @@ export class LeaseLostError extends Error {
 
 /** Age at which an abandoned run is ended instead of resumed, because the objects it saw may have changed. */
 const STALE_MS = 6 * 3_600_000;
-/** Margin before the start of the last run, because Stripe's lists may lag and clocks differ. */
+/** Margin that is subtracted from the start of the last run, because Stripe's lists may lag and clocks differ. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
 export interface RunRequest {

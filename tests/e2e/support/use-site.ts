@@ -22,7 +22,7 @@ interface SiteOptions {
   as?: Person;
   /** Whether to start a site that no other test file uses, for tests that change shared settings or data. */
   fresh?: boolean;
-  /** More variables for the server of a fresh site. */
+  /** Additional variables for the server of a fresh site. */
   env?(): Record<string, string>;
 }
 

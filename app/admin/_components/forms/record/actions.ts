@@ -91,7 +91,7 @@ export const remove = staffAction({
   run: ({ runtime, staff }, { steps, remove: removeIt }, id, version) =>
     removeIt(runtime.db, steps.kind, { id, version }, staffRecordWriter(runtime, staff)),
   done: (_none, { path }) => `${path}?notice=deleted`,
-  // If another person has deleted the record already, the result is the same.
+  // If another person has already deleted the record, treat this as success.
   refused: ({ code }, { path }, id) =>
     code === 'not_found' ? `${path}?notice=deleted` : `${path}/${id}?notice=${code}`,
 });
