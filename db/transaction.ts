@@ -31,7 +31,7 @@ export function limitWriters(db: Database, connections: number): void {
 /** Returns true for a connection pool of a server, false for the embedded database and for transactions. */
 export const isServer = (db: Database): boolean => servers.has(db);
 
-/** Returns how many writes run and wait on a server in this process. Null for the embedded database. */
+/** Returns how many writes run and wait on a server in this process. Returns null for the embedded database. */
 export const writersOf = (db: Database): Bulkhead['counts'] | null => servers.get(db)?.counts ?? null;
 
 /**

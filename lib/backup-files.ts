@@ -49,7 +49,10 @@ function withoutPassword(url: string): { address: string; password: string | und
   return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
 }
 
-/** Returns the counts of customers, invoices and payments as text. Null if the database lacks one of these tables. */
+/**
+ * Returns the counts of customers, invoices and payments as text. Returns null if the database lacks one of these
+ * tables.
+ */
 export async function describeContents(db: Database): Promise<string | null> {
   const [found] = await rows<{ is_ours: boolean }>(
     db,

@@ -36,7 +36,7 @@ export function customerSortName(c: NameColumns): SQL<string> {
   return sql`lower(left(${customerNameSql(c)}, 100))`;
 }
 
-/** Returns the SQL of the digits after the K (or k) of our own customer numbers. Null for other numbers. */
+/** Returns the SQL of the digits after the K (or k) of our own customer numbers. Returns null for other numbers. */
 export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
   return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }

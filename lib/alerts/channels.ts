@@ -9,7 +9,7 @@ export interface Channel {
   /** Destination for display, without secrets: a host, or e-mail addresses. */
   target: string;
   /**
-   * Sends an alert, or its end.
+   * Sends the message about the start or the end of an alert.
    *
    * @throws DeliveryError if the receiver does not accept the alert
    */

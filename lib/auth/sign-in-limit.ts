@@ -59,7 +59,7 @@ export async function countSignIn(
   );
 }
 
-/** Returns when the next attempt is allowed, without counting one. Null if it is allowed now. */
+/** Returns when the next attempt is allowed, without counting one. Returns null if it is allowed now. */
 export async function findSignInWait(
   db: Database,
   email: string,
@@ -211,7 +211,9 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/** Returns the device id in a device cookie. Null if it has expired, is forged or is older than the password. */
+/**
+ * Returns the device id in a device cookie. Returns null if it has expired, is forged or is older than the password.
+ */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

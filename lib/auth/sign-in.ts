@@ -207,7 +207,10 @@ async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner |
   return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
 }
 
-/** Returns the stored password hash. Null if no account has the email address, or the account has no password yet. */
+/**
+ * Returns the stored password hash. Returns null if no account has the email address, or the account has no password
+ * yet.
+ */
 export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
   const [account] = await db
     .select({ passwordHash: staffAccounts.password })

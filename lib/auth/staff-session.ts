@@ -24,7 +24,7 @@ export const currentSession = cache(async (): Promise<StaffSession | null> => {
   );
 });
 
-/** Returns the signed-in person. Null if there is no session or a step is due. */
+/** Returns the signed-in person. Returns null if there is no session or a step is due. */
 export async function currentStaff(): Promise<StaffMember | null> {
   const session = await currentSession();
   return session?.due === null ? session.staff : null;

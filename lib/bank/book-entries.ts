@@ -52,7 +52,7 @@ type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][numb
  */
 const AT_ONCE = 100;
 
-/** Books the first proposal of each entry that passes the test. An invoice is paid by one entry at most. */
+/** Books the first proposal of each entry if `passes` accepts it. Each invoice is paid by at most one entry. */
 async function bookProposed(
   db: Database,
   entries: EntryRow[],

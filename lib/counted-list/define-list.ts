@@ -70,7 +70,7 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
    * that every page has the same cost. The values are never null.
    */
   orders: Record<Name, SQLWrapper>;
-  /** The default order. A minus sorts the last or largest first. */
+  /** The default order. A minus before the name sorts in descending order. */
   sort: NoInfer<Sort<Name>>;
   /** Returns the orders that the list does not offer with these filters. */
   lacks?(values: Values<F>): NoInfer<Name>[];

@@ -133,7 +133,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
         .array(schema)
         .parse(found.map((row) => toJsonAmounts(row as Record<string, string | null>, ...Object.keys(of))));
     },
-    /** Returns the condition for the rows that match the filters. Null if an id is too large for any row. */
+    /** Returns the condition for the rows that match the filters. Returns null if an id is too large for any row. */
     where: (values: Values) => (isImpossible(values) ? null : where(values)),
   };
 }

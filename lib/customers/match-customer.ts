@@ -21,7 +21,7 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** Finds a customer's id by `#id` or by the whole customer number. Null if the customer does not exist. */
+/** Finds a customer's id by `#id` or by the whole customer number. Returns null if the customer does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const id = idAfterHash(text);
   const [found] = await db

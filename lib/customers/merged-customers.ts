@@ -74,7 +74,7 @@ export async function findMergedNumbers(db: Database, numbers: string[]): Promis
   );
 }
 
-/** Returns the id of the customer that a customer was merged into. Null if it was not merged. */
+/** Returns the id of the customer that a customer was merged into. Returns null if it was not merged. */
 export async function findMergedInto(db: Database, id: number): Promise<number | null> {
   const [found] = await db
     .select({ customer_id: mergedCustomers.customer_id })

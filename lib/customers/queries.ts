@@ -18,7 +18,7 @@ import {
 type CustomerRecord = typeof customers.$inferSelect;
 type Key = { id: number } | { customer_number: string };
 
-/** Returns a customer by id or number, or the customer it was merged into. Null if it does not exist. */
+/** Returns a customer by id or number, or the customer it was merged into. Returns null if it does not exist. */
 export async function getCustomer(db: Database, by: Key): Promise<CustomerRow | null> {
   const record = await findCustomer(db, by);
   return record && customerRow.parse({ ...record, name: customerName(record) });
@@ -52,7 +52,7 @@ export function toCustomerDetails(record: CustomerRecord): CustomerDetails {
   return customerDetails.parse({ ...record, name: customerName(record) });
 }
 
-/** Returns when a customer was erased. Null if it was not erased or does not exist. */
+/** Returns when a customer was erased. Returns null if it was not erased or does not exist. */
 export async function findErasedAt(db: Database, id: number): Promise<Date | null> {
   const [found] = await db
     .select({ erased_at: customers.erased_at })

@@ -108,7 +108,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
 }
 
 function toSeller({ seller, lines }: PrintedInvoice) {
-  // A document with category O must not have VAT IDs (BR-O-2), so the seller has its tax number only.
+  // A document with category O must not have VAT IDs (BR-O-2), so the seller is identified only by its tax number.
   const vatId = isOutsideVat(lines) ? null : seller.vat_id;
   // Without a VAT ID, another identifier must name the seller (BR-CO-26).
   const identifier = vatId ? null : (seller.tax_number ?? seller.register_entry);

@@ -116,7 +116,7 @@ function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quant
   };
 }
 
-/** Returns the first and the last day of a line's period. Null if it has no duration. */
+/** Returns the first and the last day of a line's period. Returns null if it has no duration. */
 function toPeriod({ period_start: start, period_end: end }: StripeLineRow, timeZone: string) {
   if (!start || !end || start >= end) return null;
   // Use the instant just before the end, because a period of whole days ends at midnight of the next day.

@@ -53,7 +53,7 @@ export interface FileOptions {
   format?: Reports | undefined;
 }
 
-/** Returns the format of the report that knows most of the column names. Undefined if there are no reports. */
+/** Returns the format of the report that knows most of the column names. Returns undefined if there are no reports. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];

@@ -51,7 +51,7 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns our column, known or proposed, for each column of the file. Undefined if none fits. */
+/** Returns our column, known or proposed, for each column of the file. A column for which none fits gets undefined. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();

@@ -85,7 +85,7 @@ export interface DeletedPayment {
   deleted_at: Date;
 }
 
-/** Returns a deleted payment with its last values. Null if its history does not end with a deletion. */
+/** Returns a deleted payment with its last values. Returns null if its history does not end with a deletion. */
 export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   if (last?.action !== 'payment.delete' || !last.before) return null;
   const { amount, refunded_amount = '0' } = last.before;
@@ -121,7 +121,7 @@ export async function getTransfer(db: Database, id: number) {
   return { ...toJsonAmounts(row, 'amount', 'credit'), paid_back };
 }
 
-/** Returns the id of the transfer with this reference. Null if there is no such transfer. */
+/** Returns the id of the transfer with this reference. Returns null if there is no such transfer. */
 export async function findTransferId(db: Database, reference: string): Promise<number | null> {
   const [found] = await db
     .select({ id: transfers.id })

@@ -101,7 +101,10 @@ export function isVersionConflict(error: unknown): boolean {
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/** JSON contains this character only escaped. Raw, it separates payloads. Escaped, it marks new rows' ids. */
+/**
+ * JSON contains this character only in escaped form. Unescaped, it separates payloads. Escaped, it marks the ids of new
+ * rows.
+ */
 const SEPARATOR = '\u0001';
 // The lookbehind skips a text that literally contains `\u0001`, because JSON escapes its backslash.
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;

@@ -96,9 +96,9 @@ function amountCredited(payload: Json): number | null {
 }
 
 /**
- * Returns the amount taken from the customer's balance, in minor units. Null for a draft, because Stripe applies the
- * balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In that case,
- * zero shows that the excess is an overpayment and not an earlier debt.
+ * Returns the amount taken from the customer's balance, in minor units. Returns null for a draft, because Stripe
+ * applies the balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In
+ * that case, zero shows that the excess is an overpayment and not an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);
@@ -169,7 +169,7 @@ function amountOffStripe(payload: Json, paid: number): number | null {
   return paid === 0 ? 0 : null;
 }
 
-/** Returns the payments of an invoice. Null if the payload does not list all of them. */
+/** Returns the payments of an invoice. Returns null if the payload does not list all of them. */
 function listedPayments(payload: Json): Json[] | null {
   const { data, has_more } = asObject(payload.payments);
   return Array.isArray(data) && has_more !== true ? data.map(asObject) : null;

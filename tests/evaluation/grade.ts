@@ -6,7 +6,10 @@ export function answerOf(text: string): string {
   return (lines.at(-1)?.[1] ?? '').trim();
 }
 
-/** Whether a model's text ends with the figure: numbers are compared by value, lists as sets, texts without case. */
+/**
+ * Whether a model's text ends with the figure: numbers are compared by value, lists as sets, and texts regardless of
+ * case.
+ */
 export function isRight(text: string, figure: Figure): boolean {
   const answer = answerOf(text);
   if (typeof figure === 'number') return toNumber(answer) === figure;

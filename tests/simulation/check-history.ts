@@ -240,7 +240,8 @@ async function run(stage: Stage, looks: Look[]) {
 }
 
 /**
- * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe no longer knows.
+ * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe's API no longer
+ * returns.
  */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(

@@ -120,7 +120,7 @@ function olderSubscription({ items, created }: Subscription, json: Json, { acaci
 
 function olderInvoice(invoice: Invoice, json: Json, { acacia, modern }: Shape): Json {
   const { status, subscription, tax } = invoice;
-  // Before basil `amount_paid` did not include payments off Stripe.
+  // Before basil `amount_paid` did not include payments outside Stripe.
   const amountPaid = invoice.amountPaid - invoice.amountPaidOffStripe;
   const lines = json.lines as { data: Json[] };
   const gone = 'amount_overpaid total_pretax_credit_amounts total_taxes';

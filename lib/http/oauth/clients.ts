@@ -17,7 +17,7 @@ export interface ClientTraits {
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
 }
 
-/** Returns `resource` as the client sends it. Null if it does not send `resource`. */
+/** Returns `resource` as the client sends it. Returns null if it does not send `resource`. */
 export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'publicUrl'>): string | null {
   const own = resourceOf(env);
   const written = { exact: own, slash: `${own}/`, origin: new URL(own).origin, none: null };

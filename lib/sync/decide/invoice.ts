@@ -104,7 +104,7 @@ function applyFetched(
 
 /**
  * Returns our id of the invoice's subscription. An unknown subscription gets a row without state, so that events may
- * arrive in any order. Null if the invoice has no subscription, or if the subscription is another customer's.
+ * arrive in any order. Returns null if the invoice has no subscription, or if the subscription is another customer's.
  */
 function subscriptionOf(
   draft: Draft,
@@ -256,7 +256,7 @@ export function toInvoiceState(
   };
 }
 
-/** Returns the stored amount paid outside Stripe. Null if the invoice's paid amount has changed since. */
+/** Returns the stored amount paid outside Stripe. Returns null if the invoice's paid amount has changed since. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }

@@ -121,7 +121,10 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** Returns the Stripe id of the invoice that an intent paid. Null if it paid none yet or Stripe does not answer. */
+/**
+ * Returns the Stripe id of the invoice that an intent paid. Returns null if it has not paid one yet, or if Stripe does
+ * not answer.
+ */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;

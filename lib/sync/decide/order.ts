@@ -61,7 +61,10 @@ export function decideOrder<Kind extends ListedKind>(
   return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
 }
 
-/** Returns the time since which a recheck is due. Null if no recheck is due. Only a fetched state ends a recheck. */
+/**
+ * Returns the time since which a recheck is due. Returns null if no recheck is due. Only a fetched state ends a
+ * recheck.
+ */
 export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;

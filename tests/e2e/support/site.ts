@@ -25,8 +25,8 @@ const SLOWEST_START_MS = 30_000;
 /**
  * Starts a production server on a free port and on a new database.
  *
- * @param fill function that writes the data of the tests before the server starts, because an embedded database belongs
- *   to one process at a time
+ * @param fill function that writes the data of the tests before the server starts, because only one process at a time
+ *   can open an embedded database
  */
 export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));

@@ -264,7 +264,10 @@ function checkAsked(given: Case, customer: string, linkedTo: number): void {
   }
 }
 
-/** Returns the first customer whose number a payload contains. Null if some API versions do not report that number. */
+/**
+ * Returns the first customer whose number a payload contains. Returns null if some API versions do not report that
+ * number.
+ */
 function firstNamed(truth: Truth, about: object): number | null {
   const { metadata, subscriptionMetadata } = about as Partial<Invoice>;
   const isInvoice = 'object' in about && about.object === 'invoice';

@@ -168,7 +168,7 @@ function FilterForm({ path, values, names, children }: FilterFormProps) {
   );
 }
 
-/** Returns a filter's value as the text of its chip. Null if the filter is not set. */
+/** Returns a filter's value as the text of its chip. Returns null if the filter is not set. */
 function filterText(field: FilterField, values: Record<string, string>): string | null {
   const { [field.name]: value, from, to } = values;
   if (!('presets' in field)) {

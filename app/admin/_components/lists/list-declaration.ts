@@ -28,7 +28,7 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   file?: string;
   /** Word for one record of the list, in the singular. */
   noun: string;
-  /** Sentence for an empty list that says when it will have rows. */
+  /** Sentence that says when an empty list will have rows. */
   yet: string;
   source: ListSource<Schema, Row>;
   /** Returns the filters. @param today today's calendar date, for ranges of dates */

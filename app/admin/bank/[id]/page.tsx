@@ -154,7 +154,7 @@ function Balance({ statement }: { statement: StatementRow }) {
   );
 }
 
-/** Returns why the statement does not follow the one before it. Null if it does, or if periods overlap. */
+/** Returns why the statement does not follow the one before it. Returns null if it does, or if periods overlap. */
 function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
   if (!before || before.last_day >= first_day) return null;
   const closing = before.closing;
