@@ -100,7 +100,7 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    // The search for a number ignores case, so no two numbers may differ in case only.
+    // The search for a number ignores case, so two numbers must not differ only in case.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),

@@ -148,7 +148,10 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   };
 }
 
-/** The position in a list in a page's URL: a page number in a counted list, a cursor in any other list. */
+/**
+ * The position in a list, as the URL of a page contains it: a page number in a counted list, or a cursor in any other
+ * list.
+ */
 export interface ListPlace {
   request: PageRequest;
   start: PageStart;
@@ -190,7 +193,7 @@ export const filter = <Schema extends z.ZodType>(
   means: ListFilter<Schema>['means'],
 ): ListFilter<Schema> => ({ schema, means });
 
-/** Makes a filter by an enum value, which is an SQL literal so that the planner can use partial indexes. */
+/** Makes a filter by an enum value. The value is an SQL literal, so that the planner can use partial indexes. */
 export function wordFilter<const Words extends readonly [string, ...string[]]>(
   words: Words,
   column: PgColumn,

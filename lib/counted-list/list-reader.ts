@@ -14,7 +14,7 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
-  /** The name of an `isClosed` filter. This filter accepts several of its values, as text such as `{a,b}`. */
+  /** Name of an `isClosed` filter of which this filter accepts several values, as text such as `{a,b}`. */
   severalOf?: string;
   /** The end of a range of days that the filter sets. Undefined for other filters. */
   end?: 'from' | 'to';

@@ -81,11 +81,11 @@ const WANTED = MAX_MATCHES + 1;
 const FEW = 200;
 /** Value that replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
 const SOME = 5000;
-/** The number of first rows of the list to search for fields that start with a frequent text. */
+/** Number of rows at the start of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
-/** The number of first rows of the list that show whether a text inside a field is rare. */
+/** Number of rows at the start of the list that are sampled to see whether a text inside a field is rare. */
 const SAMPLE = 1000;
-/** The number of first rows of the list to search for a text that is not rare, before an index is searched. */
+/** Number of rows at the start of the list to search for a text that is not rare, before an index is searched. */
 const FAR = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;

@@ -55,7 +55,7 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   }
   if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
   const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
-  // The time zone changes only printed days.
+  // Any time zone will do here, because it changes only the printed dates.
   return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
 }
 
@@ -106,7 +106,7 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
     .where(eq(creditNotes.id, Math.min(id, MAX_ID)));
   if (!note) throw new AppError('not_found', `There is no credit note ${id}.`);
   if (note.made_at) return READY;
-  // The time zone changes only printed days.
+  // Any time zone will do here, because it changes only the printed dates.
   const read = async () => stateOf(await readPrintedCreditNote(db, id, 'UTC'));
   if (note.buyer) return read();
   if (note.erased_at) return without('The customer was erased.');

@@ -158,7 +158,7 @@ function PageMemory() {
 interface UserMenuProps {
   name: string;
   email: string;
-  /** Called when another page opens. */
+  /** Called when the person opens another page. */
   onLeave(): void;
 }
 
