@@ -19,14 +19,15 @@ const config: NextConfig = {
     ],
   },
   experimental: {
-    authInterrupts: true, // enables `forbidden()`
-    turbopackSourceMaps: false, // nothing reads them, and they were 88 MB of the build
+    authInterrupts: true, // This enables `forbidden()`.
+    turbopackSourceMaps: false, // Nothing reads source maps, and they were 88 MB of the build.
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
   },
   // The demo and the tests set this variable to build faster. `npm run check` checks the types.
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
-  images: { unoptimized: true }, // no page needs Next's image optimizer, whose route prints the requested address
+  // No page needs Next's image optimizer. The route of the optimizer also prints the requested URL.
+  images: { unoptimized: true },
   // In version 1.0, each list had its own route for its CSV file, and overdue invoices were filtered by age.
   redirects: async () => [
     {

@@ -27,7 +27,7 @@ export function proxy(request: NextRequest): Response {
   }
   const fixed = fixedHeaders(env.isHttps, isOfPopup(pathname));
   if (!isReadable(pathname)) return new NextResponse('Not found', { status: 404, headers: fixed });
-  // Let the page answer a script's request, since the script could not use a redirect.
+  // Let the page answer a script's request, because the script could not use a redirect.
   const isScript = request.headers.has('next-action') || request.headers.get('accept') === 'application/json';
   const isAdmin = pathname === '/admin' || pathname.startsWith('/admin/');
   if (isAdmin && !isScript && !SESSION_COOKIES.some((name) => request.cookies.has(name))) {
@@ -70,7 +70,7 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
     // React evaluates strings as code only in development, for its error messages.
     `script-src 'self' 'nonce-${nonce}' 'strict-dynamic'${development ? " 'unsafe-eval'" : ''}`,
     `style-src 'self' 'nonce-${nonce}'`,
-    "style-src-attr 'unsafe-inline'", // Mantine sets sizes and colours in style attributes
+    "style-src-attr 'unsafe-inline'", // Mantine sets sizes and colours in style attributes.
     "img-src 'self' data:",
     "connect-src 'self'",
     "object-src 'none'",

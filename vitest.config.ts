@@ -25,9 +25,9 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: [...LONG, ...RULES] } },
-      // Takes long, and belongs to `npm run test:all`.
+      // These tests take long, and belong to `npm run test:all`.
       { extends: true, test: { ...shared, name: 'long', include: LONG } },
-      // Needs the official rules for e-invoices, which are not part of the project.
+      // These tests need the official rules for e-invoices, which are not part of the project.
       { extends: true, test: { ...shared, name: 'rules', include: RULES, testTimeout: 1_800_000 } },
     ],
   },

@@ -16,9 +16,9 @@ export interface DatabaseHandle {
   db: Database;
   kind: 'postgres' | 'embedded';
   close(): Promise<void>;
-  /** Copies the current content into a database in memory. Embedded database only. */
+  /** Copies the current content into a database in memory. Only the embedded database has this function. */
   copy?: () => Promise<DatabaseHandle>;
-  /** Returns the whole current database as a gzipped tar archive. Embedded database only. */
+  /** Returns the whole current database as a gzipped tar archive. Only the embedded database has this function. */
   dump?: () => Promise<Blob>;
 }
 
@@ -27,10 +27,10 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
 
 /**
  * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects at the first query. It sends no
- * time limits when it connects, since a pooler would refuse them. Transactions set them, see `transact`.
+ * time limits when it connects, because a pooler would refuse them. Transactions set them, see `transact`.
  *
  * @param options.pooler the pooler between us and the server, if any
- * @param options.scratch uses a single persistent connection that can write to temporary tables only
+ * @param options.scratch whether to use a single persistent connection that can write to temporary tables only
  */
 export function openPostgres(
   url: string,
@@ -151,8 +151,8 @@ const PARSERS = Object.fromEntries(
 
 /**
  * Connects Drizzle to an embedded database that was opened with `PARSERS`. Drizzle passes the same parsers with each
- * statement. PGlite would merge them with its own for each message of the answer, which takes a third of the time of a
- * small statement.
+ * statement. PGlite would merge these parsers with its own for each message of the response, which takes a third of the
+ * time of a small statement.
  */
 export function drizzleOn(client: Pick<PGlite, 'query' | 'transaction'>): Database {
   const withoutParsers =
@@ -186,7 +186,11 @@ class EmbeddedClient {
     private readonly open: () => Promise<PGlite>,
   ) {}
 
-  /** @param open opens the files of the folder; called again after the write-ahead log ran out of space */
+  /**
+   * Creates the client.
+   *
+   * @param open function that opens the files of the folder; called again after the write-ahead log ran out of space
+   */
   static async create(room: DiskRoom, open: () => Promise<PGlite>): Promise<EmbeddedClient> {
     return new EmbeddedClient(watch(await open(), room), room, open);
   }
@@ -227,11 +231,11 @@ class EmbeddedClient {
     if (!isReadOnly) room.keepReserve();
     if (room.hasLogGrown) {
       room.hasLogGrown = false;
-      await this.pglite.exec('checkpoint'); // PGlite has no checkpointer, so its log would grow without limit
+      await this.pglite.exec('checkpoint'); // PGlite has no checkpointer, so its log would grow without limit.
     }
   }
 
-  /** Checks the free space before each query, since a long transaction may use up the space it started with. */
+  /** Checks the free space before each query, because a long transaction may use up the space it started with. */
   private queryInside(tx: Transaction): Query {
     return async (...given) => {
       if (!this.isReadOnly && !this.room.hasWriteRoom()) await tx.exec('set transaction_read_only = on');
@@ -336,7 +340,7 @@ async function pidOf(tx: postgres.TransactionSql): Promise<number | undefined> {
 /** URL parameters for the client only. Providers put them into their URLs, but the server would refuse them. */
 const OF_CLIENT = /^(channel_binding|pgbouncer)=/;
 
-/** Removes client-only parameters from a database URL, since the driver passes unknown parameters to the server. */
+/** Removes client-only parameters from a database URL, because the driver passes unknown parameters to the server. */
 export function serverUrl(url: string): string {
   const [before = '', after] = url.split(/\?(.*)/s);
   if (after === undefined) return url;

@@ -9,7 +9,7 @@ import {
 /** Drizzle's database for postgres.js or PGlite, or a transaction in it. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
-/** Runs raw SQL on either driver. Cast int8 in SQL (`::int`, `::text`), since the drivers return different types. */
+/** Runs raw SQL on either driver. Cast int8 in SQL (`::int`, `::text`), because the drivers return different types. */
 export async function rows<T extends Record<string, unknown>>(db: Database, query: SQL): Promise<T[]> {
   const result: unknown = await db.execute(query);
   return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
@@ -74,7 +74,8 @@ const lock = statement(['key'], (_, { key }) => sql`select ${takeLock(key)}`);
  * Returns the condition that a column equals one of many texts. All texts are one parameter, because building and
  * parsing a thousand parameters takes longer than finding the rows.
  *
- * @param form converts each text before the comparison, such as `sql`lower(${text})``. Defaults to the text itself.
+ * @param form function that converts each text before the comparison, such as `sql`lower(${text})``. Defaults to the
+ *   text itself.
  */
 export function inTexts(column: SQLWrapper, texts: string[], form = (text: SQL) => text): SQL {
   return sql`${column} = any(array(select ${form(sql`wanted.text`)} from ${textRows(texts)} as wanted (text)))`;
@@ -117,10 +118,10 @@ export type Statement<Name extends string, Row> = (
  * Defines a statement that is built once and prepared once on each connection. Drizzle takes longer to build most
  * statements than PostgreSQL takes to run them, and an unprepared statement takes two round trips.
  *
- * Use it for a fixed set of SQL texts only, since every connection keeps all of them.
+ * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *
  * @param names the names of its parameters
- * @param build returns drizzle's query builder, or raw SQL that returns no rows
+ * @param build function that returns drizzle's query builder, or raw SQL that returns no rows
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],
@@ -168,7 +169,7 @@ function toPlaceholders<Name extends string>(names: readonly Name[]): Record<Nam
 function toParts<Row>(made: Builder<unknown> | SQL): Parts<Row> {
   if (is(made, SQL)) return { query: dialect.sqlToQuery(made) };
   const prepared = made.prepare(NAME);
-  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // drizzle's types do not declare this property
+  const { fields } = prepared as { fields?: SelectedFieldsOrdered }; // Drizzle's types do not declare this property.
   return { query: prepared.getQuery(), ...(fields && { read: toReader<Row>(fields) }) };
 }
 

@@ -19,10 +19,13 @@ type Create = (path: string) => Promise<PGlite>;
 
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
-/** Path of a marker file. It exists while a new database is being created, before the database holds any data. */
+/** Path of a marker file. It exists while a new database is being created, before the database contains any data. */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** Returns true if a data directory contains a database, even a damaged one. False while it is being created. */
+/**
+ * Returns true if a data directory contains a database, even a damaged one. Returns false while the database is being
+ * created.
+ */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
   return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
@@ -80,7 +83,7 @@ async function makeFiles(path: string, marker: string, create: Create): Promise<
 
 /**
  * Checks that each table has its file, because PostgreSQL notices a missing file only when it reads the table. Files of
- * temporary tables may be missing, since PostgreSQL removes them after a crash but keeps their catalog rows.
+ * temporary tables may be missing, because PostgreSQL removes them after a crash but keeps their catalog rows.
  */
 async function requireTables(path: string, client: PGlite): Promise<void> {
   const { rows } = await client
@@ -186,7 +189,7 @@ function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): voi
 const MEGABYTE = 2 ** 20;
 /** Bytes that a writing statement needs: one segment of the write-ahead log (16 MB), and as much again for its rows. */
 const WRITE_ROOM = 32 * MEGABYTE;
-/** Bytes to keep for reading statements: one segment of the write-ahead log, since reads also write to the log. */
+/** Bytes to keep for reading statements: one segment of the write-ahead log, because reads also write to the log. */
 const RESERVE = 16 * MEGABYTE;
 /** Size of a new database in bytes, without the space for writes. */
 const NEW_DATABASE = 48 * MEGABYTE;
@@ -248,7 +251,7 @@ export class DiskRoom {
     return this.free() >= WRITE_ROOM;
   }
 
-  /** @throws NoRoomError if the space is too small to open the database, or to create one */
+  /** Checks the free space. @throws NoRoomError if there is too little space to open the database, or to create one */
   requireRoom(isNew: boolean): void {
     if (isNew ? this.free() < NEW_DATABASE + WRITE_ROOM : !this.isReserved && !this.hasWriteRoom())
       throw new NoRoomError();
@@ -262,7 +265,7 @@ export class DiskRoom {
       this.isReserved = true;
     } catch (error) {
       rmSync(this.reserve, { force: true });
-      if (!isNoSpace(error)) throw error; // another program may have taken the space; the next statement tries again
+      if (!isNoSpace(error)) throw error; // Another program may have taken the space. The next statement tries again.
     }
   }
 

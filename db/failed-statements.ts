@@ -9,7 +9,10 @@ import { perProcess } from './per-process';
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
-  /** Set if the disk is full, for the error boundary of a staff page. Next sends no other property to the browser. */
+  /**
+   * Error code that is set if the disk is full, for the error boundary of a staff page. Next sends no other property to
+   * the browser.
+   */
   readonly digest: string | undefined;
 
   constructor(

@@ -55,7 +55,7 @@ export function nameSocket(dataDir: string, socket: string): void {
   const draft = `${file}.${process.pid}.tmp`;
   const owner: Owner = { pid: process.pid, started: startOf(process.pid), socket };
   writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
-  renameSync(draft, file); // atomic, since another process would treat a half-written lock as stale
+  renameSync(draft, file); // The rename is atomic, because another process would treat a half-written lock as stale.
 }
 
 /** Waits until no other process has locked a folder, and locks it. @returns a function that releases the lock */
@@ -89,11 +89,11 @@ function readOwner(file: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Owner;
   } catch {
-    return undefined; // another process has just removed the file, or a crash left it half-written
+    return undefined; // Another process has just removed the file, or a crash left it half-written.
   }
 }
 
-/** Returns the boot id and start tick of a process, 'alive' without /proc, or 'gone' if it has ended. */
+/** Returns the boot id and start tick of a process, 'alive' if there is no /proc, or 'gone' if it has ended. */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -30,14 +30,14 @@ export class NewerDatabaseError extends Error {
 export class NotUnicodeError extends Error {}
 
 /**
- * Migrates a database to the schema and the functions of this version. Does nothing if the database is up to date. If
- * several processes migrate one database concurrently, one does the work and the others wait for it.
+ * Migrates a database to this version's schema and functions. Does nothing if the database is up to date. If several
+ * processes migrate one database concurrently, one does the work and the others wait for it.
  *
  * @throws ForeignMigrationsError, NewerDatabaseError or NotUnicodeError before any change
  */
 export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
   await db.transaction(async (tx) => {
-    // Override the role's time limits, since a migration may take long, and so may waiting for another migration.
+    // Override the role's time limits, because a migration may take long, and so may waiting for another migration.
     await tx.execute(
       sql`select set_config(name, '0', true) from pg_settings where name in ('statement_timeout', 'lock_timeout')`,
     );
@@ -88,9 +88,9 @@ export async function isMigrated(db: Database): Promise<boolean> {
 const FUNCTIONS = join(process.cwd(), 'db/functions');
 
 /**
- * Installs the SQL functions of this version. Each file of db/functions covers one subject, and installing a
- * function replaces its previous version. Drizzle's breakpoints separate the functions, since a driver runs
- * one statement at a time. After any change, a new migration must contain the hash of the files.
+ * Installs the SQL functions of this version. Each file of db/functions covers one subject, and installing a function
+ * replaces its previous version. Drizzle's breakpoints separate the functions, because a driver runs one statement at a
+ * time. After any change, a new migration must contain the hash of the files.
  */
 async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {

@@ -1,7 +1,7 @@
 import { getTableName, type SQL, sql, type Table } from 'drizzle-orm';
 import { type Database, rows } from './database';
 
-/** A table to copy, and the condition for its rows. Without a condition, all rows are copied. */
+/** A table to copy, and the condition for its rows. If there is no condition, all rows are copied. */
 export interface Copied {
   table: Table;
   where?: SQL;

@@ -18,7 +18,7 @@ import { buildSubscriptions } from './seed/subscriptions';
 
 export type SeedCounts = Record<keyof SeedRows, number>;
 
-/** Rows per statement, since a statement takes at most 65,535 parameters. */
+/** Rows per statement. A statement can have at most 65,535 parameters. */
 const BATCH_ROWS = 500;
 
 /**
@@ -29,7 +29,7 @@ const BATCH_ROWS = 500;
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
   // The journal dates a cancellation by the invoice's `updated_at`, so do not use the real time here. Reconciliation
-  // books what has changed since its last run, so the other invoices and payments have the time of their last change.
+  // books changes since its last run, so the other invoices and payments have the time of their last change.
   const midnight = startOfDay(options.today, options.timeZone);
   built.invoices = built.invoices.map((row) => ({
     ...row,
@@ -55,13 +55,14 @@ export async function seedDatabase(db: Database, options: SeedOptions): Promise<
 
 const RECORDED_MONTHS = 18;
 
-/** Records the past months, as the daily job of a company that has run for some time did. */
+/** Records the past months, as the daily job of a company that has existed for some time would have done. */
 async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Promise<void> {
   const month = sql`date_trunc('month', ${today}::date::timestamp)`;
   const months = sql`generate_series(${month} - ${RECORDED_MONTHS} * interval '1 month', ${month} - interval '1 month',
     interval '1 month')`;
   await tx.execute(sql`select record_month(m::date, ${timeZone}::text, ${today}::date) from ${months} m`);
-  // Only the last month knows what customers owe. For the others, the open invoices of their last days are added up.
+  // The stored receivables describe only the end of the last month. For earlier months, add up the invoices that were
+  // open on the last day.
   await tx.execute(sql`insert into month_states
     select month, 'age_' || age, currency, count(distinct customer_id), sum(amount) from (
       select m::date as month, i.customer_id, i.currency, case when i.status = 'paid' then i.total else i.amount_due end
@@ -99,7 +100,7 @@ async function insertAll(
 }
 
 interface SeedOptions {
-  /** YYYY-MM-DD. Every date of the sample data is an offset from this day. */
+  /** Current date as YYYY-MM-DD. Every date of the sample data is an offset from this day. */
   today: string;
   /** IANA name of the time zone that assigns instants to calendar dates. */
   timeZone: string;

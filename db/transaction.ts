@@ -18,7 +18,7 @@ export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
 
-// The write queue of each connection pool. The embedded database has none, since its single connection runs one
+// The write queue of each connection pool. The embedded database has none, because its single connection runs one
 // transaction at a time.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
@@ -31,7 +31,7 @@ export function limitWriters(db: Database, connections: number): void {
 /** Returns true for a connection pool of a server, false for the embedded database and for transactions. */
 export const isServer = (db: Database): boolean => servers.has(db);
 
-/** Returns how many writes run and wait on a server in this process. Null for the embedded database. */
+/** Returns how many writes run and wait on a server in this process. Returns null for the embedded database. */
 export const writersOf = (db: Database): Bulkhead['counts'] | null => servers.get(db)?.counts ?? null;
 
 /**
@@ -47,7 +47,7 @@ export function writeInTurn<T>(db: Database, about: string | undefined, work: ()
 
 /**
  * Runs work in one transaction and retries it after a conflict with another transaction. On a server, time limits
- * apply. Inside, use `tx` only. The embedded database has a single connection, and `db` would wait for it forever.
+ * apply. The work must use `tx` only. The embedded database has a single connection, so `db` would wait for it forever.
  *
  * @param about the key that the work locks, see writeInTurn
  * @param key the key that the transaction locks first, see lockKey
@@ -70,7 +70,7 @@ export async function transact<T>(
 
 /**
  * Reads in one transaction, with time limits on a server. Unlike a locked write, it does not force generic query plans,
- * since the number of matching rows differs a millionfold from one search text to the next.
+ * because the number of matching rows can differ a millionfold between search texts.
  */
 export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
   return db.transaction((tx) => limited(db, tx, read));
@@ -83,12 +83,12 @@ async function limited<T>(
   key?: string,
 ): Promise<T> {
   const limiting = limit(db, tx, key);
-  limiting.catch(() => {}); // the error is thrown below, where `limiting` is awaited
+  limiting.catch(() => {}); // The error is thrown below, where `limiting` is awaited.
   try {
     // Do not await `limiting` yet. The server runs statements in order, so the limits apply to the work anyway.
     return await work(tx);
   } finally {
-    await limiting; // if `limiting` failed, throw its error, because it also caused the error of the work
+    await limiting; // If `limiting` failed, throw its error, because it also caused the error of the work.
   }
 }
 
@@ -100,7 +100,9 @@ async function limit(db: Database, tx: Database, key: string | undefined): Promi
   else await setAndLock(tx, { key });
 }
 
-/** Limits in milliseconds for one statement, for one wait for a lock, and for the idle time within a transaction. */
+/**
+ * Time limits in milliseconds for one statement, for one wait for a lock, and for the idle time within a transaction.
+ */
 const LIMITS = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
@@ -130,19 +132,21 @@ const setLimits = statement([], () => sql`select ${all()}`);
 /** Sets all limits, forces generic query plans, and takes the lock of `lockKey`. */
 const setAndLock = statement(['key'], (_, { key }) => sql`select ${planOnce}, ${all()}, ${takeLock(key)}`);
 
-/** Thrown when a queue is full, or a call waited too long or was aborted. Has the error code of an unavailable lock. */
+/**
+ * Thrown when a queue is full, or a call waited too long or was aborted. The error has the code of an unavailable lock.
+ */
 export class BusyError extends Error {
   readonly code = '55P03';
 }
 
 interface Limits {
   atOnce: number;
-  /** Maximum number of running calls with the same key, so that calls waiting for one lock leave room for others. */
+  /** Maximum number of running calls with the same key, so that calls waiting for one lock do not block others. */
   perKey: number;
   waiting: number;
   /** Maximum number of calls with the same key in the queue. If absent, only `waiting` limits them. */
   waitingPerKey?: number;
-  /** The longest wait, in milliseconds. */
+  /** Maximum wait in milliseconds. */
   patience: number;
 }
 
@@ -159,7 +163,7 @@ export class Bulkhead {
 
   constructor(private readonly limits: Limits) {}
 
-  /** The number of calls that run, and of calls that wait. */
+  /** Number of running calls, and number of waiting calls. */
   get counts(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting.length };
   }
@@ -167,8 +171,9 @@ export class Bulkhead {
   /**
    * Runs the work when the limits allow it. Until then, the call waits in the queue.
    *
-   * @param key calls with the same key share the limits per key; without a key, only the overall limits apply
-   * @param signal ends the wait when it aborts; work that has started continues
+   * @param key key of the call; calls with the same key share the limits per key, and without a key only the overall
+   *   limits apply
+   * @param signal signal that ends the wait when it aborts; work that has started continues
    * @throws BusyError if the queue is full, the work has waited too long, or the signal aborts
    */
   async run<T>(key: string | undefined, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -10,8 +10,8 @@ const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 
 /**
- * Runs pg_dump or pg_restore on the database of an address. The password is passed in the environment, since other
- * users of the machine see the arguments.
+ * Runs pg_dump or pg_restore on the database of a URL. The password is passed in the environment, because other users
+ * of the machine can see the arguments.
  *
  * @throws StartError with the program's error message, or if the program is not installed
  */
@@ -49,7 +49,10 @@ function withoutPassword(url: string): { address: string; password: string | und
   return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
 }
 
-/** Returns the counts of customers, invoices and payments as text. Null if the database lacks one of these tables. */
+/**
+ * Returns the counts of customers, invoices and payments as text. Returns null if the database lacks one of these
+ * tables.
+ */
 export async function describeContents(db: Database): Promise<string | null> {
   const [found] = await rows<{ is_ours: boolean }>(
     db,

@@ -11,7 +11,7 @@ const DROPPED = `[ \\u00a0"']*`;
 const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
-/** A negative number is not a formula, although it begins like one. */
+/** Matches a negative number. It is not a formula, although it begins like one. */
 const NUMBER = /^-\d+([.,]\d+)?$/;
 
 /** Converts records to CSV (RFC 4180) with a byte order mark and an apostrophe before each formula. */

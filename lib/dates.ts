@@ -28,7 +28,7 @@ export function addDays(date: string, days: number): string {
   return toCalendarDate(fromEpoch(at / 1000), 'UTC');
 }
 
-/** Returns the first instant of a day in a time zone. It is later than 00:00 if the clock skips midnight. */
+/** Returns the first instant of a day in a time zone. The instant is later than 00:00 if the clock skips midnight. */
 export function startOfDay(date: string, timeZone: string): Date {
   const utc = Date.parse(`${date}T00:00:00Z`);
   let [before, after] = [utc - MOST_OFFSET_MS, utc + MOST_OFFSET_MS];
@@ -99,7 +99,9 @@ export interface DatePreset {
   to: string;
 }
 
-/** Returns the current and the previous month, quarter and year as ranges. @param today YYYY-MM-DD */
+/**
+ * Returns the current and the previous month, quarter and year as ranges. @param today the current date as YYYY-MM-DD
+ */
 export function pastPresets(today: string): DatePreset[] {
   return [
     months(1, 'This month', today, 0),

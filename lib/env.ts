@@ -39,20 +39,23 @@ export function parseEnv(
 function toEnv(v: Variables) {
   return {
     databaseUrl: v.DATABASE_URL ?? null,
-    /** Address of the database without a pooler, for migrations and dry runs. Null to use `databaseUrl`. */
+    /** URL of the database without a pooler, for migrations and dry runs. If null, `databaseUrl` is used. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
     /** `transaction` if a pooler may change the session after each transaction. Null to detect it at startup. */
     databasePooler: v.DATABASE_POOLER ?? null,
     dataDir: v.DATA_DIR,
     port: v.PORT,
-    /** Address on which the server listens. Null for this machine only. */
+    /**
+     * IP address or host name on which the server listens. If null, the server accepts only connections from this
+     * machine.
+     */
     host: v.HOST ?? null,
-    /** Addresses and networks of proxies whose forwarding headers are trusted. */
+    /** IP addresses and networks of proxies whose forwarding headers are trusted. */
     trustedProxies: list(v.TRUSTED_PROXIES),
-    /** Public address of the service, without a trailing slash. */
+    /** Public URL of the service, without a trailing slash. */
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
-    /** Time zone of the daily run at 03:40 on our own server. Null for the machine's time zone. */
+    /** Time zone of the daily reconciliation at 03:40 on our own server. Null for the machine's time zone. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
     /** The country in which we pay tax, and the default tax rate of invoice lines for customers there, in percent. */
     tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
@@ -71,16 +74,16 @@ function toEnv(v: Variables) {
     /** Years after the end of an invoice's year for which the documents of erased customers are kept. */
     documentRetentionYears: v.DOCUMENT_RETENTION_YEARS,
     cronSecret: v.CRON_SECRET ?? null,
-    /** Bearer token of /metrics. Null if there are no metrics. */
+    /** Bearer token of /metrics. If null, /metrics is not available. */
     metricsToken: v.METRICS_TOKEN ?? null,
-    /** Address of an OpenTelemetry collector. Null if no traces are exported. */
+    /** URL of an OpenTelemetry collector. If null, no traces are exported. */
     tracesEndpoint: v.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     betterAuthSecret: v.BETTER_AUTH_SECRET ?? null,
     mcpAllowedOrigins: list(v.MCP_ALLOWED_ORIGINS),
     oauth: {
       /** If false, clients are registered only by hand or by their metadata documents. */
       dynamicRegistration: v.OAUTH_DYNAMIC_REGISTRATION === 'on',
-      /** Private URL schemes that clients may use in redirect addresses. */
+      /** Private URL schemes that clients may use in redirect URLs. */
       redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
     },
     /** Days after which tool calls are deleted. */
@@ -88,11 +91,16 @@ function toEnv(v: Variables) {
     /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
-      /** Health reports an overdue run if no run has started for 24 hours plus this number of hours. */
+      /** The health check reports an overdue run if no run has started for 24 hours plus this number of hours. */
       overdueHours: v.ALERT_OVERDUE_HOURS,
-      /** Health reports a run that repairs more fields than this, because webhooks were probably missed. */
+      /**
+       * The health check reports a run that repairs more fields than this number, because webhooks were probably
+       * missed.
+       */
       driftChanges: v.ALERT_DRIFT_CHANGES,
-      /** Health reports the disk of the embedded database if it has less free space than this, in megabytes. */
+      /**
+       * The health check reports the disk of the embedded database if it has less free space than this, in megabytes.
+       */
       diskMb: v.ALERT_DISK_MB,
     },
     alertChannels: {
@@ -121,7 +129,7 @@ export function readEnv(used?: readonly Variable[]): Env {
   return parseEnv(inheritedEnv(), used);
 }
 
-/** True inside `next build`. */
+/** Returns true inside `next build`. */
 export function isBuilding(): boolean {
   return inheritedEnv().NEXT_PHASE === 'phase-production-build';
 }
@@ -260,7 +268,7 @@ function isNetworkList(value: string): boolean {
   }
 }
 
-/** Returns whether the driver can read an address. The driver decodes it as a whole, and accepts several hosts. */
+/** Returns whether the driver can read a URL. The driver decodes the whole URL, and accepts several hosts. */
 function isDatabaseUrl(value: string): boolean {
   const [, before = '', hosts = '', after = ''] =
     /^(\w+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? [];
@@ -319,7 +327,7 @@ function contradictions(v: Variables): string[] {
   ].filter((sentence) => sentence !== '');
 }
 
-/** Returns the mode of a Stripe key. Null without a key. */
+/** Returns the mode of a Stripe key. Returns null if there is no key. */
 export function keyMode(key: string | undefined): StripeMode | null {
   if (key === undefined) return null;
   return key.includes('_live_') ? 'live' : 'test';

@@ -20,7 +20,7 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 export interface FieldError {
-  /** The body field or query parameter. Empty if the error is about the whole request. */
+  /** Name of the body field or query parameter. Empty if the error is about the whole request. */
   field: string;
   message: string;
 }
@@ -32,10 +32,10 @@ export const toFieldErrors = (issues: { path: PropertyKey[]; message: string }[]
 /**
  * An error class whose `instanceof` works across bundles. Next bundles pages, routes and instrumentation separately,
  * and each bundle has its own copy of the class. Objects shared by `perProcess` run functions of the bundle that
- * created them. So one bundle may have to recognize an error that another one threw.
+ * created them. So one bundle may have to recognize an error that another bundle threw.
  */
 class OwnError extends Error {
-  /** Names the class in every bundle. Each subclass declares its own, because a build may rename classes. */
+  /** Names the class in every bundle. Each subclass declares its own name, because a build may rename classes. */
   static readonly kind: string = 'OwnError';
 
   static override [Symbol.hasInstance](error: unknown): boolean {

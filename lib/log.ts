@@ -78,12 +78,16 @@ class LogStream {
     this.write('');
   }
 
-  /** @returns false if the reader is slow, so that the rest must be written later */
+  /**
+   * Writes the waiting bytes.
+   *
+   * @returns false if the reader is slow, so that the rest must be written later
+   */
   private writeWaiting(): boolean {
     try {
       while (this.waiting.length > 0) this.waiting = this.waiting.subarray(writeSync(this.fd, this.waiting));
     } catch (error) {
-      return !isBusy(error); // the disk is full or the pipe's reader has exited; the next line retries
+      return !isBusy(error); // The disk is full or the pipe's reader has exited. The next line retries.
     }
     return true;
   }
@@ -98,7 +102,10 @@ class LogStream {
 /** Returns whether an error means that the pipe's reader is slow. */
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
 
-/** Returns this process's log stream. Undefined if `stdout.write` was replaced, which pino then uses. */
+/**
+ * Returns this process's log stream. Returns undefined if `stdout.write` was replaced. In this case, pino uses the
+ * replacement.
+ */
 function logStream(): Pick<LogStream, 'write'> | undefined {
   const { stdout } = process;
   if (stdout.write !== stdout.constructor.prototype.write) return undefined;

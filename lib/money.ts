@@ -1,4 +1,4 @@
-// https://docs.stripe.com/currencies#zero-decimal and #three-decimal
+// See https://docs.stripe.com/currencies#zero-decimal and #three-decimal.
 const ZERO_DECIMAL = new Set(
   'bif clp djf gnf isk jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '),
 );

@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Converts addresses and networks to one list that addresses can be checked against.
+ * Converts IP addresses and networks to one list that IP addresses can be checked against.
  *
- * @param entries such as `10.0.0.0/8`, `192.0.2.7` and `fd00::/8`
- * @throws RangeError whose message is the first entry that is neither an address nor a network
+ * @param entries entries such as `10.0.0.0/8`, `192.0.2.7` and `fd00::/8`
+ * @throws RangeError whose message is the first entry that is neither an IP address nor a network
  */
 export function toNetworks(entries: string[]): BlockList {
   const networks = new BlockList();
@@ -20,15 +20,15 @@ export function toNetworks(entries: string[]): BlockList {
   return networks;
 }
 
-/** Returns whether an address is in one of the networks. @param address a result of `normalAddress` */
+/** Returns whether an IP address is in one of the networks. @param address a result of `normalAddress` */
 export function isWithin(networks: BlockList, address: string): boolean {
   return networks.check(address, familyOf(address));
 }
 
 /**
- * Normalizes an address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone is removed.
+ * Normalizes an IP address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone is removed.
  *
- * @returns null if the text is not an address
+ * @returns null if the text is not an IP address
  */
 export function normalAddress(text: string): string | null {
   const address = text.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
@@ -36,14 +36,14 @@ export function normalAddress(text: string): string | null {
 }
 
 /**
- * Returns the wider networks of an address, the widest last. Internet providers often give one customer a /56
- * or /48 IPv6 network, which contains at least 256 different results of `countedAddress`.
+ * Returns the wider networks of an IP address, the widest last. Internet providers often give one customer a /56 or /48
+ * IPv6 network, which contains at least 256 different results of `countedAddress`.
  *
  * @param address a result of `countedAddress`: an IPv6 network of 64 bits, an IPv4 address or `unknown`
  */
 export function widerNetworks(address: string): string[] {
   const [first, second, third, fourth = '0'] = address.slice(0, -2).split(':');
-  if (third === undefined) return []; // IPv4, or unknown
+  if (third === undefined) return []; // The text is an IPv4 address, or `unknown`.
   const high = (Number.parseInt(fourth, 16) & 0xff00).toString(16);
   return [`${first}:${second}:${third}:${high}::/56`, `${first}:${second}:${third}::/48`];
 }
@@ -52,15 +52,15 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }
 
-/** Rate limit key that all clients without a trusted address share. */
+/** Rate limit key that all clients without a trusted IP address share. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits, since a client with one
- * address of the network has all of them.
+ * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits, because a client with one
+ * address of the network usually has all of them.
  *
- * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. A list of
- *   several addresses is not trusted, because the client may have written a part of it.
+ * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. A list of several
+ *   addresses is not trusted, because the client may have written a part of it.
  */
 export function countedAddress(forwardedFor: string | null): string {
   const address = normalAddress(forwardedFor?.trim() ?? '');

@@ -28,7 +28,10 @@ import { NotMigratedError, StartError } from './errors';
 const LOOK_MS = 250;
 
 export interface OpenOptions {
-  /** True for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot change it. */
+  /**
+   * Whether the database is opened for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot
+   * change it.
+   */
   scratch?: boolean;
   /** Milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;
@@ -43,7 +46,7 @@ export class DatabaseBusyError extends StartError {
   constructor(
     dataDir: string,
     readonly pid: number,
-    /** Socket on which the other process accepts commands. Undefined if it does not (yet) accept any. */
+    /** Socket on which the other process accepts commands. Undefined if it accepts no commands, or not yet. */
     readonly socket: string | undefined,
   ) {
     super([
@@ -264,7 +267,7 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
     await handle.close();
     throw toStartError(error, url);
   } finally {
-    tooLong.catch(() => {}); // ignore the rejection: it is only the abort, or was thrown above
+    tooLong.catch(() => {}); // Ignore the rejection. It is only the abort, or was thrown above.
   }
 }
 
@@ -285,7 +288,7 @@ const NOT_UNICODE =
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;
 
-/** Checks that the database has exactly this version's migrations. @throws NotMigratedError otherwise */
+/** Checks that the database has exactly this version's migrations. @throws NotMigratedError if it does not */
 export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }

@@ -64,10 +64,13 @@ export type AgeName = (typeof AGE_RANGES)[number];
 /** Returns the range of an age filter, in days after the due date. */
 export const rangeOfAge = (age: AgeName): AgeRange => ({ ...GROUPS, ...WIDER })[age];
 
-/** Groups of earlier releases, which old links and bookmarks still name, with the group that contains each of them. */
+/**
+ * Age groups of earlier releases, which old links and bookmarks still contain, with the current group that contains
+ * each of them.
+ */
 const FORMER: Record<string, AgeGroup> = { '1-14': '1-30', '15-30': '1-30' };
 
-/** Returns the present name of an age that an old link may name. */
+/** Returns the current name of an age group that an old link may contain. */
 export const presentAge = (age: unknown): unknown =>
   typeof age === 'string' && Object.hasOwn(FORMER, age) ? FORMER[age] : age;
 
@@ -77,7 +80,11 @@ export function ageGroupOf(days: number): AgeGroup {
   return AGE_GROUPS.find((age) => days <= ends(age)) ?? 'over-90';
 }
 
-/** Returns the SQL of `ageGroupOf`. @param due the due date; @param today calendar date in the service's time zone */
+/**
+ * Returns the SQL of `ageGroupOf`. @param due the due date
+ *
+ * @param today calendar date in the service's time zone
+ */
 export function ageGroupSql(due: SQLWrapper, today: string | SQL): SQL<AgeGroup> {
   const whens = AGE_GROUPS.map((age) => {
     const last = GROUPS[age][1];

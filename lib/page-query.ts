@@ -26,7 +26,7 @@ export function literal(value: number): number {
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 
-/** Selects the page after or before a cursor. Without a cursor, it is the first page. */
+/** Selects the page after or before a cursor. If there is no cursor, selects the first page. */
 export interface PageStart {
   after?: string | undefined;
   before?: string | undefined;
@@ -43,7 +43,8 @@ export interface CursorPage<Row> {
 /**
  * Reads the page after or before a cursor.
  *
- * @param read reads up to `limit` rows beyond the cursor, or from the start if null; reversed if `backwards`
+ * @param read function that reads up to `limit` rows beyond the cursor, or from the start if the cursor is null; in
+ *   reverse order if `backwards` is true
  */
 export async function readCursorPage<Row>(
   { after, before }: PageStart,

@@ -98,7 +98,10 @@ function currenciesOf(mark: string): readonly string[] | undefined {
   return isCurrency(name) ? [name] : undefined;
 }
 
-/** Returns the currencies that all marks may mean. Null without marks; undefined if they contradict each other. */
+/**
+ * Returns the currencies that all marks may mean. Returns null if there are no marks, and undefined if they contradict
+ * each other.
+ */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;
   const common = marks.reduce((all, one) => all?.filter((code) => one?.includes(code)));
@@ -135,8 +138,8 @@ function readPlain(text: string, separator: DecimalSeparator | undefined): strin
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * Returns the meanings of a typed amount, as decimal texts. Empty if it is not an amount, and two if its only separator
- * is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
+ * Returns the meanings of a typed amount, as decimal texts. Returns none if the text is not an amount, and two if its
+ * only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
  */
 export function typedAmounts(text: string): string[] {
   const read = readAmount(text);
@@ -150,7 +153,7 @@ export function typedAmount(text: string): string | null {
   return amount === undefined || other !== undefined ? null : amount;
 }
 
-/** Returns the error for an ambiguous amount, with both meanings. Undefined if the amount is not ambiguous. */
+/** Returns the error for an ambiguous amount, with both meanings. Returns undefined if the amount is not ambiguous. */
 export function ambiguityProblem(text: string): string | undefined {
   const [whole, fraction] = typedAmounts(text);
   if (whole === undefined || fraction === undefined) return undefined;

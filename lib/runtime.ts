@@ -14,7 +14,7 @@ import { type OpenOptions, openDatabase, requireMigrated } from './open-database
 export interface Runtime {
   env: Env;
   db: Database;
-  /** The Stripe client. Null without STRIPE_SECRET_KEY. */
+  /** The Stripe client. Null if STRIPE_SECRET_KEY is not set. */
   stripe: Stripe | null;
   now(): Date;
   newId(): string;
@@ -29,7 +29,7 @@ export interface Runtime {
   dumpDatabase?: () => Promise<Blob>;
 }
 
-/** Milliseconds to wait while a command has the embedded database open, since most commands end soon. */
+/** Milliseconds to wait while a command has the embedded database open, because most commands end soon. */
 const PATIENCE_MS = 10_000;
 
 // Our server and Next's pages, routes and instrumentation are separate bundles, each with its own module variables.
@@ -123,7 +123,7 @@ const REQUESTS_PER_SECOND = 10;
 /**
  * Creates a Stripe client with a timeout (three tries of 10 s) and a rate limit.
  *
- * @param apiBase address of another Stripe API, for tests and the demo
+ * @param apiBase URL of another Stripe API, for tests and the demo
  */
 export function createStripeClient(
   secretKey: string,
@@ -153,7 +153,7 @@ export interface StripeCall {
 /** Publishes each call to Stripe, for tracing. */
 export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call');
 
-/** An id in a path of Stripe's API, such as `/cus_1`. */
+/** Pattern of an id in a path of Stripe's API, such as `/cus_1`. */
 const STRIPE_ID = /\/[a-z]+_[^/]*\d[^/]*/gi;
 
 function unhurried(requestsPerSecond: number) {

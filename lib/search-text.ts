@@ -29,7 +29,7 @@ export function wholePattern(text: string): string {
 
 /**
  * Returns ILIKE patterns for which PostgreSQL can use a trigram index. A search text with three letters or digits in a
- * row may match anywhere in a text. A shorter one must start a word. Empty if an index would not help.
+ * row may match anywhere in a text. A shorter one must start a word. Returns no patterns if an index would not help.
  *
  * @param separators the possible texts before a word in the searched texts
  */

@@ -6,7 +6,10 @@ import { watchStatements } from '@/db/failed-statements';
 import { perProcess } from '@/db/per-process';
 import type { Logger } from './log';
 
-/** A span before it starts. It must not contain parameters, addresses or anything else that could be personal data. */
+/**
+ * A span before it starts. It must not contain parameters, URLs, IP addresses or anything else that could be personal
+ * data.
+ */
 interface NewSpan {
   name: string;
   kind: 'server' | 'client' | 'internal';
@@ -22,7 +25,7 @@ interface Tracing {
   close(): Promise<void>;
 }
 
-// Next's bundles and our server share the tracing. Undefined while no traces are exported.
+// Next's bundles and our server share the tracing. It is undefined while no traces are exported.
 const held = perProcess('tracing', () => ({ opened: undefined as Tracing | undefined }));
 
 /** Runs work in a span, or without one if no traces are exported. */
@@ -51,7 +54,7 @@ interface Call {
 }
 
 interface Settings {
-  /** Address of the collector, without the path `/v1/traces`. */
+  /** URL of the collector, without the path `/v1/traces`. */
   endpoint: string;
   version: string;
   /** Returns the route of a path. The path itself may contain a secret, such as the token of an invitation. */
@@ -101,7 +104,7 @@ async function createTracing({ endpoint, version, nameRoute, calls, log }: Setti
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     timeoutMillis: EXPORT_MS,
   });
-  // The provider is not registered globally, since Next would then add spans with whole addresses.
+  // Do not register the provider globally, because Next would then add spans with complete URLs.
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'w5t', 'service.version': version }),
     spanProcessors: [new BatchSpanProcessor(exporter)],
@@ -136,7 +139,7 @@ async function createTracing({ endpoint, version, nameRoute, calls, log }: Setti
       try {
         return await active.run(context, work);
       } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR }); // without the message, which may contain personal data
+        span.setStatus({ code: SpanStatusCode.ERROR }); // Omit the message, which may contain personal data.
         throw error;
       } finally {
         span.end();

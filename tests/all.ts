@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
-// Runs the tests that `npm test` leaves out, because they take long or repeat tests in another environment.
+// Run the tests that `npm test` leaves out, because they take long or repeat tests in another environment.
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** These tests open their own database, or none. */
+/** Tests that open their own database, or none. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
  * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open
@@ -36,7 +36,7 @@ interface Part {
   name: string;
   command: string[];
   env?: Record<string, string>;
-  /** The reason why the pass cannot run on this machine, if there is one. */
+  /** Reason why the pass cannot run on this machine. Null or absent if it can run. */
   missing?: string | null;
 }
 
@@ -45,8 +45,8 @@ const vitest = (project: string, files: string[] = []) => ['vitest', 'run', '--p
 const noServer = (await serverAnswers()) ? null : `no PostgreSQL answers at ${SERVER}`;
 const noPooler = noServer ?? (isPoolerInstalled() ? null : 'PgBouncer is not installed');
 /**
- * The HTTP tests run behind the pooler if there is one. The others show that the same SQL works on direct connections,
- * with prepared statements.
+ * Tests to repeat on direct connections to PostgreSQL, to show that the same SQL works with prepared statements. If
+ * there is a pooler, the HTTP tests run behind it instead.
  */
 const ON_POSTGRES = [
   ...testsIn('integration', 'mcp', 'evaluation', 'simulation'),
@@ -111,7 +111,7 @@ function sharesSessions(file: string): boolean {
   return /\block|at once|Promise\.all|transaction/i.test(readFileSync(file, 'utf8'));
 }
 
-/** Returns why the official rules for e-invoices cannot be checked here. Null if they can. */
+/** Returns why the official rules for e-invoices cannot be checked here. Returns null if they can. */
 function noRules(): string | null {
   if (!existsSync('../shared/e-invoice')) return '../shared/e-invoice does not exist';
   const tools = ['xmllint', 'qpdf', 'pdffonts', 'pdfinfo', 'pdftotext'];

@@ -36,12 +36,12 @@ export function formatMonth(date: string): string {
   return formatParts(`${date}T00:00:00Z`, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
-/** Formats the calendar date of an instant, in the service's time zone. */
+/** Formats the calendar date of an instant, in the given time zone. */
 export function formatDay(instant: Date, timeZone: string): string {
   return formatDate(toCalendarDate(instant, timeZone));
 }
 
-/** Formats an instant in the service's time zone: "1 Mar 2026, 14:05 CET". */
+/** Formats an instant in the given time zone: "1 Mar 2026, 14:05 CET". */
 export function formatInstant(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, timeZone });
 }
@@ -57,7 +57,7 @@ export function formatSecond(instant: Date | string, timeZone: string): string {
 }
 
 /**
- * Formats the start of the daily run: "03:40 (Europe/Berlin)".
+ * Formats the start time of the daily reconciliation: "03:40 (Europe/Berlin)".
  *
  * @param timeZone time zone of the 03:40 start; null for the server's own time zone
  */

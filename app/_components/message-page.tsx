@@ -5,7 +5,7 @@ interface Props {
   title: string;
   text: ReactNode;
   children: ReactNode;
-  /** `div` if the layout already contains a `main` landmark. */
+  /** Element around the message. Pass `div` if the layout already contains a `main` landmark. */
   component?: 'main' | 'div';
 }
 

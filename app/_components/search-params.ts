@@ -14,7 +14,7 @@ export function toParams(search: SearchParams): URLSearchParams {
   return params;
 }
 
-/** Returns the address of a page with the given query. */
+/** Returns the URL of a page with the given query. */
 export function toHref(path: string, filters: Record<string, string>): string {
   return withParams(path, new URLSearchParams(), filters);
 }

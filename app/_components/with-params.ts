@@ -1,6 +1,4 @@
-// This function is separate from search-params.ts, so that the browser can load it without loading zod.
-
-/** Returns a page's address with a changed query. Null removes a parameter; `page=1` is left out. */
+/** Returns a page's URL with a changed query. Null removes a parameter; `page=1` is left out. */
 export function withParams(
   path: string,
   params: URLSearchParams,

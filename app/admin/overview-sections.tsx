@@ -63,7 +63,7 @@ export async function Tasks() {
   );
 }
 
-/** Address of the page where staff can deal with each kind of task. */
+/** URL of the page where staff can deal with each kind of task. */
 const PLACES: Record<Task['code'], string> = {
   reconciliation_overdue: '/admin/reconciliation',
   reconciliation_silent: '/admin/reconciliation',
@@ -209,7 +209,7 @@ export async function Deliveries() {
 
 interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'> {
   title: string;
-  /** Address of the list of all records. */
+  /** URL of the list of all records. */
   href: string;
   /** Query parameter that filters the list by state. */
   filter: string;

@@ -122,7 +122,7 @@ async function leadOn(asked: Promise<Answer<{ next: string }>>): Promise<FormSta
   const answer = await asked;
   if ('problem' in answer) return { typed: {}, problems: { '': answer.problem } };
   window.location.assign(answer.next);
-  return new Promise(() => {}); // never resolve, so that the form stays busy until the next page has loaded
+  return new Promise(() => {}); // Never resolve, so that the form stays busy until the next page has loaded.
 }
 
 async function sendToEndpoint<T>(endpoint: string, given: object): Promise<Answer<T>> {

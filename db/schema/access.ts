@@ -46,7 +46,10 @@ export const accessTokens = pgTable('access_tokens', {
   last_used_at: instant(),
   revoked_at: instant(),
   created_by: text(),
-  /** E-mail address of the owner, null without one. Removing the owner revokes the token, but keeps this value. */
+  /**
+   * E-mail address of the owner. Null if the token has no owner. Removing the owner revokes the token, but keeps this
+   * value.
+   */
   staff_email: text(),
   ...timestamps,
 });
@@ -170,7 +173,7 @@ export const staffRateLimits = pgTable(
   (t) => [index('staff_rate_limits_last').on(t.lastRequest)],
 );
 
-/** Counters of recent failed sign-ins. Our table, not better-auth's. */
+/** Counters of recent failed sign-ins. This is our table, not better-auth's. */
 export const staffSignInFailures = pgTable(
   'staff_sign_in_failures',
   {
@@ -371,7 +374,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/** Connected apps: the scopes that staff granted to a client. Each authorization has a row of its own. */
+/** Connected apps: the scopes that staff granted to a client. Each authorization has a separate row. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {

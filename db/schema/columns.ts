@@ -18,10 +18,10 @@ export const timestamps = {
 /** Row version. The database increments it at every update, so that a writer can detect a conflict. */
 export const version = () => integer().notNull().default(0);
 
-/** An amount in whole units of its row's currency. Three decimals suffice for every ISO 4217 currency. */
+/** An amount in major units of its row's currency. Three decimals suffice for every ISO 4217 currency. */
 export const money = () => numeric({ precision: 15, scale: 3 });
 
-/** An ISO 4217 code in lower case, as Stripe writes it. */
+/** Currency as an ISO 4217 code in lower case, as Stripe writes it. */
 export const currency = () => text().notNull().default('eur');
 
 /** Bytes: `bytea` in the database. Both drivers return them as a `Uint8Array`. */

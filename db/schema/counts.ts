@@ -59,11 +59,12 @@ const sum = {
   /**
    * `received` sums the payments received on a day, `sent` and `overdue` the amounts due of invoices with that status,
    * `service_renewals` and `item_renewals` the prices of the services and subscription items that renew on a day.
-   * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum the gross amounts that the journal of
-   * accounting has in a month, `net_invoice` and `net_credit` the net amounts. Their day is the first of the month.
+   * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum the gross amounts that the accounting
+   * journal contains for a month, and `net_invoice` and `net_credit` the net amounts. Their day is the first of the
+   * month.
    */
   of: text().notNull(),
-  /** The day. -infinity for sums without a day. */
+  /** The day. It is `-infinity` for sums without a day. */
   day: date().notNull(),
   currency: text().notNull(),
   row_count: bigint({ mode: 'number' }).notNull(),
@@ -73,12 +74,15 @@ const sum = {
 export const sums = pgTable('sums', sum, (t) => [primaryKey({ columns: [t.of, t.day, t.currency] })]);
 export const sumDeltas = pgTable('sum_deltas', sum);
 
-// What customers owe, for the list of receivables. Its writers only mark a customer. From time to time, a writer computes
-// the rows of all marked customers (db/functions/receivables.sql).
+// The amounts that customers owe, for the list of receivables. A write only marks the customer. From time to time, a
+// writer computes the rows of all marked customers (db/functions/receivables.sql).
 
 const total = () => numeric({ precision: 24, scale: 3 }).notNull();
 
-/** What a customer owes in one currency. A row is right if its customer is not marked, and on the days of its validity. */
+/**
+ * The amounts that a customer owes in one currency. A row is up to date if its customer is not marked, and only on the
+ * days of its validity.
+ */
 export const receivables = pgTable(
   'receivables',
   {
@@ -94,10 +98,13 @@ export const receivables = pgTable(
     days_31_60: total(),
     days_61_90: total(),
     over_90_days: total(),
-    /** The date of the customer's last payment and the time of the last note. `-infinity` stands for none. */
+    /**
+     * The date of the customer's last payment, and the time of the last note. `-infinity` means that there is no
+     * payment or note.
+     */
     last_payment: date().notNull(),
     last_note: instant().notNull(),
-    /** The first day on which each invoice has its age group, and the first day on which one has another. */
+    /** The first day on which the row's age groups are correct, and the first day on which they no longer are. */
     valid_from: date().notNull(),
     valid_until: date().notNull(),
   },
@@ -122,13 +129,16 @@ export const receivables = pgTable(
   },
 );
 
-/** Customers whose rows in `receivables` are computed again. */
+/** Customers whose rows in `receivables` must be computed again. */
 export const receivableChanges = pgTable('receivable_changes', { customer_id: integer().notNull() });
 
-// The state at the end of each month, for the reports. Nothing else remembers it. db/functions/month_states.sql writes the
-// rows of a month once, as soon as it is over, and never changes them.
+// The state at the end of each month, for the reports. It is stored nowhere else. db/functions/month_states.sql writes
+// the rows of a month once, as soon as the month is over, and never changes them.
 
-/** An amount of money per month. A third of a price has no end, so it has more decimals than a currency. */
+/**
+ * An amount of money per month. It has more decimals than a currency, because a yearly price divided by twelve may not
+ * be exact.
+ */
 const perMonth = () => numeric({ precision: 24, scale: 6 }).notNull();
 
 export const monthStates = pgTable(
@@ -137,10 +147,11 @@ export const monthStates = pgTable(
     /** The first day of the month. */
     month: date().notNull(),
     /**
-     * `recorded` says that the month has been recorded, `recorded_age` that its age groups have. Both have no currency.
-     * `mrr` counts customers and sums what they pay per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and
-     * `mrr_churn` count and sum the rows of `mrr_changes`. `product_` and a service type counts services and sums their
-     * prices per month. `age_` and an age group (`lib/overdue.ts`) counts customers and sums what they owe.
+     * `recorded` means that the month has been recorded, and `recorded_age` that its age groups have been recorded.
+     * Both have no currency. `mrr` counts customers and sums their payments per month. `mrr_new`, `mrr_expansion`,
+     * `mrr_contraction` and `mrr_churn` count and sum the rows of `mrr_changes`. `product_` with a service type counts
+     * services and sums their prices per month. `age_` with an age group (`lib/overdue.ts`) counts customers and sums
+     * the amounts they owe.
      */
     measure: text().notNull(),
     currency: text().notNull(),
@@ -150,10 +161,10 @@ export const monthStates = pgTable(
   (t) => [primaryKey({ columns: [t.month, t.measure, t.currency] })],
 );
 
-/** Kinds of changes. `first`: the customer paid already when the first month was recorded. */
+/** Kinds of changes. `first` means that the customer was already paying when the first month was recorded. */
 export const MRR_CHANGES = ['first', 'new', 'expansion', 'contraction', 'churn'] as const;
 
-/** What a customer pays more or less per month than in the month that was recorded before. */
+/** The difference between a customer's payments per month and those in the previously recorded month. */
 export const mrrChanges = pgTable(
   'mrr_changes',
   {
@@ -161,7 +172,7 @@ export const mrrChanges = pgTable(
     customer_id: customerId(),
     currency: text().notNull(),
     kind: text().$type<(typeof MRR_CHANGES)[number]>().notNull(),
-    /** The change. The sum of all changes of a customer and a currency is what the customer pays. */
+    /** The change. The changes of a customer in a currency add up to the customer's current payments per month. */
     change: perMonth(),
   },
   (t) => [

@@ -18,7 +18,10 @@ export const customerStatus = pgEnum('customer_status', ['active', 'inactive', '
 /** Languages of the documents of a customer. */
 export const documentLanguage = pgEnum('document_language', ['de', 'en']);
 export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
-/** The Stripe object whose metadata names a customer number, strongest source first. `other`: invoice or checkout. */
+/**
+ * The Stripe object whose metadata names a customer number, strongest source first. `other` stands for an invoice or a
+ * checkout.
+ */
 export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
 
 type NameColumns = Record<'company' | 'first_name' | 'last_name', SQLWrapper>;
@@ -33,7 +36,7 @@ export function customerSortName(c: NameColumns): SQL<string> {
   return sql`lower(left(${customerNameSql(c)}, 100))`;
 }
 
-/** Returns the SQL of the digits after the K (or k) of our own customer numbers. Null for other numbers. */
+/** Returns the SQL of the digits after the K (or k) of our own customer numbers. Returns null for other numbers. */
 export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
   return sql`substring(${customerNumber} from '^[Kk](\\d{1,15})$')::bigint`;
 }
@@ -59,19 +62,25 @@ export const customers = pgTable(
     street: text(),
     postal_code: text(),
     city: text(),
-    /** ISO 3166-1 alpha-2 code. */
+    /** Country as an ISO 3166-1 alpha-2 code. */
     country: text(),
     vat_id: text(),
     tax_exempt: boolean().notNull().default(false),
-    /** The reference that the customer wants in e-invoices, such as a Leitweg-ID. Null for the customer number. */
+    /**
+     * The reference that the customer wants in e-invoices, such as a Leitweg-ID. If null, e-invoices contain the
+     * customer number.
+     */
     buyer_reference: text(),
-    /** Null for the usual language of the customer's country. */
+    /** Language of the customer's documents. If null, it depends on the customer's country. */
     document_language: documentLanguage(),
-    /** Sentence that the customer's documents print instead of the company's. */
+    /** Sentence that the customer's documents print instead of the company's payment terms. */
     payment_terms: text(),
     currency: currency(),
     status: customerStatus().notNull().default('active'),
-    /** Time of the erasure of all personal data, null if not erased. An erased customer is never written again. */
+    /**
+     * Time of the erasure of all personal data. Null if the customer was not erased. An erased customer is never
+     * written again.
+     */
     erased_at: instant(),
     /**
      * All searchable fields, one per line, normalized by `searchForm`. A substring search over all fields is therefore
@@ -91,7 +100,7 @@ export const customers = pgTable(
   },
   (t) => [
     index('customers_search_text_trgm').using('gin', t.search_text.op('gin_trgm_ops')),
-    // The search for a number ignores case, so no two numbers may differ in case only.
+    // The search for a number ignores case, so two numbers must not differ only in case.
     uniqueIndex('customers_number_lower').on(sql`lower(${t.customer_number})`),
     index('customers_email_lower').on(sql`lower(${t.email})`),
     index('customers_name').on(customerSortName(t), t.id),
@@ -115,7 +124,7 @@ export const customerId = () =>
 export const mergedCustomers = pgTable(
   'merged_customers',
   {
-    /** The id that the merged customer had in `customers`. */
+    /** Id that the merged customer had in `customers`. */
     id: integer().primaryKey(),
     customer_number: text().notNull(),
     /** The customer into which it was merged. */
@@ -140,7 +149,7 @@ export interface NotedNumber {
 /** A detail of a customer reported by Stripe: a `ProviderDetail` with its time in ISO 8601. */
 export type NotedDetail = Omit<NotedNumber, 'number'> & {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** The values keyed by column name. An address has four columns. */
+  /** The values keyed by column name. A postal address has four columns. */
   value: Record<string, string | null>;
 };
 
@@ -163,7 +172,10 @@ export const stripeCustomers = pgTable(
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** The reported details from which sync created the customer. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),
-    /** Time when Stripe could not be queried for this customer. The daily job tries again. Otherwise null. */
+    /**
+     * Time since which a query to Stripe about this customer is outstanding, because Stripe did not answer. The daily
+     * job tries again. Null if no query is outstanding.
+     */
     recheck_at: instant(),
     version: version(),
     ...timestamps,
@@ -199,13 +211,13 @@ export const customerNotes = pgTable(
 
 /** A level of payment reminders. */
 export interface ReminderLevel {
-  /** Days after the due date. Null if the level is not used. */
+  /** Days after the due date on which this level is due. Null if the level is not used. */
   days: number | null;
-  /** The text with placeholders, by language. */
+  /** The text of the reminder with placeholders, by language. */
   texts: { de: string; en: string };
 }
 
-/** Settings of the payment reminders that customers get. At most one row. */
+/** Settings of payment reminders. There is at most one row. */
 export const reminderSettings = pgTable(
   'reminder_settings',
   {

@@ -21,7 +21,7 @@ import { subscriptions } from './services';
 export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
 /** VAT category codes of EN 16931 (UNCL 5305), which `lib/customers/tax-category.ts` explains. */
 export const taxCategory = pgEnum('tax_category', ['S', 'Z', 'E', 'AE', 'G', 'O', 'K']);
-/** `cancellation`: of everything that an invoice still claims. `credit_note`: of a part of it. */
+/** `cancellation` credits the whole remaining claim of an invoice. `credit_note` credits a part of it. */
 export const creditNoteKind = pgEnum('credit_note_kind', ['cancellation', 'credit_note']);
 export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
 export const salesDocumentStatus = pgEnum('sales_document_status', [
@@ -37,7 +37,10 @@ export const invoices = pgTable(
   'invoices',
   {
     id: id(),
-    /** Null on drafts. Unique among our own invoices only, since two Stripe accounts may use the same number. */
+    /**
+     * Invoice number. Null for drafts. Unique only among our own invoices, because two Stripe accounts may use the same
+     * number.
+     */
     number: text(),
     customer_id: customerId(),
     subscription_id: integer().references(() => subscriptions.id),
@@ -53,11 +56,15 @@ export const invoices = pgTable(
     paid_at: instant(),
     payment_failed_at: instant(),
     uncollectible: boolean().notNull().default(false),
-    /** Days of the payment reminders, the first one first. Their number is the level of the last reminder. */
+    /** Dates of the payment reminders, the earliest first. Their count is the level of the last reminder. */
     reminded_on: date().array().notNull().default([]),
-    /** Amount paid outside Stripe (cash, or a transfer noted at Stripe). Null if not known yet. */
+    /**
+     * Amount paid outside Stripe (cash, or a transfer that was only recorded at Stripe). Null if it is not known yet.
+     */
     amount_off_stripe: money(),
-    /** Sum of the amounts that credit notes credited, before and after payment. Cancellations are not part of it. */
+    /**
+     * Sum of the amounts that credit notes credited, before and after payment. The sum does not include cancellations.
+     */
     amount_credited: money().notNull().default('0'),
     /**
      * Amount paid from the customer's balance at Stripe. Negative if the invoice also collects an earlier debt, or if
@@ -67,7 +74,7 @@ export const invoices = pgTable(
     /** Id of the payment that a program or staff recorded before sync saw that Stripe collected it. Null otherwise. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
-    /** Id of the invoice's Stripe customer. Null if there is none. */
+    /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     provider_as_of: instant(),
@@ -82,15 +89,15 @@ export const invoices = pgTable(
   },
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
-    // Also finds the start of a number, in any collation of the database.
+    // This index also finds the start of a number, in any collation of the database.
     index('invoices_number').on(t.number.op('text_pattern_ops')),
-    // Finds the end of a number.
+    // This index finds the end of a number.
     index('invoices_number_end').on(sql`reverse(${t.number}) text_pattern_ops`),
     index('invoices_date').on(t.invoice_date, t.id),
     index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
-    // For searches by an amount or by a part of a number.
+    // These indexes serve searches by an amount or by a part of a number.
     index('invoices_unpaid_amount').on(t.amount_due, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_total').on(t.total).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_number')
@@ -98,13 +105,13 @@ export const invoices = pgTable(
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
-    // The orders of the lists by open amount and by due date.
+    // These indexes serve the lists' orders by open amount and by due date.
     index('invoices_amount_due').on(t.amount_due, t.id),
     index('invoices_overdue_amount').on(t.amount_due, t.id).where(sql`${t.status} = 'overdue'`),
     index('invoices_unpaid_due')
       .on(sql`coalesce(${t.due_date}, 'infinity')`, t.id)
       .where(sql`${t.status} in ('sent', 'overdue')`),
-    // The order of the list by due date. Invoices without one come last.
+    // This index serves the list's order by due date. Invoices without a due date come last.
     index('invoices_due_order').on(sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     index('invoices_status_due').on(t.status, sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     // This index is ordered by due date and covers the columns of the sums. The planner only chooses an
@@ -122,15 +129,16 @@ export const invoices = pgTable(
     index('invoices_unpaid')
       .on(t.customer_id, t.currency, t.status, t.amount_due)
       .where(sql`${t.status} in ('sent', 'overdue')`),
-    // The worklist of reminders, by level. The condition is that of `lib/invoices/reminders.ts`.
+    // This index serves the worklist of reminders, by level. Its condition must match the one in
+    // `lib/invoices/reminders.ts`.
     index('invoices_reminders')
       .on(sql`cardinality(${t.reminded_on})`, sql`coalesce(${t.due_date}, ${t.invoice_date})`, t.id)
       .where(sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
         and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`),
     index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
-    // Finds Stripe's invoices. With amount_paid in the condition, no settlement could be a HOT update.
+    // This index finds Stripe's invoices. If its condition used amount_paid, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
-    // Finds Stripe's invoices whose credit notes are not stored yet.
+    // This index finds Stripe's invoices whose credit notes are not stored yet.
     index('invoices_credited')
       .on(t.id)
       .where(sql`${t.stripe_invoice_id} is not null and ${t.amount_credited} > 0`),
@@ -170,7 +178,7 @@ export const salesDocuments = pgTable(
     ...timestamps,
   },
   (t) => [
-    // Finds the highest number of a series by the prefix.
+    // This index finds the highest number of a series by the prefix.
     index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
     index('sales_documents_number_end').on(sql`reverse(${t.document_number}) text_pattern_ops`),
     index('sales_documents_date').on(t.document_date, t.id),
@@ -193,11 +201,11 @@ const line = {
   position: integer().notNull(),
   text: text().notNull(),
   quantity: numeric({ precision: 12, scale: 3 }).notNull(),
-  /** Price without tax, in whole units of the currency of the line's invoice or document. */
+  /** Price without tax, in major units of the currency of the line's invoice or document. */
   unit_price: money().notNull(),
   /** Tax rate in percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
-  /** Null for the usual category of the customer. Issuing an invoice stores the category of each line. */
+  /** Tax category. Null for the usual category of the customer. Issuing an invoice stores the category of each line. */
   tax_category: taxCategory(),
 };
 
@@ -216,7 +224,7 @@ export const invoiceLines = pgTable(
   (t) => [unique('invoice_lines_position').on(t.invoice_id, t.position)],
 );
 
-/** A tax of a Stripe invoice's line. Amounts are decimal text in whole units. */
+/** A tax of a Stripe invoice's line. Amounts are decimal text in major units. */
 export interface KeptTax {
   amount: string;
   /** True if the line's amount contains the tax. */
@@ -240,7 +248,7 @@ export const stripeInvoiceLines = pgTable(
     description: text(),
     period_start: instant(),
     period_end: instant(),
-    /** Null if Stripe reports no quantity, as for some metered prices. */
+    /** Quantity. Null if Stripe reports no quantity, as for some metered prices. */
     quantity: numeric(),
     /** Amount before discounts, in the invoice's currency. It contains the inclusive taxes. */
     amount: money().notNull(),
@@ -285,7 +293,7 @@ export const draftImportKeys = pgTable('draft_import_keys', {
   invoice_id: invoiceId().unique(),
 });
 
-/** Our company as documents name it. At most one row. */
+/** Our company as documents name it. There is at most one row. */
 export const company = pgTable(
   'company',
   {
@@ -294,7 +302,7 @@ export const company = pgTable(
     street: text(),
     postal_code: text(),
     city: text(),
-    /** ISO 3166-1 alpha-2 code. */
+    /** Country as an ISO 3166-1 alpha-2 code. */
     country: text(),
     vat_id: text(),
     tax_number: text(),
@@ -306,7 +314,7 @@ export const company = pgTable(
     contact_phone: text(),
     contact_email: text(),
     bank_name: text(),
-    /** In capitals, without spaces. */
+    /** IBAN in capitals, without spaces. */
     iban: text(),
     bic: text(),
     /** IBANs of further own accounts, separated by commas. Documents do not print them. */
@@ -314,22 +322,24 @@ export const company = pgTable(
     /** Sentence that documents print instead of the usual one with the due date. */
     payment_terms: text(),
     footer: text(),
-    /** PNG or JPEG as a data URL (base64). A checked copy, because documents print it as it is. */
+    /**
+     * PNG or JPEG as a data URL (base64). Only checked pictures are stored, because documents print the logo unchanged.
+     */
     logo: text(),
     ...timestamps,
   },
   (t) => [check('company_single', sql`${t.id} = 1`)],
 );
 
-/** A company, or a customer, as a document names it. Keyed by column name. */
+/** A company or a customer as a document names it, keyed by column name. */
 export type KeptParty = Record<string, string | boolean | null>;
 
-/** The largest PDF file that is stored, in bytes. */
+/** Maximum size of a PDF file that is stored, in bytes. */
 export const MAX_DOCUMENT_BYTES = 4_194_304;
 
 /**
- * Documents of issued invoices. A row keeps the seller and the buyer as they were when the invoice was issued. Its files
- * are made once, as soon as all required fields are known, and never change.
+ * Documents of issued invoices. A row keeps the seller and the buyer as they were when the invoice was issued. Its
+ * files are made once, when all required fields are known, and never change.
  */
 export const invoiceDocuments = pgTable(
   'invoice_documents',
@@ -363,10 +373,10 @@ export const invoiceDocuments = pgTable(
 /** Tax of one rate, with the net amount that it applies to, as decimal text. */
 export type KeptRate = { tax_rate: string | null; net: string; tax: string };
 
-/** A line of Stripe's credit note, as Stripe reported it. Amounts are decimal text in whole units. */
+/** A line of Stripe's credit note, as Stripe reported it. Amounts are decimal text in major units. */
 export interface KeptCreditLine {
   description: string | null;
-  /** Null if Stripe reports no quantity. */
+  /** Quantity. Null if Stripe reports no quantity. */
   quantity: string | null;
   /** Amount before discounts. It contains the inclusive taxes. */
   amount: string;
@@ -376,35 +386,38 @@ export interface KeptCreditLine {
 }
 
 /**
- * Credit notes and cancellations of our own issued invoices, and credit notes that Stripe issued. Amounts are positive. An
- * issued one never changes, but Stripe can void its own.
+ * Credit notes and cancellations of our own issued invoices, and credit notes that Stripe issued. Amounts are positive.
+ * An issued credit note never changes, but Stripe can void its own credit notes.
  */
 export const creditNotes = pgTable(
   'credit_notes',
   {
     id: id(),
-    /** Our numbers are unique. Stripe's need not be, because two Stripe accounts may use the same number. */
+    /**
+     * Number of the credit note. Our own numbers are unique. Stripe's need not be, because two Stripe accounts may use
+     * the same number.
+     */
     number: text().notNull(),
     kind: creditNoteKind().notNull(),
-    /** Null for our own. */
+    /** Stripe's id. Null for our own credit notes. */
     stripe_credit_note_id: text(),
-    /** When Stripe voided its credit note. */
+    /** Time when Stripe voided its credit note. */
     voided_at: instant(),
-    /** All lines of Stripe's credit note. Null for our own, and if Stripe did not report all of them. */
+    /** All lines of Stripe's credit note. Null for our own credit notes, and if Stripe did not report all lines. */
     stripe_lines: jsonb().$type<KeptCreditLine[]>(),
     invoice_id: integer()
       .notNull()
       .references(() => invoices.id),
     customer_id: customerId(),
-    /** The day it was issued. */
+    /** Date of issue. */
     date: date().notNull(),
     currency: currency(),
     subtotal: money().notNull(),
     tax: money().notNull(),
     total: money().notNull(),
     /**
-     * The tax of each rate. Empty for Stripe's credit notes. Rounded so that the taxes of all credit notes of an invoice add
-     * up to that of the invoice.
+     * The tax of each rate. Empty for Stripe's credit notes. The taxes are rounded so that all credit notes of an
+     * invoice add up to the tax of the invoice.
      */
     rates: jsonb().$type<KeptRate[]>().notNull(),
     reason: text(),
@@ -421,12 +434,12 @@ export const creditNotes = pgTable(
   (t) => [
     uniqueIndex('credit_notes_own_number').on(t.number).where(sql`${t.stripe_credit_note_id} is null`),
     uniqueIndex('credit_notes_stripe').on(t.stripe_credit_note_id),
-    // Finds the highest number of the series by the prefix.
+    // This index finds the highest number of the series by the prefix.
     index('credit_notes_number').on(t.number.op('text_pattern_ops')),
     index('credit_notes_invoice').on(t.invoice_id, t.id),
     index('credit_notes_customer').on(t.customer_id, t.created_at, t.id),
     index('credit_notes_date').on(t.date, t.id),
-    // An invoice is cancelled once.
+    // An invoice can be cancelled only once.
     uniqueIndex('credit_notes_cancellation').on(t.invoice_id).where(sql`${t.kind} = 'cancellation'`),
     check('credit_notes_amounts', sql`${t.total} >= 0 and ${t.total} = ${t.subtotal} + ${t.tax}`),
     check('credit_notes_currency_iso', sql`${t.currency} ~ '^[a-z]{3}$'`),
@@ -468,7 +481,7 @@ export const salesDocumentFiles = pgTable(
   ],
 );
 
-/** Settings of the accounting export for DATEV. At most one row. */
+/** Settings of the accounting export for DATEV. There is at most one row. */
 export const accountingSettings = pgTable(
   'accounting_settings',
   {

@@ -16,10 +16,10 @@ export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<
   return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
 }
 
-/** Who wrote a row. */
+/** The actor who wrote a row. */
 export const actor = {
   actor_type: actorType().notNull(),
-  /** Token id, staff id or command name. */
+  /** Id of the actor: a token id, a staff id or a command name. */
   actor_id: text().notNull(),
   actor_name: text().notNull(),
 };
@@ -39,7 +39,8 @@ export const auditLog = pgTable(
   },
   (t) => [
     index('audit_log_entity').on(t.entity, t.entity_id, t.id),
-    // Finds deleted payments, which exist in no other table. Creations, which are most entries, are not in this index.
+    // This index finds deleted payments, which exist in no other table. It leaves out creations, which are most
+    // entries.
     index('audit_log_payment_customer')
       .on(auditedCustomer(t), t.id)
       .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),

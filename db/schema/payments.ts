@@ -24,7 +24,7 @@ export const refundSource = pgEnum('refund_source', ['stripe', 'staff', 'api']);
 export const DECIDED_DISPUTES = ['won', 'lost', 'warning_closed', 'prevented'] as const;
 /** `DECIDED_DISPUTES` as SQL literals, so that PostgreSQL uses the partial index over the undecided disputes. */
 export const decidedDisputes = sql.raw(`('${DECIDED_DISPUTES.join("', '")}')`);
-/** Stripe's statuses of a dispute. `warning_…` is an inquiry, which withdraws no money. */
+/** Stripe's statuses of a dispute. A status `warning_…` means an inquiry, which withdraws no money. */
 export const disputeStatus = pgEnum('dispute_status', [
   'warning_needs_response',
   'warning_under_review',
@@ -46,8 +46,8 @@ export interface PaidBack {
 }
 
 /**
- * Money that a customer paid once, and that is spread over several invoices. Each share is a payment. The amount is the
- * sum of the amounts of these payments, the credit, and what was paid back.
+ * A payment by a customer that is spread over several invoices. Each share is a row in `payments`. The amount is the
+ * sum of the shares, the credit, and the credit that was paid back.
  */
 export const transfers = pgTable(
   'transfers',
@@ -55,7 +55,7 @@ export const transfers = pgTable(
     id: id(),
     customer_id: customerId(),
     amount: money().notNull(),
-    /** The part that belongs to no payment and was not paid back. */
+    /** Part of the amount that belongs to no share and was not paid back. */
     credit: money().notNull(),
     paid_back: jsonb().$type<PaidBack[]>().notNull().default([]),
     currency: currency(),
@@ -86,11 +86,14 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** Amount returned by refunds and lost disputes. Never more than `amount`. */
+    /** Amount returned by refunds and lost disputes. It never exceeds `amount`. */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
-    /** The value that sync last wrote into `amount`. If `amount` differs, a person or a program changed it. */
+    /**
+     * The value that sync last wrote into `amount`. If it differs from `amount`, a person or a program changed the
+     * amount.
+     */
     provider_amount: money(),
     /** The value that sync last wrote into `payment_date`, or null. If `payment_date` differs, sync keeps it. */
     provider_payment_date: date(),
@@ -151,7 +154,7 @@ const moneyBack = {
   ...timestamps,
 };
 
-/** Refunds: made by Stripe, or made elsewhere and recorded by staff or the API. */
+/** Refunds, either made by Stripe, or made elsewhere and recorded by staff or the API. */
 export const refunds = pgTable(
   'refunds',
   {
@@ -159,7 +162,7 @@ export const refunds = pgTable(
     /** Stripe's id. Null if the refund was recorded here and Stripe has not reported it. */
     stripe_refund_id: text().unique(),
     status: refundStatus().notNull(),
-    /** Who reported the refund first. */
+    /** Source that reported the refund first. */
     source: refundSource().notNull(),
   },
   (t) => [
@@ -194,8 +197,8 @@ export const disputes = pgTable(
 );
 
 /**
- * The accounting journal, in the order in which events became known. Rows are only added, so a month that was handed
- * over to the accountant never changes. `book_entries` writes them in the transaction that changes the booked record.
+ * The accounting journal, in the order in which events became known. Rows are only added, so a month that was exported
+ * to the accountant never changes. `book_entries` writes them in the transaction that changes the booked record.
  */
 export const accountingEntries = pgTable(
   'accounting_entries',
@@ -227,7 +230,7 @@ export const accountingEntries = pgTable(
     due_date: date(),
     payment_reference: text(),
     method: text(),
-    /** Tax rate in percent. Set only if `record` is `invoice`. Null if that invoice has no lines. */
+    /** Tax rate in percent. Null unless `record` is `invoice` and the invoice has lines. */
     tax_rate: money(),
     net: money(),
     tax: money(),
@@ -256,7 +259,10 @@ export const importedRefunds = pgTable('imported_refunds', {
   refund_date: date().notNull(),
 });
 
-/** `ignored`: no payment of a customer. `returned`: the money went back, or the entry took it back. */
+/**
+ * `ignored` means that the entry is not a customer's payment. `returned` means that the money went back, or that the
+ * entry took money back.
+ */
 export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
 
 /** Uploaded statements of our own bank account. */
@@ -268,7 +274,7 @@ export const bankStatements = pgTable(
     currency: currency(),
     first_day: date().notNull(),
     last_day: date().notNull(),
-    /** Balances of the file. Null if it has none. */
+    /** Balances in the file. Null if the file contains none. */
     opening: money(),
     closing: money(),
     /** Sum and number of the file's entries, including those that an earlier file contained. */
@@ -292,7 +298,7 @@ export const stripePayouts = pgTable(
   {
     id: id(),
     stripe_payout_id: text().notNull().unique(),
-    /** Negative if Stripe takes money from the bank account. */
+    /** Amount. Negative if Stripe takes money from the bank account. */
     amount: money().notNull(),
     currency: currency(),
     /** Stripe's status, such as `paid`. A payout can still change from `paid` to `failed` days later. */
@@ -300,7 +306,9 @@ export const stripePayouts = pgTable(
     failure_code: text(),
     /** False for a payout that a person made. Stripe does not list the transactions of such a payout. */
     is_automatic: boolean().notNull(),
-    /** Whether Stripe lists all transactions of the payout already. Always false if the payout is not automatic. */
+    /**
+     * Whether Stripe lists all transactions of the payout already. It is always false if the payout is not automatic.
+     */
     is_listed: boolean().notNull(),
     arrival_date: date().notNull(),
     issued_at: instant().notNull(),
@@ -322,18 +330,18 @@ export const stripePayouts = pgTable(
 export interface PayoutSums {
   charges: string;
   charge_count: number;
-  /** Negative, since refunds leave the balance. */
+  /** Sum of the refunds. It is negative, because refunds leave the balance. */
   refunds: string;
   refund_count: number;
-  /** Disputes and all other movements. */
+  /** Sum of disputes and all other movements. */
   others: string;
   other_count: number;
   fees: string;
-  /** The amount that the entries add up to, after fees. */
+  /** Sum of all entries after fees. */
   net: string;
 }
 
-/** Balance transactions of a payout, without the one of the payout itself. */
+/** Balance transactions of a payout, without the transaction of the payout itself. */
 export const stripePayoutEntries = pgTable(
   'stripe_payout_entries',
   {
@@ -342,13 +350,13 @@ export const stripePayoutEntries = pgTable(
       .notNull()
       .references(() => stripePayouts.id, { onDelete: 'cascade' }),
     stripe_transaction_id: text().notNull(),
-    /** Stripe's type, such as `charge`. */
+    /** Stripe's transaction type, such as `charge`. */
     type: text().notNull(),
     amount: money().notNull(),
     fee: money().notNull(),
     net: money().notNull(),
     currency: currency(),
-    /** Id of the charge, refund or dispute. Null for a fee of Stripe. */
+    /** Id of the charge, refund or dispute. Null for a Stripe fee. */
     source_id: text(),
     stripe_payment_intent_id: text(),
     /** Invoice that a charge pays, if Stripe was asked because no payment has the charge's ids. */
@@ -366,8 +374,8 @@ export const stripePayoutEntries = pgTable(
 );
 
 /**
- * Movements of our bank account. An entry is explained as long as the transfer exists that it was recorded as, or the
- * payout of Stripe that it is.
+ * Movements of our bank account. An entry counts as explained while the transfer or the Stripe payout that it is linked
+ * to exists.
  */
 export const bankEntries = pgTable(
   'bank_entries',
@@ -379,9 +387,9 @@ export const bankEntries = pgTable(
     account: text().notNull(),
     currency: currency(),
     day: date().notNull(),
-    /** Negative if money left the account. */
+    /** Amount. Negative if money left the account. */
     amount: money().notNull(),
-    /** Name and IBAN of the other party, and what it wrote. Empty if the bank does not report them. */
+    /** Name and IBAN of the other party, and the purpose. Empty if the bank does not report them. */
     name: text().notNull().default(''),
     iban: text().notNull().default(''),
     purpose: text().notNull().default(''),
@@ -413,7 +421,7 @@ export const bankEntries = pgTable(
   ],
 );
 
-/** The customer to whom the money of an IBAN belongs, as staff decided. */
+/** Rules of staff that assign an IBAN to a customer. Money from this IBAN belongs to the customer. */
 export const bankRules = pgTable(
   'bank_rules',
   {

@@ -29,7 +29,7 @@ export const billingInterval = pgEnum('billing_interval', [
   'three_years',
   'once',
 ]);
-/** The length of a billing interval in months. 0 if the service is billed once. */
+/** The length of a billing interval in months. The length is 0 if the service is billed once. */
 export const INTERVAL_MONTHS = {
   month: 1,
   quarter: 3,
@@ -84,7 +84,10 @@ export const customerServices = pgTable(
     billing_interval: billingInterval().notNull().default('month'),
     start_date: date(),
     next_billing_date: date(),
-    /** The value that sync last wrote into the billing date. If that date differs, a person changed it. */
+    /**
+     * The value that sync last wrote into the next billing date. If it differs from the current date, a person changed
+     * the date.
+     */
     synced_billing_date: date(),
     /** Last day of the service: the end of all subscriptions that bill it, or a date entered by staff. */
     ends_on: date(),
@@ -103,7 +106,7 @@ export const customerServices = pgTable(
     index('customer_services_type_status').on(t.service_type, t.status, t.service_number),
     index('customer_services_server').on(t.server_id),
     index('customer_services_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
-    // Includes the status, because most services of one status may share a billing date, such as null.
+    // Include the status, because most services of one status may share a billing date, such as null.
     index('customer_services_status_billing').on(
       t.status,
       sql`coalesce(${t.next_billing_date}, 'infinity')`,
@@ -129,11 +132,11 @@ export const subscriptions = pgTable(
     /** Planned end. Flexible billing sets it without `cancel_at_period_end`. */
     cancel_at: instant(),
     ended_at: instant(),
-    /** What Stripe does with the invoices while collection is paused. Null if collection is not paused. */
+    /** Stripe's treatment of invoices while collection is paused. Null if collection is not paused. */
     pause_behavior: text(),
     /** Planned end of the pause. Null if no date is set. */
     pause_resumes_at: instant(),
-    /** Time when the checkout of this subscription was completed. Null unless it was paid or needed no payment. */
+    /** Time when the checkout of this subscription was completed. Null if the checkout is neither paid nor free. */
     checkout_completed_at: instant(),
     /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),
@@ -142,7 +145,10 @@ export const subscriptions = pgTable(
     stripe_synced_at: instant(),
     /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
     provider_as_of: instant(),
-    /** Time when the state was decided without asking Stripe. The daily job then asks. Null if nothing is pending. */
+    /**
+     * Time since which a question to Stripe about the state is outstanding. The daily job asks again. Null if none is
+     * outstanding.
+     */
     recheck_at: instant(),
     provider_gone_at: instant(),
     /** Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into that one. */
@@ -150,8 +156,8 @@ export const subscriptions = pgTable(
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),
     /**
-     * True while sync knows this Stripe subscription only from other objects that name it. Generated, so that its index
-     * does not change with every new `provider_as_of`.
+     * True while sync knows this Stripe subscription only from other objects that name it. The column is generated, so
+     * that its index does not change with every new `provider_as_of`.
      */
     is_stub: boolean()
       .notNull()
@@ -215,7 +221,8 @@ export const subscriptionItems = pgTable(
 
 /**
  * The day on which a subscription item is billed again, by the item's id. Items that are not billed again have no row.
- * Triggers of db/functions/sums.sql write the rows with the sums, so that the list of renewals agrees with them.
+ * Triggers in db/functions/sums.sql write these rows together with the sums, so that the list of renewals agrees with
+ * the sums.
  */
 export const itemRenewals = pgTable(
   'item_renewals',

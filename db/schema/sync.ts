@@ -55,14 +55,14 @@ export const stripeEvents = pgTable(
     stripe_created: instant().notNull(),
     object_id: text(),
     stripe_customer_id: text(),
-    /** Signed body as text, since jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
+    /** Signed body as text, because jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
     payload: text().notNull(),
-    /** Set for a checkout whose body was removed. Null for all other events. */
+    /** Fields of a checkout whose body was removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
     error_code: text(),
-    /** Explains why the event can never be applied. Null if a retry may succeed. */
+    /** Reason why the event can never be applied. Null if a retry may succeed. */
     failure_reason: text(),
     warnings: jsonb().$type<string[]>().notNull().default([]),
     changes: jsonb().$type<FieldChange[]>().notNull().default([]),
@@ -108,13 +108,13 @@ export const alerts = pgTable('alerts', {
   cause: text().primaryKey(),
   message: text().notNull(),
   started_at: instant().notNull(),
-  /** Null while the problem lasts. */
+  /** End of the problem. Null while the problem lasts. */
   ended_at: instant(),
   /** Channels that have not yet received the alert's current state: its start or its end. */
   pending: jsonb().$type<string[]>().notNull().default([]),
-  /** Failed deliveries of the current state. */
+  /** Number of failed deliveries of the current state. */
   attempts: integer().notNull().default(0),
-  /** Why the last delivery failed. Null if it succeeded. */
+  /** Reason why the last delivery failed. Null if it succeeded. */
   failure: text(),
   /** Time of the next delivery, and the end of the lease of a process that is delivering. */
   next_attempt_at: instant(),
@@ -217,7 +217,7 @@ export const reconciliationFailures = pgTable(
   ],
 );
 
-/** Ids that a run has read from Stripe's lists. Stored in a table, since memory may not hold them all. */
+/** Ids that a run has read from Stripe's lists. Stored in a table, because memory may not hold all of them. */
 export const reconciliationSeen = pgTable(
   'reconciliation_seen',
   {

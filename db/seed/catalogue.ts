@@ -82,7 +82,7 @@ export function clientsOf(
   return customers.map((customer) => ({
     customer,
     services: held.get(customer.id) ?? [],
-    /** Ids of the customer's Stripe customers. Usually one, rarely two. */
+    /** Ids of the customer's Stripe customers. There is usually one, and rarely two. */
     stripeIds: (known.get(customer.id) ?? []).map(({ stripe_customer_id }) => stripe_customer_id),
   }));
 }

@@ -18,7 +18,7 @@ const REASONS = ['Server was down for a day', 'Price agreed on the phone', 'Orde
 
 /**
  * Builds credit notes over the first line of the latest paid invoices outside Stripe, and cancellations of the latest
- * cancelled ones. The older cancelled invoices have none, as if an earlier release had cancelled them.
+ * cancelled invoices. Older cancelled invoices have no cancellation, as if an earlier release had cancelled them.
  */
 export function buildCreditNotes(
   { chance, calendar }: SeedContext,

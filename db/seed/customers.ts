@@ -10,7 +10,7 @@ import {
   type SubscriptionRow,
 } from './rows';
 
-/** Builds companies and private persons. Some have no e-mail address, and no address can receive mail. */
+/** Builds companies and private persons. Some have no e-mail address, and no e-mail address can receive mail. */
 export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
   const taken = new Set<string>();
   const companies = new Set<string>();
@@ -71,7 +71,9 @@ function nameOf(chance: Chance, place: Place, city: string, kind: Kind) {
   return { first, last, company, mailbox };
 }
 
-/** Returns an unused address (`anna.weiss@…`, then `anna.weiss2@…`), since an address belongs to one customer. */
+/**
+ * Returns an unused e-mail address (`anna.weiss@…`, then `anna.weiss2@…`), because an address belongs to one customer.
+ */
 function uniqueAddress(mailbox: string, taken: Set<string>): string {
   let address = mailbox;
   for (let n = 2; taken.has(address); n++) address = mailbox.replace('@', `${n}@`);
@@ -115,8 +117,8 @@ export function billedByStripe(
 }
 
 /**
- * Gives each Stripe customer that is linked only by e-mail address a customer of its own, as sync does, and moves its
- * Stripe-managed records there. Its services stay with the customer to whom they were sold.
+ * Creates a separate customer for each Stripe customer that is linked only by e-mail address, as sync does, and moves
+ * its Stripe-managed records there. Its services stay with the customer to whom they were sold.
  */
 export function fileProposals(rows: SeedRows): SeedRows {
   const proposed = rows.stripe_customers.filter(({ linked_by }) => linked_by === 'email');

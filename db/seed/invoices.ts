@@ -180,7 +180,7 @@ function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): Inv
   }
 }
 
-/** Returns false without a due date, or with one in the next seven days, which a running demo would pass. */
+/** Returns false if there is no due date, or if it is in the next seven days, because a running demo could pass it. */
 function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
   return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
 }

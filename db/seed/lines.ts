@@ -159,7 +159,10 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
   };
 }
 
-/** Tax rate in percent. 0 if tax-exempt, outside the EU, or with a VAT id in another EU country (reverse charge). */
+/**
+ * Tax rate in percent. The rate is 0 for a tax-exempt customer, outside the EU, or with a VAT id of another EU country
+ * (reverse charge).
+ */
 function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);
   if (tax_exempt || vatRate === null) return 0;

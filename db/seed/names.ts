@@ -102,7 +102,7 @@ export const NAMES: Record<Language, Names> = {
   },
 };
 
-/** Converts a name to Latin letters and digits for addresses: `Bäckerei Größ` becomes `baeckerei-groess`. */
+/** Converts a name to Latin letters and digits for e-mail addresses: `Bäckerei Größ` becomes `baeckerei-groess`. */
 export function slugOf(name: string): string {
   return name
     .toLowerCase()

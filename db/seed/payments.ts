@@ -14,7 +14,7 @@ import {
   type SeedContext,
 } from './rows';
 
-/** Age in days. Older payments of local invoices have the source `import`, as if they came from a file. */
+/** Age in days above which payments of local invoices have the source `import`, as if they came from a file. */
 const IMPORTED_BEFORE_DAYS = 600;
 const SPLIT = 0.04;
 

@@ -34,7 +34,7 @@ type Seeded<Name, Row> = Omit<
   | 'is_stub'
   | 'tax_category'
   | 'version'
-  // Credit notes are listed by their time.
+  // Lists sort credit notes by this time.
   | (Name extends 'credit_notes' ? DocumentColumn : 'created_at')
 >;
 type DocumentColumn = 'pdf' | 'xml' | 'pdf_sha256' | 'made_at';
@@ -58,8 +58,8 @@ export interface SeedContext {
 }
 
 /**
- * A date this many days before or after today is past or future everywhere. Time zones range from UTC-12 to
- * UTC+14, so only an instant at least two UTC days from today is past or future in every time zone.
+ * Number of days before or after today at which a date is past or future in every time zone. Time zones range from
+ * UTC-12 to UTC+14, so only an instant at least two UTC days from today is past or future in every time zone.
  */
 export const SAFE_DAYS = 2;
 

@@ -231,7 +231,8 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
     return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
   }
   if (status === 'incomplete') {
-    // Begin at the latest time that is past in every time zone, since Stripe waits only 23 hours for the first payment.
+    // Begin at the latest time that is past in every time zone, because Stripe waits only 23 hours for the first
+    // payment.
     const begins = calendar.instant(-2, second);
     return { ...terms, begins, periodEnd: addMonths(begins, months) };
   }

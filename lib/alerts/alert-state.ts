@@ -13,7 +13,7 @@ export interface AlertState {
   delivered_at: Date | null;
 }
 
-/** A current problem. */
+/** A problem that exists now. */
 export interface Problem {
   cause: string;
   message: string;
@@ -58,7 +58,8 @@ export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
 }
 
 /**
- * Notes the outcome of a delivery. Returns null if the alert has changed since, because its new state is not delivered.
+ * Records the outcome of a delivery. Returns null if the alert has changed since, because its new state is not
+ * delivered.
  *
  * @param failures the error of each channel that failed, by channel
  */
@@ -93,7 +94,7 @@ function isSameState(one: AlertState, other: AlertState): boolean {
 /** Codes of the problems that are reported. `database_down` also covers a database that is not migrated. */
 export type Cause = Alert['code'] | 'database_down' | 'test';
 
-/** What to do about each problem. docs/operations.md says more. */
+/** Advice on what to do about each problem. docs/operations.md says more. */
 const ADVICE: Record<Cause, string> = {
   database_down:
     'Start the database, or correct DATABASE_URL. If the log says that it is not migrated, run npm run db:migrate. Stripe delivers events again by itself.',

@@ -3,12 +3,16 @@ import type { Env } from '../env';
 import type { AlertState } from './alert-state';
 import { adviceFor } from './alert-state';
 
-/** A way to reach people. */
+/** A way to notify people of an alert. */
 export interface Channel {
   name: 'webhook' | 'mail';
   /** Destination for display, without secrets: a host, or e-mail addresses. */
   target: string;
-  /** @throws DeliveryError if the receiver does not accept the alert */
+  /**
+   * Sends the message about the start or the end of an alert.
+   *
+   * @throws DeliveryError if the receiver does not accept the alert
+   */
   send(alert: AlertState, now: Date): Promise<void>;
 }
 
@@ -75,7 +79,7 @@ async function postSigned(
       'webhook-signature': `v1,${signature}`,
     },
     body,
-    redirect: 'manual', // a redirect would send the alert to an address that is not configured
+    redirect: 'manual', // A redirect would send the alert to a URL that is not configured.
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).catch((error: unknown) => {
     throw new DeliveryError(reasonOf(error));
@@ -89,7 +93,8 @@ async function sendMail(
   alert: AlertState,
   publicUrl: string,
 ): Promise<void> {
-  const { createTransport } = await import('nodemailer'); // loaded when used, because few processes send mail
+  // Load nodemailer only when needed, because few processes send mail.
+  const { createTransport } = await import('nodemailer');
   const { protocol, hostname, port, username, password } = new URL(smtpUrl);
   const transport = createTransport({
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -121,7 +126,7 @@ async function sendMail(
   }
 }
 
-/** Returns a short reason without text from the receiver, which might contain addresses or secrets. */
+/** Returns a short reason without text from the receiver, which might contain e-mail addresses or secrets. */
 function reasonOf(error: unknown): string {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e.name === 'TimeoutError') return 'no answer within 10 seconds';

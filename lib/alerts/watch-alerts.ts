@@ -62,7 +62,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
     const names = channels.map(({ name }) => name);
-    /** Starts and ends the alerts whose cause fulfils `isMeant`, and delivers the alerts of the store. */
+    /** Starts and ends the alerts whose cause `isMeant` accepts, and delivers the alerts of the store. */
     const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
       const problems = found.filter(({ cause }) => isMeant(cause));
       await attempt(deps, () =>
@@ -92,7 +92,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
 
 const DOWN = { cause: 'database_down', message: 'The service cannot use its database.' };
 
-/** Joins the messages of the same cause, such as two addresses from which many apps registered. */
+/** Joins the messages of the same cause, such as two IP addresses from which many apps registered. */
 function toProblems(alerts: { code: string; message: string }[]): Problem[] {
   const messages = new Map<string, string[]>();
   for (const { code, message } of alerts) messages.set(code, [...(messages.get(code) ?? []), message]);
@@ -209,7 +209,7 @@ function databaseStore(db: Database): AlertStore {
   return {
     list: () => read(db),
     change: async (work) => {
-      const planned = work(await read(db)); // usually nothing has changed, so no lock is needed
+      const planned = work(await read(db)); // Usually nothing has changed, so no lock is needed.
       if (toList(planned).length === 0) return planned;
       return transact(
         db,
@@ -274,7 +274,7 @@ function fileStore(env: Pick<Env, 'dataDir' | 'databaseUrl'>): AlertStore {
         const kept = [...known.filter(({ cause }) => !causes.has(cause)), ...toList(changed)];
         const draft = `${file}.${process.pid}.tmp`;
         writeFileSync(draft, JSON.stringify(kept), { mode: 0o600 });
-        renameSync(draft, file); // atomic, so that a crash leaves the old or the new state
+        renameSync(draft, file); // The rename is atomic, so that a crash leaves the old or the new state.
         return changed;
       } finally {
         unlock();
@@ -295,7 +295,7 @@ function isWritable(folder: string): boolean {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    return false; // the caller then uses the temporary folder
+    return false; // The caller then uses the temporary folder.
   }
 }
 

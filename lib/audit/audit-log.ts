@@ -53,9 +53,9 @@ export interface AuditEntry {
     | 'transfer';
   /** The id of the record, or the `auditNumber` of its key if the key is text. */
   entity_id: number;
-  /** The whole row before the change. Null for a creation. */
+  /** The whole row before the change. Null if the row was created. */
   before: Record<string, unknown> | null;
-  /** The whole row after the change. Null for a deletion. */
+  /** The whole row after the change. Null if the row was deleted. */
   after: Record<string, unknown> | null;
 }
 
@@ -109,7 +109,10 @@ export async function listAuditOf(db: Database, entity: AuditEntry['entity'], fi
 
 export type AuditRow = Awaited<ReturnType<typeof listAudit>>[number];
 
-/** Returns the fields that differ before and after, except `updated_at`. Empty for a creation or a deletion. */
+/**
+ * Returns the names of the fields that a change altered, except `updated_at`. Returns no names for a creation or a
+ * deletion.
+ */
 export function changedFields({ before, after }: Pick<AuditRow, 'before' | 'after'>) {
   if (!before || !after) return [];
   return Object.keys({ ...before, ...after })

@@ -16,7 +16,10 @@ export type DueStep = 'password' | 'two_factor';
 
 export type StaffSession = NonNullable<Awaited<ReturnType<typeof findStaffSession>>>;
 
-/** Finds the person who is signed in by the request's session cookie. Null if there is no session or a step is due. */
+/**
+ * Finds the person who is signed in by the request's session cookie. Returns null if there is no session or a step is
+ * due.
+ */
 export async function findStaff(runtime: Runtime, headers: Headers): Promise<StaffMember | null> {
   const found = await findStaffSession(runtime, headers);
   return found?.due === null ? found.staff : null;

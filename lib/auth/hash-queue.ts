@@ -3,12 +3,12 @@ import { perProcess } from '@/db/per-process';
 import { AppError } from '../errors';
 
 interface HashQueueLimits {
-  /** Maximum number of hashes that run at the same time. */
+  /** Maximum number of hashes that may run at the same time. */
   running: number;
   /** Maximum number of hashes that wait. */
   waiting: number;
   /**
-   * Maximum number of running and waiting hashes for unknown devices of one network, so that other networks find a
+   * Maximum number of running and waiting hashes for unknown devices of one network, so that other networks also get a
    * place.
    */
   ofNetwork: number;

@@ -6,10 +6,10 @@ import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
 import { AUTH_PATH, COOKIE_PREFIX } from './sign-in-paths';
 
-/** The origin of a sign-in: a device that the account knows, or the client's address. */
+/** The origin of a sign-in: a device that the account knows, or the client's IP address. */
 export interface SignInOrigin {
   deviceId: string | null;
-  /** The client's address as `countedAddress` returns it. */
+  /** The client's IP address as `countedAddress` returns it. */
   address: string;
 }
 
@@ -19,7 +19,7 @@ const STRANGERS = 'strangers';
  * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
  * Strangers cannot lock out a device that the account knows, because such a device has its own counter.
  *
- * @param email as typed, even if no account has it
+ * @param email the email address as typed, even if no account has it
  * @returns null if the attempt is allowed, otherwise the time of the next allowed attempt. A refused attempt is not
  *   counted.
  */
@@ -59,7 +59,7 @@ export async function countSignIn(
   );
 }
 
-/** Returns when the next attempt is allowed, without counting one. Null if it is allowed now. */
+/** Returns when the next attempt is allowed, without counting one. Returns null if it is allowed now. */
 export async function findSignInWait(
   db: Database,
   email: string,
@@ -87,8 +87,8 @@ export function secondsUntil(until: Date, now: Date): number {
 }
 
 /**
- * Uncounts a sign-in that succeeded: resets the counter of its device or address, and subtracts the sign-in from the
- * counters that the address shares with others.
+ * Uncounts a sign-in that succeeded: resets the counter of its device or IP address, and subtracts the sign-in from the
+ * counters that the IP address shares with others.
  *
  * @param counted how often the sign-in was counted: twice with a second factor, for the password and for the code
  */
@@ -144,7 +144,9 @@ const MAX_STRANGE_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
-/** Counts a failure of an address or known device. From the fifth on, the wait doubles from 30 seconds to an hour. */
+/**
+ * Counts a failure of an IP address or a known device. From the fifth on, the wait doubles from 30 seconds to an hour.
+ */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
   const delay = Math.min(FIRST_DELAY_MS * 2 ** (failures - FREE_FAILURES), HOUR_MS);
@@ -189,7 +191,10 @@ export interface DeviceOwner {
   secret: string;
 }
 
-/** Returns the name of an account's device cookie. Each account has its own, since several may use one browser. */
+/**
+ * Returns the name of an account's device cookie. Each account has its own cookie, because several accounts may use one
+ * browser.
+ */
 export function deviceCookieName(email: string, isSecure: boolean): string {
   return `${isSecure ? '__Secure-' : ''}${COOKIE_PREFIX}.device.${accountKey(email).slice(0, 16)}`;
 }
@@ -206,7 +211,9 @@ export function deviceCookie(
   return `${deviceCookieName(owner.email, world.isSecure)}=${value}; ${flags}${world.isSecure ? '; Secure' : ''}`;
 }
 
-/** Returns the device id in a device cookie. Null if it has expired, is forged or is older than the password. */
+/**
+ * Returns the device id in a device cookie. Returns null if it has expired, is forged or is older than the password.
+ */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];
   if (id === '' || Number(end) * 1000 <= now.getTime()) return null;

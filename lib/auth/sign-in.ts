@@ -58,7 +58,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts the attempt, inside the queue. Refuse a client that must wait before it enters
+  // better-auth's hook counts the attempt, inside the queue. So first refuse a client that must wait, before it enters
   // the queue.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
@@ -136,7 +136,7 @@ const KEPT_MS = 120_000;
 /**
  * Returns the options with which the browser asks for a passkey. They name no account, since the passkey reveals it.
  *
- * @throws AppError too_many_requests after twenty requests of one address in a minute; unavailable
+ * @throws AppError too_many_requests after twenty requests from one IP address in a minute; unavailable
  */
 export async function beginPasskeySignIn(
   runtime: Runtime,
@@ -173,7 +173,7 @@ export async function finishPasskeySignIn(
 /**
  * Finds the origin of a sign-in to an account.
  *
- * @param headers the client's headers: `x-forwarded-for` has the address, `cookie` identifies a known device
+ * @param headers the client's headers: `x-forwarded-for` contains the IP address, `cookie` identifies a known device
  */
 async function findOrigin(runtime: Runtime, email: string, headers: Headers): Promise<SignInOrigin> {
   const name = deviceCookieName(email, isSecure(runtime));
@@ -183,7 +183,10 @@ async function findOrigin(runtime: Runtime, email: string, headers: Headers): Pr
   return { deviceId, address: countedAddress(headers.get('x-forwarded-for')) };
 }
 
-/** Returns the `Set-Cookie` header that makes a device known. Empty if the account is missing or has no password. */
+/**
+ * Returns the `Set-Cookie` header that makes a device known. Returns no header if the account is missing or has no
+ * password.
+ */
 export async function rememberDevice(
   runtime: Runtime,
   email: string,
@@ -204,7 +207,10 @@ async function findOwner(runtime: Runtime, email: string): Promise<DeviceOwner |
   return { email, passwordHash, secret: staffSecret(runtime.env, runtime.randomBytes) };
 }
 
-/** Returns the stored password hash. Null if no account has the email address, or the account has no password yet. */
+/**
+ * Returns the stored password hash. Returns null if no account has the email address, or the account has no password
+ * yet.
+ */
 export async function findPasswordHash(db: Database, email: string): Promise<string | null> {
   const [account] = await db
     .select({ passwordHash: staffAccounts.password })
@@ -236,14 +242,17 @@ function inWords(seconds: number): string {
 
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
-  /** The email address as typed. Only its account's id is logged, since people type passwords into the wrong field. */
+  /**
+   * The email address as typed. Only its account's id is logged, because people sometimes type a password into this
+   * field.
+   */
   email?: string;
   /** The client's headers. */
   headers: Headers;
 }
 
 /**
- * Logs a sign-in that failed because of wrong input, with the client's address and the account.
+ * Logs a sign-in that failed because of wrong input, with the client's IP address and the account.
  *
  * @throws the error of the sign-in
  */
@@ -257,7 +266,7 @@ export async function logFailedSignIn<T>(
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
     const address = countedAddress(headers.get('x-forwarded-for'));
-    // Query for unknown addresses too, so that the response time does not reveal whether an account exists.
+    // Query for unknown email addresses too, so that the response time does not reveal whether an account exists.
     const staff_id = email === undefined ? undefined : await findStaffId(runtime, email);
     runtime.log.warn({ by, address, staff_id }, 'sign-in failed');
     throw error;
@@ -277,7 +286,9 @@ async function findStaffId({ db }: Runtime, email: string): Promise<string | nul
  * small.
  */
 const MAX_CLEARED = 100;
-/** Age in milliseconds at which a rate limit row is deleted, longer than any window of better-auth's rate limits. */
+/**
+ * Age in milliseconds at which a rate limit row is deleted. It is longer than any window of better-auth's rate limits.
+ */
 const COUNTED_MS = 3_600_000;
 
 /** Deletes expired sessions, verifications, sign-in counters and rate limits, at most 100 rows of each. */

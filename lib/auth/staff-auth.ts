@@ -30,7 +30,7 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** The rate limit of sign-in requests from one address, for all accounts. The window is in seconds. */
+/** The rate limit of sign-in requests from one IP address, over all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 export const PASSWORD_PATH = '/sign-in/email';
 
@@ -67,7 +67,7 @@ function createStaffAuth(runtime: Runtime) {
       },
     }),
     plugins: [
-      twoFactor({ twoFactorCookieMaxAge: 600 }), // checks codes of authenticator apps and recovery codes
+      twoFactor({ twoFactorCookieMaxAge: 600 }), // The plugin checks codes of authenticator apps, and recovery codes.
       passkeyPlugin(env.publicUrl, async (id, passkey) => {
         const user = await getStaffUser(db, { id });
         await auditStaff(db, staffActor(user), 'add_passkey', user, user, { passkey });
@@ -136,7 +136,7 @@ export const PASSKEY_COOKIE = 'passkey';
 /**
  * Configures passkeys. A passkey counts as two factors, so the device must verify its owner.
  *
- * @param note is called with the passkey's name just before the passkey is stored
+ * @param note function that is called with the passkey's name just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({
@@ -163,9 +163,13 @@ function requireVerifiedUser(isVerified: boolean | undefined): void {
   if (!isVerified) throw new APIError('UNAUTHORIZED', {});
 }
 
-/** The header in which we send the client's address to better-auth. A client's own header of this name is dropped. */
+/**
+ * The header in which we send the client's IP address to better-auth. A client's own header of this name is dropped.
+ */
 export const ADDRESS_HEADER = 'x-w5t-address';
-/** The header in which we send the id of a known device to better-auth. A client's own header is dropped. */
+/**
+ * The header in which we send the id of a known device to better-auth. A client's own header of this name is dropped.
+ */
 const DEVICE_HEADER = 'x-w5t-device';
 
 export interface Credentials {
@@ -183,7 +187,7 @@ function originOf(headers: Headers | undefined): SignInOrigin {
 
 interface Asked {
   path: string;
-  /** Sent as JSON by POST. Without a body the request is a GET. */
+  /** Body, sent as JSON by POST. If absent, the request is a GET. */
   body?: object;
   /** The client's headers. */
   headers: Headers;

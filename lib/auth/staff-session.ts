@@ -11,16 +11,20 @@ import { type Credentials, getStaffAuth } from './staff-auth';
 
 export type { StaffMember };
 
-/** Returns the session of the request, even if a step is due. Null without a session. Queries once per request. */
+/**
+ * Returns the session of the request, even if a step is due. Returns null if there is no session. Queries once per
+ * request.
+ */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
-  const sent = await headers(); // read first, because it stops Next from rendering the page at build time
+  // Read the headers first, because this stops Next from rendering the page at build time.
+  const sent = await headers();
   const runtime = await getRuntime().catch(showUnavailable);
   return findStaffSession(runtime, sent).catch(async (error: unknown) =>
     showUnavailable(await explainFailure(runtime, error)),
   );
 });
 
-/** Returns the signed-in person. Null if there is no session or a step is due. */
+/** Returns the signed-in person. Returns null if there is no session or a step is due. */
 export async function currentStaff(): Promise<StaffMember | null> {
   const session = await currentSession();
   return session?.due === null ? session.staff : null;
@@ -33,14 +37,15 @@ function showUnavailable(error: unknown): never {
 }
 
 /**
- * Requires a session without a due step. Every staff page and action starts with this. Without a session it redirects
- * to the sign-in page. If the person must first choose a password or add a second factor, it redirects to that page.
+ * Requires a session without a due step. Every staff page and action starts with this. If there is no session, it
+ * redirects to the sign-in page. If the person must first choose a password or add a second factor, it redirects to the
+ * page for this step.
  */
 export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
 }
 
-/** Like `requireStaff`, but returns the session. Used by staff who change their own login. */
+/** Like `requireStaff`, but returns the session. Use it for staff who change their own login. */
 export async function requireSession(): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due === null) return session;
@@ -55,7 +60,10 @@ export async function requireSessionFor(step: DueStep): Promise<StaffSession> {
   return requireSession();
 }
 
-/** Requires a session with a due step. Redirects to `next` if no step is due, or to sign-in without a session. */
+/**
+ * Requires a session with a due step. Redirects to `next` if no step is due, or to the sign-in page if there is no
+ * session.
+ */
 export async function requireDueSession(next: string): Promise<StaffSession> {
   const session = await currentSession();
   if (session?.due) return session;
@@ -67,7 +75,7 @@ export async function requireAdmin(): Promise<StaffMember> {
   const staff = await requireStaff();
   if (staff.role === 'admin') return staff;
   const sent = await headers();
-  // Next cannot show the 403 page for a form sent without scripts. The form's page shows it after a redirect.
+  // Next cannot show the 403 page for a form sent without JavaScript. Redirect to the form's page, which shows it.
   if (sent.has('content-type') && !sent.has('next-action')) redirect(sent.get(PATH_HEADER) ?? '/admin');
   forbidden();
 }

@@ -71,7 +71,7 @@ export function toStaffRole(role: string): StaffRole {
 /**
  * Returns a password and its hash. Generates a password if none is given.
  *
- * @throws AppError validation_failed; too_many_requests while too many people sign in
+ * @throws AppError validation_failed; too_many_requests if too many people are signing in
  */
 export async function choosePassword({ randomBytes }: StaffWorld, given: string | undefined) {
   const password = given ?? randomBytes(15).toString('base64url');
@@ -146,7 +146,7 @@ async function workNoted(tx: Database, actor: Actor, key: StaffKey, verb: string
 /**
  * Checks that a member of staff may lose their role or be removed.
  *
- * @throws AppError conflict for the actor's own login, and for the last admin
+ * @throws AppError conflict if the login is the actor's own or the last admin's
  */
 export async function requireDispensable(tx: Database, actor: Actor, user: StaffUser): Promise<void> {
   if (actor.type === 'staff' && actor.id === user.id) {

@@ -26,7 +26,7 @@ import { undoReturn } from './returns';
 
 const e = bankEntries;
 
-/** Books the entries for which a rule names the customer, if the amount equals exactly what is open. */
+/** Books the entries for which a rule names the customer, if the amount equals the open amount exactly. */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -48,10 +48,13 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
-/** Number of entries whose proposals are read together, so that what was booked before counts. */
+/**
+ * Number of entries whose proposals are read together. The proposals of the next group then see what these entries
+ * paid.
+ */
 const AT_ONCE = 100;
 
-/** Books the first proposal of each entry that passes the test. An invoice is paid by one entry at most. */
+/** Books the first proposal of each entry if `passes` accepts it. Each invoice is paid by at most one entry. */
 async function bookProposed(
   db: Database,
   entries: EntryRow[],
@@ -76,7 +79,12 @@ async function bookProposed(
 /** Maximum number of entries that one click books, so that the answer does not take minutes. */
 export const MAX_BOOKED_AT_ONCE = 300;
 
-/** Books all exact matches of a statement, at most 300. @returns how many @throws AppError not_found */
+/**
+ * Books all exact matches of a statement, at most 300.
+ *
+ * @returns the number of booked entries
+ * @throws AppError not_found
+ */
 export async function bookExactMatches(
   db: Database,
   statementId: number,
@@ -87,14 +95,14 @@ export async function bookExactMatches(
   return bookProposed(db, open, writer, ({ is_exact }) => is_exact);
 }
 
-/** A share of an entry, as the page proposed it: an invoice and thousandths. */
+/** A proposed share of an entry: an invoice, and an amount in thousandths. */
 interface EntryShare {
   invoice_id: number;
   amount: number;
 }
 
 /**
- * Books an entry as a transfer of a customer. What no share takes is the customer's credit.
+ * Books an entry as a transfer of a customer. The amount beyond all shares becomes the customer's credit.
  *
  * @param remember whether a rule assigns the other party's account to the customer from now on
  * @throws AppError not_found; conflict if the entry is explained, or an invoice owes less than its share
@@ -192,7 +200,7 @@ async function book(
 }
 
 /**
- * Explains an entry as a payout of Stripe. Books no payment, since the payments of the payout are recorded already.
+ * Explains an entry as a payout of Stripe. Books no payment, because the payments of the payout are already recorded.
  *
  * @throws AppError not_found; conflict if the entry is explained, or if it is no longer proposed as this payout
  */
@@ -209,7 +217,7 @@ export async function explainAsPayout(
   await movePayout(db, id, { from: null, to: payoutId }, writer);
 }
 
-/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry changed meanwhile */
+/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry has changed in the meantime */
 async function movePayout(
   db: Database,
   id: number,
@@ -268,7 +276,12 @@ export async function setEntryState(
   await explain(db, [entry.id], state, writer);
 }
 
-/** Ignores all outgoing entries of a statement that return nothing. @returns how many @throws AppError not_found */
+/**
+ * Ignores all outgoing entries of a statement that do not return a payment.
+ *
+ * @returns the number of ignored entries
+ * @throws AppError not_found
+ */
 export async function ignoreOutgoing(
   db: Database,
   statementId: number,
@@ -320,7 +333,7 @@ async function explain(
   });
 }
 
-/** Assigns an account to a customer, instead of the customer that an earlier rule named. */
+/** Assigns an account to a customer. This replaces an earlier rule for the account. */
 async function saveRule(
   db: Database,
   iban: string,
@@ -345,7 +358,7 @@ async function saveRule(
   });
 }
 
-/** Deletes a rule. What it booked stays. */
+/** Deletes a rule. Payments that it booked stay. */
 export async function deleteRule(db: Database, id: number, { actor }: PaymentWriter): Promise<void> {
   await transact(db, async (tx) => {
     const [row] = await tx.delete(bankRules).where(eq(bankRules.id, id)).returning();

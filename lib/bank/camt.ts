@@ -23,7 +23,7 @@ const parser = new XMLParser({
   removeNSPrefix: true,
   parseTagValue: false,
   parseAttributeValue: false,
-  // The five entities of XML are decoded. A document type, which could declare others, is refused before.
+  // The parser decodes XML's five entities. A document type, which could declare others, is refused before.
   processEntities: true,
   isArray: (_name, _path, _leaf, isAttribute) => !isAttribute,
 });
@@ -33,9 +33,9 @@ export const isXml = (text: string): boolean => text.trimStart().startsWith('<')
 
 /**
  * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
- * transactions becomes one entry for each if all of them have an amount.
+ * transactions becomes one entry per transaction if all of them have an amount.
  *
- * @throws AppError validation_failed with line and reason
+ * @throws AppError validation_failed with the line and the reason
  */
 export function readCamt(text: string): Statement {
   const declared = /<!(DOCTYPE|ENTITY)/i.exec(text);
@@ -88,7 +88,7 @@ function all(of: Element | undefined, ...path: string[]): Element[] {
   );
 }
 
-/** Returns the text of the first element at a path. Empty if the element does not exist. */
+/** Returns the text of the first element at a path. Returns '' if the element does not exist. */
 function textAt(of: Element | undefined, ...path: string[]): string {
   const [found] = all(of, ...path);
   return found ? textOf(found) : '';
@@ -133,7 +133,7 @@ function toBalance(balance: Element, line: number) {
   return { code: textAt(balance, 'Tp', 'CdOrPrtry', 'Cd'), amount, currency, day: toDay(day, 'iso', line) };
 }
 
-/** Reads `Amt` and `CdtDbtInd` of an element. */
+/** Reads the signed amount from `Amt` and `CdtDbtInd` of an element. */
 function toSigned(of: Element, line: number, sign = textAt(of, 'CdtDbtInd')) {
   const [amount] = all(of, 'Amt');
   const currency = toCurrency(String(amount?.['@Ccy'] ?? ''), line);
@@ -187,7 +187,10 @@ function amountOf(one: Element, entry: Element, currency: string, line: number):
   return its === currency ? amount : null;
 }
 
-/** Returns the other party and the purpose. It is the debtor if money arrives, and the creditor if money leaves. */
+/**
+ * Returns the other party and the purpose. The other party is the debtor if money arrives, and the creditor if money
+ * leaves.
+ */
 function partyOf(
   details: Element[],
   amount: number,

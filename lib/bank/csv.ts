@@ -15,14 +15,14 @@ import {
   toLine,
 } from './statement';
 
-/** How a bank writes its CSV files. Column names are in lower case. */
+/** Format of a bank's CSV files. Column names are in lower case. */
 interface BankFormat {
   bank: string;
   day: string;
   form: DayForm;
   amount: string;
   separator: DecimalSeparator;
-  /** Column with the currency, or the currency itself if the column of the amount names it. */
+  /** Column with the currency, or the currency itself if the name of the amount column contains it. */
   currency: string | { is: string };
   /** Columns with the name of the other party. The first one is the payer, the last one the payee. */
   names: string[];
@@ -35,11 +35,14 @@ interface BankFormat {
   balance?: string;
   /** Column with a fee that is taken from the amount. */
   fee?: string;
-  /** Column with the state of an entry, and the state of a booked one. */
+  /** Column with the state of an entry, and the pattern of the state of booked entries. */
   state?: [column: string, booked: RegExp];
 }
 
-/** The formats that are recognized by their column names, after the files that the banks let customers download. */
+/**
+ * The known formats, based on the files that the banks let customers download. A file's column names determine its
+ * format.
+ */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',
@@ -181,7 +184,7 @@ const ROWS_AT_ONCE = 1000;
 /**
  * Reads the CSV file of a bank in `CSV_BANKS`.
  *
- * @throws AppError validation_failed with line and reason
+ * @throws AppError validation_failed with the line and the reason
  */
 export async function readBankCsv(text: string): Promise<Statement> {
   for (const delimiter of DELIMITERS) {
@@ -291,7 +294,7 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
     day: toDay(cell(format.day), format.form, row.line),
     amount,
     name: toLine(party === '' ? '' : cell(party)) || null,
-    // A file without a column for it may still name the other party's account in its text.
+    // If a file has no column for it, its text may still contain the other party's account.
     iban: toIban(cell(format.iban ?? '')) ?? toIban(/\b[A-Z]{2}\d{2}[A-Z\d]{11,30}\b/.exec(purpose)?.[0]),
     purpose,
     reference: toLine(cell(format.reference ?? '')) || null,

@@ -13,7 +13,7 @@ export interface Candidate {
   names: string[];
   /** IBANs that a rule assigns to the customer. */
   ruled: string[];
-  /** IBANs from which booked money of the customer came. */
+  /** IBANs from which the customer has sent booked money. */
   known: string[];
   invoices: OpenInvoice[];
 }
@@ -31,10 +31,12 @@ export interface Proposal {
   shares: { invoice_id: number; amount: number }[];
   /** Amount that exceeds the invoices, in thousandths. It becomes the customer's credit. */
   rest: number;
-  /** Sentences that say why, the strongest first. */
+  /** Sentences that explain the proposal, the strongest reason first. */
   reasons: string[];
   score: number;
-  /** Whether invoices take exactly the amount, and a number or a known account names the customer. */
+  /**
+   * Whether the proposed invoices use up the amount exactly, and a number or a known account identifies the customer.
+   */
   is_exact: boolean;
   /**
    * Whether a rule may book the proposal. The amount must also equal the sum of all open invoices, or of those that the text
@@ -44,7 +46,7 @@ export interface Proposal {
 }
 
 const MAX_PROPOSALS = 3;
-/** Score of the weakest evidence that alone leads to a proposal. */
+/** Minimum score of a proposal: the score of the weakest evidence that is sufficient alone. */
 const MIN_SCORE = 20;
 /** Share of a customer's name that an entry must contain, so that the name counts. */
 export const MIN_NAME = 0.6;
@@ -73,7 +75,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
     ({ candidate, found }) =>
       found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
   );
-  // A mistyped number can be the correct one of another customer. Then the name and the amount still say whose it is.
+  // A mistyped number can be the correct number of another customer. The name and the amount then still show who paid.
   const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < LEAD);
   if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
   return proposals
@@ -159,11 +161,11 @@ interface Evidence {
   mistyped: OpenInvoice[];
   customer: 'named' | 'mistyped' | null;
   account: 'ruled' | 'known' | null;
-  /** Share of the words of the name that the entry contains, 0 to 1. */
+  /** Share of the words of the name that the entry contains, from 0 to 1. */
   name: number;
 }
 
-/** Length from which a number may have one wrong character. Shorter numbers are too much like each other. */
+/** Minimum length of a number that may have one wrong character. Shorter numbers are too similar to each other. */
 const MIN_MISTYPED = 6;
 
 function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: string[]): Evidence {
@@ -234,7 +236,7 @@ function toProposal(
   isNamed: boolean,
 ): Proposal | null {
   const { customer_id, customer_number } = candidate;
-  // Numbers follow each other, so that a correct number is one character away from that of another invoice.
+  // Numbers are consecutive, so a correct number is often one character away from that of another invoice.
   const mistyped = isNamed ? [] : found.mistyped;
   const hasEvidence =
     found.named.length + mistyped.length > 0 || found.customer !== null || found.account !== null;
@@ -275,7 +277,9 @@ const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => nu
 
 const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Returns the invoices that owe exactly the amount. Null if the amount covers no whole invoices. */
+/**
+ * Returns the invoices that owe exactly the amount. Returns null if no combination of invoices has exactly this amount.
+ */
 function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
   if (named.length > 0 && total(named) === amount) return { invoices: named, basis: 'named' };
@@ -289,10 +293,13 @@ function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEviden
   return some && { invoices: some, basis: 'some' };
 }
 
-/** Maximum number of invoices that are combined, because the number of combinations doubles with each. */
+/** Maximum number of invoices to combine. Each further invoice doubles the number of combinations. */
 const MAX_SUMMED = 16;
 
-/** Returns the smallest combination of invoices with this sum, of the oldest ones if there are several. */
+/**
+ * Returns the smallest combination of invoices with this sum. If there are several, returns the one with the oldest
+ * invoices.
+ */
 function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   let best: OpenInvoice[] | null = null;
   const visit = (at: number, left: number, taken: OpenInvoice[]) => {
@@ -323,14 +330,16 @@ export function spread(amount: number, invoices: OpenInvoice[]) {
 interface PaidOut {
   id: number;
   stripe_payout_id: string;
-  /** Decimal text. Negative if Stripe took money. */
+  /** Amount as decimal text. Negative if Stripe took money. */
   amount: string;
   arrival_date: string;
 }
 
 /**
- * Returns the payout of Stripe that each entry is, by the entry's id: of exactly its amount, around its day, and only
- * if the entry names Stripe or the payout. A payout belongs to one entry, the nearest by day.
+ * Finds the Stripe payout that each entry is. The payout must have exactly the entry's amount and a day near the
+ * entry's, and the entry must name Stripe or the payout. Each payout belongs to one entry, the nearest by day.
+ *
+ * @returns payouts by the entries' ids
  */
 export function matchPayouts<Payout extends PaidOut>(
   entries: { id: number; day: string; amount: number; name: string; purpose: string }[],

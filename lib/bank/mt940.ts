@@ -24,7 +24,7 @@ export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(
 /**
  * Reads a file of MT940 messages. Sub fields of `:86:` are read as German banks write them (`?20` to `?33`).
  *
- * @throws AppError validation_failed with line and reason
+ * @throws AppError validation_failed with the line and the reason
  */
 export function readMt940(text: string): Statement {
   const parts: (Statement & { line: number })[] = [];
@@ -68,7 +68,7 @@ function* fieldsOf(text: string): Generator<Field> {
       if (field) yield field;
       field = { tag, line: at + 1, text: rest };
     } else if (/^(-|-\}|\{[1-5]:.*)?$/.test(row)) {
-      // SWIFT's envelope and the end of a message separate fields.
+      // SWIFT's envelope, or the end of a message, ends the current field.
       if (field) yield field;
       field = undefined;
     } else if (field) {
@@ -138,12 +138,13 @@ function toAccount(text: string, line: number): string {
   if (bank === undefined || account === undefined)
     throw refuse('begins a message whose account cannot be read', line);
   const number = bank + account.padStart(10, '0');
-  // ISO 13616: the letters DE count as 13 and 14, and the check digits complete the number to 1 modulo 97.
+  // ISO 13616: D counts as 13 and E as 14, and the check digits make the number's remainder modulo 97 equal to 1.
   const check = 98n - (BigInt(`${number}131400`) % 97n);
   return `DE${String(check).padStart(2, '0')}${number}`;
 }
 
-// Value date, booking date, mark (R for a reversal), the currency's third letter, amount, type, references.
+// The groups are: value date, booking date, mark (R for a reversal), the currency's third letter, amount, type,
+// references.
 const ENTRY =
   /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
 
@@ -152,7 +153,7 @@ function toEntry({ text, line }: Field, currency: string): StatedEntry {
     ENTRY.exec(text) ?? [];
   if (mark === '') throw refuse('has an entry that cannot be read', line);
   const thousandths = toAmount(amount.replace(/,$/, ''), currency, ',', line);
-  // RC takes a credit back, so money leaves. RD takes a debit back.
+  // RC reverses a credit, so money leaves. RD reverses a debit.
   const leaves = mark === 'D' || mark === 'RC';
   return {
     line,

@@ -162,7 +162,7 @@ const toEntry = <Row extends { amount: string }>(row: Row) => toJsonAmounts(row,
 /** An entry, with its amount in major units. */
 export type EntryRow = Awaited<ReturnType<typeof getEntry>>;
 
-/** @throws AppError not_found */
+/** Returns an entry. @throws AppError not_found */
 export async function getEntry(db: Database, id: number) {
   const [found] = await db
     .select(ENTRY_COLUMNS)
@@ -184,7 +184,7 @@ export async function requireOpen(db: Database, id: number): Promise<EntryRow> {
 /** The days of a statement. A bank can keep several currencies under one IBAN, each with its own balance. */
 type Period = Pick<StatementRow, 'account' | 'currency' | 'first_day' | 'last_day'>;
 
-/** Lists unexplained entries of a period, money that arrived first. */
+/** Lists unexplained entries of a period, incoming money first. */
 export async function listOpenEntries(db: Database, period: Period, limit: number): Promise<EntryRow[]> {
   const found = await db
     .select(ENTRY_COLUMNS)
@@ -195,7 +195,7 @@ export async function listOpenEntries(db: Database, period: Period, limit: numbe
   return found.map(toEntry);
 }
 
-/** Counts the entries of a period: those that are not explained, among them outgoing ones, and all. */
+/** Counts the entries of a period: the unexplained ones, the outgoing ones among these, and all. */
 export async function countEntries(db: Database, period: Period) {
   const [found] = await db
     .select({
@@ -208,7 +208,7 @@ export async function countEntries(db: Database, period: Period) {
   return found ?? { all: 0, open: 0, outgoing: 0 };
 }
 
-/** One page of the explained entries of a period, the latest first, with the customers of booked ones. */
+/** Returns one page of the explained entries of a period, the latest first, with the customers of booked entries. */
 export async function listExplained(
   db: Database,
   period: Period,
@@ -298,7 +298,7 @@ export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
 
 const MAX_RULES = 200;
 
-/** Lists the newest rules, at most 200. */
+/** Lists the newest 200 rules. */
 export async function listRules(db: Database) {
   const found = await db
     .select({ ...pickColumns(bankRules, 'id', 'iban', 'actor_name'), customer: snippetColumns })
@@ -324,7 +324,7 @@ export interface ProposedEntry {
   payout: FoundPayout | null;
 }
 
-/** Proposes customers and invoices for credits of one account, and payouts of Stripe for those that are one. */
+/** Proposes customers and invoices, or Stripe payouts, for the credits of one account. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
   const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
   const candidates = await findCandidates(

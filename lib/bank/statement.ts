@@ -8,23 +8,23 @@ import { ambiguityProblem, type DecimalSeparator, readAmount } from '../read-amo
 export interface StatedEntry {
   /** Line of the file where the entry begins, counted from 1. */
   line: number;
-  /** Booking date. */
+  /** Booking date of the entry. */
   day: string;
-  /** Thousandths of the currency. Negative if money leaves the account. */
+  /** Amount in thousandths of the currency. Negative if money leaves the account. */
   amount: number;
   /** Name of the other party. Null if the bank does not report it. */
   name: string | null;
   /** IBAN of the other party, without spaces and in capitals. */
   iban: string | null;
-  /** What the other party wrote, and references such as the end-to-end id. */
+  /** Text of the other party, and references such as the end-to-end id. */
   purpose: string;
-  /** The bank's own reference of the entry. */
+  /** The bank's own reference for the entry. */
   reference: string | null;
   /** Whether the entry returns or reverses an earlier one. */
   is_return: boolean;
 }
 
-/** A statement of one account, in the order of the file. Balances are thousandths; null if the file has none. */
+/** A statement of one account, in the order of the file. Balances are in thousandths, and null if the file has none. */
 export interface Statement {
   /** IBAN of the account. Null if the file names no account. */
   iban: string | null;
@@ -56,7 +56,8 @@ export function refuse(reason: string, line?: number): AppError {
  *
  * @param separator the decimal separator of the format
  * @returns thousandths
- * @throws AppError validation_failed with the line if it is no amount, ambiguous, or finer than its currency
+ * @throws AppError validation_failed with the line if the text is not an amount, is ambiguous, or has more decimals
+ *   than its currency
  */
 export function toAmount(text: string, currency: string, separator: DecimalSeparator, line: number): number {
   const read = readAmount(text, separator);
@@ -89,7 +90,7 @@ const FORMS = {
 };
 export type DayForm = keyof typeof FORMS;
 
-/** Reads a date as a calendar date. @throws AppError validation_failed with the line if it is no date */
+/** Reads a date as a calendar date. @throws AppError validation_failed with the line if the text is not a date */
 export function toDay(text: string, form: DayForm, line: number): string {
   const { y = '', m = '', d = '' } = FORMS[form].exec(text.trim())?.groups ?? {};
   const day = [y.length === 2 ? `20${y}` : y, m.padStart(2, '0'), d.padStart(2, '0')].join('-');
@@ -100,13 +101,13 @@ export function toDay(text: string, form: DayForm, line: number): string {
   return day;
 }
 
-/** Returns an IBAN without spaces and in capitals. Null if the text is not one. */
+/** Returns an IBAN without spaces and in capitals. Returns null if the text is not an IBAN. */
 export function toIban(text: string | null | undefined): string | null {
   const compact = (text ?? '').replace(/\s/g, '').toUpperCase();
   return IBAN_FORM.test(compact) ? compact : null;
 }
 
-/** Joins texts of an entry to one line without control characters, of a length that a row can keep. */
+/** Joins texts of an entry to one line without control characters, shortened to the length that a row can store. */
 export function toLine(...texts: (string | null | undefined)[]): string {
   const joined = [...new Set(texts.map((text) => text?.trim()).filter(Boolean))].join(' ');
   return joined
@@ -157,7 +158,10 @@ export function joinStatements(parts: (Statement & { line: number })[]): Stateme
 export const sumOf = (entries: { amount: number }[]): number =>
   entries.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Returns a statement whose opening balance and entries give its closing balance. @throws AppError validation_failed */
+/**
+ * Checks that the opening balance plus the entries gives the closing balance. Returns the statement. @throws AppError
+ * validation_failed
+ */
 function checked(statement: Statement): Statement {
   const { opening, closing, entries, currency } = statement;
   if (entries.length > MAX_ENTRIES)
@@ -173,15 +177,15 @@ function checked(statement: Statement): Statement {
 
 interface KnownEntry {
   day: string;
-  /** Decimal text. */
+  /** Amount as decimal text. */
   amount: string;
   purpose: string;
   iban: string;
 }
 
 /**
- * Returns the rows of the entries that are not known yet. Files cover whole days, so the number of entries with the same
- * day and amount decides. Of these, the ones with a text that is already known are left out first.
+ * Returns the rows of entries that are not stored yet. Files cover whole days. So if a day has more entries with the
+ * same amount than are stored, the surplus is new. Entries whose text is already stored are the first to be left out.
  */
 export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;

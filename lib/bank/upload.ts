@@ -17,7 +17,7 @@ import { leaveOutKnown, MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIb
 
 const e = bankEntries;
 
-/** Reads a file of any known format. @throws AppError validation_failed at `file`, with line and reason */
+/** Reads a file of any known format. @throws AppError validation_failed at `file`, with the line and the reason */
 export async function readStatement(bytes: Buffer): Promise<Statement> {
   if (bytes.byteLength === 0) throw refuse('is empty');
   if (bytes.byteLength > MAX_STATEMENT_BYTES) {
@@ -40,7 +40,9 @@ function decode(bytes: Buffer): string {
   }
 }
 
-/** Outcome of an upload: the statement, whether it added nothing, and how many entries rules booked. */
+/**
+ * Outcome of an upload: the statement, whether the file was already known, and the number of entries that rules booked.
+ */
 interface Uploaded {
   id: number;
   isKnown: boolean;

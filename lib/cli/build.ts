@@ -31,7 +31,7 @@ const SOURCES = [
  * Makes the production build, without checking types, if the build is missing or older than a source file. If several
  * processes call it, one builds and the others wait.
  *
- * @param announce called before a build, which takes about a minute
+ * @param announce function that is called before a build, which takes about a minute
  * @throws StartError with the compiler's message if the build fails
  */
 export async function buildWhenStale(announce: () => void = () => {}): Promise<void> {
@@ -42,7 +42,8 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
     if (!isStale(newest)) return;
     announce();
     await buildProduct();
-    // Set the build's time to just after its newest source. A source saved during the build then counts as newer.
+    // Set the time of the build to just after its newest source. A source that is saved during the build then counts as
+    // newer.
     const read = (newest + 1) / 1000;
     for (const output of OUTPUTS) utimesSync(output, read, read);
   } finally {
@@ -66,7 +67,10 @@ function isStale(newest: number): boolean {
   return OUTPUTS.some((output) => !existsSync(output) || statSync(output).mtimeMs <= newest);
 }
 
-/** Returns the latest change of a source, in milliseconds since the epoch. Reads folders too, to notice deletions. */
+/**
+ * Returns the time of the latest change to a source, in milliseconds since the epoch. Also checks folders, to notice
+ * deleted files.
+ */
 function newestSource(): number {
   const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
     path,

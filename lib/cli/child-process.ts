@@ -87,7 +87,7 @@ export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());
     process.on('disconnect', resolve);
-    if (process.connected === false) resolve(); // the parent process has already ended
+    if (process.connected === false) resolve(); // The parent process has already ended.
   });
 }
 

@@ -43,7 +43,7 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
         const code = await askServer(error.socket, { command: name, args: all }, terminal);
         if (code !== null) return code;
         if (tries === MAX_TRIES) throw error;
-        await sleep(500); // the server is stopping, and will release the database soon
+        await sleep(500); // The server is stopping, and will release the database soon.
       }
     }
   };
@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // Treat this as a connection that ended without an exit code, because the command's result is unknown.
+    // Treat this like a connection that ended without an exit code, because the command's result is unknown.
   } finally {
     socket.destroy();
   }
@@ -170,11 +170,12 @@ async function ownTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; 
   return { terminal, requirePrinted };
 }
 
-/** Asks a question. @returns the typed answer; empty if the process must stop; null if stdin is not a terminal */
+/** Asks a question. @returns the typed answer; '' if the process must stop; null if stdin is not a terminal */
 async function askTerminal(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY) return null;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  asking.once('SIGINT', () => asking.close()); // readline's raw mode turns Ctrl-C into this event instead of a signal
+  // In raw mode, readline turns Ctrl-C into this event instead of a signal.
+  asking.once('SIGINT', () => asking.close());
   try {
     return await new Promise<string | null>((resolve) => {
       asking.once('close', () => resolve(''));

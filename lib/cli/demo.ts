@@ -17,7 +17,8 @@ runProgram(async (args) => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);
-  // Fails if another demo has the database open. Do this before building, because that demo still uses the old build.
+  // This fails if another demo has the database open. Do it before building, because that demo still uses the old
+  // build.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
   await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-// Runs a program of this folder: from its source, or from the build if the development packages are not installed.
+// Run a program of this folder: from its source, or from the build if the development packages are not installed.
 const [name = ''] = process.argv.splice(2, 1);
 
 if (existsSync('node_modules/tsx')) {

@@ -12,7 +12,7 @@ export function runProgram(main: (args: string[]) => Promise<void>): void {
       for (const sentence of sentencesOf(error)) console.error(sentence);
     })
     .finally(() => {
-      // Flushes the output first, because `exit` drops output that is still on its way to a pipe.
+      // Flush the output first, because `exit` drops output that is still on its way to a pipe.
       process.stdout.write('', () => process.stderr.write('', () => process.exit()));
     });
 }

@@ -32,7 +32,7 @@ setFlagsFromString('--heap-growing-percent=30');
 runProgram(async (args) => {
   const { values } = readArguments(args, { usage: [], options: { migrate: { type: 'boolean' } } });
   const env = readEnv();
-  await requirePort(env); // fail early, because opening the database takes a while; listening checks the port again
+  await requirePort(env); // Fail early, because opening the database takes a while. `listen` checks the port again.
   if (!existsSync('.next/BUILD_ID')) {
     throw new StartError(['There is no production build: run npm run build first.']);
   }
@@ -54,13 +54,14 @@ runProgram(async (args) => {
   const secret = runtime.randomBytes(32).toString('base64url');
   const pages = inPlaces(next.handle, LIMITS);
   const handle = env.fastPaths ? fastFirst(FAST_ROUTES, pages) : pages;
-  const stopped = untilStopped(); // registered before listening, because a stop signal may follow the first response
+  // Register this before listening, because a stop signal may follow the first response.
+  const stopped = untilStopped();
   const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
-  logConsole(log); // needed from the first request on, because libraries may print parts of requests
+  logConsole(log); // This is needed from the first request on, because libraries may print parts of requests.
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
-  if (!isStopped) await Promise.race([next.open(), stopped]); // if Next cannot be loaded, this process ends
+  if (!isStopped) await Promise.race([next.open(), stopped]); // If Next cannot be loaded, this process ends.
   await stopped;
   noteStopping();
   await server.stop();

@@ -9,7 +9,7 @@ const USAGE = [
   'What Vercel builds with: runs next build, then migrates the database if VERCEL_ENV is production.',
 ];
 
-/** Migrates production only. A preview may share a database with code that does not know the preview's migrations. */
+/** Migrate production only. A preview may share its database with code that does not know the preview's migrations. */
 runProgram(async (args) => {
   readArguments(args, { usage: USAGE });
   if (inheritedEnv().VERCEL_ENV !== 'production') {

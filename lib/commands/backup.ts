@@ -39,7 +39,7 @@ export const backup = command({
   },
 });
 
-/** Refuses an existing file. Creates an empty file and later renames the finished backup over it. */
+/** Creates an empty file and renames the finished backup over it. Refuses to overwrite an existing file. */
 async function write(
   file: string,
   { cwd, print }: Terminal,

@@ -17,7 +17,7 @@ export interface Terminal {
   progress: { isTTY: boolean; write(text: string): void };
   /** Working directory of the caller. Relative paths start there. */
   cwd: string;
-  /** Aborted when the command must stop. Only commands whose `stopsInOrder` returns true check it. */
+  /** Signal that aborts when the command must stop. Only commands whose `stopsInOrder` returns true check it. */
   signal: AbortSignal;
   /** Waits until the printed output is flushed. Commands with much output need it. */
   drained(): Promise<void>;
@@ -144,7 +144,10 @@ function requireAll(options: string[], given: object): void {
   throw new StartError([`npm took --${kept} for an option of its own: write ${script} -- --${kept}.`]);
 }
 
-/** Returns a command's error in sentences. A failed query shows only its code: the driver's message contains SQL. */
+/**
+ * Returns a command's error in sentences. For a failed query it shows only the code, because the driver's message
+ * contains SQL.
+ */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;
   if (isDiskFullError(error)) return ['The disk of the database is full: make room, and try again.'];

@@ -79,7 +79,7 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   throw new StartError([`${name} cannot be exported: there is ${known}.`]);
 }
 
-/** Exports other than those of a single kind of record. */
+/** Exports that are not a single kind of record. */
 const OTHERS = ['all', 'accounting', 'datev', 'documents'];
 
 type Wanted = NonNullable<ReturnType<typeof read>>;

@@ -55,10 +55,10 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
 async function listen(server: Server, path: string): Promise<void> {
   server.unref();
   const listening = new Promise<void>((done, failed) => {
-    server.on('error', failed); // keep this listener, because a later error without a listener would end the process
+    server.on('error', failed); // Keep this listener, because a later error without a listener would end the process.
     server.once('listening', done);
   });
-  const mask = process.umask(0o177); // `listen` creates the socket synchronously, with these permissions
+  const mask = process.umask(0o177); // `listen` creates the socket synchronously, with these permissions.
   server.listen(path);
   process.umask(mask);
   await listening;
@@ -66,7 +66,7 @@ async function listen(server: Server, path: string): Promise<void> {
 }
 
 async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Promise<void> {
-  socket.on('error', () => {}); // ignore the error: the caller has disconnected
+  socket.on('error', () => {}); // Ignore the error, because the caller has disconnected.
   socket.setTimeout(REQUEST_MS, () => socket.destroy());
   const send = (message: CommandMessage) => socket.writable && socket.write(`${JSON.stringify(message)}\n`);
   try {
@@ -144,7 +144,7 @@ const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
  * Chooses the path of the socket that takes commands. It is in the data directory. If this path is too long for a
- * socket, it is in a new temporary folder that only its owner can open.
+ * socket, the socket is in a new temporary folder that only its owner can open.
  *
  * @returns the path, and a function that removes the socket
  */

@@ -14,8 +14,7 @@ export type CountedName = (typeof KEPT)[number];
 
 /**
  * Checks the counts of one random block per list and the sums of one random day. Stores which lists are wrong. Skips a
- * list while another process updates its blocks. Does nothing on a read-only connection. Also brings the receivables up
- * to date.
+ * list while another process updates its blocks. Does nothing on a read-only connection. Also updates the receivables.
  *
  * @returns the names of the lists with wrong counts, and `sums` or `receivables` if they are wrong
  */

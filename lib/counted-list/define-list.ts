@@ -70,7 +70,7 @@ type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Ro
    * that every page has the same cost. The values are never null.
    */
   orders: Record<Name, SQLWrapper>;
-  /** The default order. A minus sorts the last or largest first. */
+  /** The default order. A minus before the name sorts in descending order. */
   sort: NoInfer<Sort<Name>>;
   /** Returns the orders that the list does not offer with these filters. */
   lacks?(values: Values<F>): NoInfer<Name>[];
@@ -148,7 +148,10 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   };
 }
 
-/** The position in a list that a page's URL asks for: a page number in a counted list, a cursor in any other list. */
+/**
+ * The position in a list, as the URL of a page contains it: a page number in a counted list, or a cursor in any other
+ * list.
+ */
 export interface ListPlace {
   request: PageRequest;
   start: PageStart;
@@ -190,7 +193,7 @@ export const filter = <Schema extends z.ZodType>(
   means: ListFilter<Schema>['means'],
 ): ListFilter<Schema> => ({ schema, means });
 
-/** Makes a filter by an enum value, which is an SQL literal so that the planner can use partial indexes. */
+/** Makes a filter by an enum value. The value is an SQL literal, so that the planner can use partial indexes. */
 export function wordFilter<const Words extends readonly [string, ...string[]]>(
   words: Words,
   column: PgColumn,

@@ -6,7 +6,7 @@ import { customers } from '@/db/schema';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
-/** The largest offset, in rows, at which a page is read without the block counts. */
+/** The largest offset, in rows, for which a page is read without the block counts. */
 const NEAR = 1000;
 
 /** A filter of a counted list. Its value is a bound parameter. */
@@ -14,9 +14,9 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether rows are counted separately for each value of this filter. */
   isClosed?: boolean;
-  /** The name of an `isClosed` filter. This filter accepts several of its values, as text such as `{a,b}`. */
+  /** Name of an `isClosed` filter of which this filter accepts several values, as text such as `{a,b}`. */
   severalOf?: string;
-  /** Which end of a range of days the filter is. Undefined for other filters. */
+  /** The end of a range of days that the filter sets. Undefined for other filters. */
   end?: 'from' | 'to';
 }
 
@@ -58,9 +58,9 @@ type Values = Record<string, unknown>;
 type Request = { page?: number | undefined; per_page?: number | undefined; customer_id?: number | undefined };
 
 /**
- * Makes the queries of a list whose rows are counted: one for a page with its total, and one for the total of a page
- * beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own index,
- * because each query counts the matching rows.
+ * Makes the queries of a list whose rows are counted: one reads a page with its total, and the other one only the
+ * total, for a page beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own
+ * index, because each query counts the matching rows.
  */
 export function countedList<Row>(options: CountedListOptions<Row>) {
   const { table, columns } = options;
@@ -133,7 +133,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
         .array(schema)
         .parse(found.map((row) => toJsonAmounts(row as Record<string, string | null>, ...Object.keys(of))));
     },
-    /** Returns the condition for the rows that match the filters. Null if an id is too large for any row. */
+    /** Returns the condition for the rows that match the filters. Returns null if an id is too large for any row. */
     where: (values: Values) => (isImpossible(values) ? null : where(values)),
   };
 }
@@ -313,7 +313,7 @@ function countDays(list: CountedTable, kinds: SQL, matching: SQL | undefined, da
     ) ends)`;
 }
 
-/** The day and the id at which rows begin or end. */
+/** The position, as day and id, at which a range of rows starts or ends. */
 type Edge = [day: SQL, id: SQL];
 
 const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];

@@ -8,7 +8,7 @@ import { type CursorPage, literal, type PageStart, readCursorPage } from '../pag
 
 /** The number of rows that one query reads for a CSV file. */
 export const BATCH = 1000;
-/** Counting stops at this number of rows. Counting millions would cost more than reading the page. */
+/** Maximum number of rows to count. Counting millions would cost more than reading the page. */
 export const MAX_COUNTED = 10_000;
 /** The number of rows to search first, in the list's order, if more rows match than can be sorted quickly. */
 const NEAR = 5000;
@@ -24,15 +24,17 @@ interface SortedRows extends Counted {
   by: SQL;
   descends: boolean;
   /**
-   * Whether few rows match. The query then finds and sorts them, since a scan of the order's index would read all rows.
+   * Whether few rows match. The query then finds and sorts them, because a scan of the order's index would read all
+   * rows.
    */
   few?: boolean;
 }
 
 /**
- * Reads a page and counts the rows that match. A cursor is the id of a row. Without a cursor, the page is the first.
+ * Reads a page and counts the rows that match. A cursor is the id of a row. If there is no cursor, returns the first
+ * page.
  *
- * @param read returns the rows with these ids in any order; the list is never empty
+ * @param read function that returns the rows with these ids in any order; the list is never empty
  */
 export function readSortedPage<Row extends { id: number }>(
   db: Database,
@@ -79,7 +81,11 @@ export async function addCount<Row>(
   return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
 }
 
-/** @param near searches only the first `near` rows in the list's order, whether or not they match */
+/**
+ * Reads the ids of a page.
+ *
+ * @param near number of first rows in the list's order to search, whether or not they match
+ */
 async function readIds(
   tx: Database,
   { table, where, by, descends, few }: SortedRows,
@@ -138,7 +144,7 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** Returns all rows of a list as CSV, in chunks. @param read returns the page after a cursor */
+/** Returns all rows of a list as CSV, in chunks. @param read function that returns the page after a cursor */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,

@@ -10,11 +10,13 @@ import { customerSnippet } from './schema';
 
 interface CustomerSums<Sums extends z.ZodObject> {
   table: PgTable & { customer_id: PgColumn; currency: PgColumn };
-  /** Null if no row can match. */
+  /** The condition for the rows to sum. Null if no row can match. */
   where: SQL | undefined | null;
   /** The SQL of the columns that `schema` has besides those of `customerSums`. */
   of: Record<string, SQL>;
-  /** The columns to sort by, the largest value first. With `count` first, the groups of all currencies are mixed. */
+  /**
+   * The columns to sort by, the largest value first. If `count` comes first, the groups of all currencies are mixed.
+   */
   largest: (keyof z.output<Sums> & string)[];
   schema: Sums;
 }

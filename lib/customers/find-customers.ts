@@ -15,7 +15,7 @@ import { type TaxHome, taxRuleOf } from './tax';
  * The search stops at 26 matches. Its cost does not depend on the number of customers, unless many customers match and
  * all of them are far down in the list.
  *
- * @param query as `customerQuery` parsed it: trimmed, without control characters
+ * @param query a text parsed by `customerQuery`: trimmed, without control characters
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
@@ -75,15 +75,17 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // The row limit of each search query. It is one more than is shown, to detect that more customers match.
 const WANTED = MAX_MATCHES + 1;
 
-/** If no field has more matches than this, `findBeginnings` reads all matches by index and then sorts them. */
+/**
+ * Maximum number of matches in each field for which `findBeginnings` reads all matches by index and then sorts them.
+ */
 const FEW = 200;
-/** Replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
+/** Value that replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
 const SOME = 5000;
-/** The number of first rows of the list to search for fields that start with a frequent text. */
+/** Number of rows at the start of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
-/** The number of first rows of the list that show whether a text inside a field is rare. */
+/** Number of rows at the start of the list that are sampled to see whether a text inside a field is rare. */
 const SAMPLE = 1000;
-/** The number of first rows of the list to search for a text that is not rare, before an index is searched. */
+/** Number of rows at the start of the list to search for a text that is not rare, before an index is searched. */
 const FAR = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
 const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
@@ -207,7 +209,7 @@ export function toCustomerChoice(row: Columns, home: TaxHome) {
 /**
  * Finds the customers that a form offers for a text, in the order of `findCustomers`.
  *
- * @param query as `customerQuery` parsed it
+ * @param query a text parsed by `customerQuery`
  * @param home our own country and tax rate
  */
 export async function findCustomerChoices(db: Database, query: string, home: TaxHome) {

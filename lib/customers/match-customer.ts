@@ -9,7 +9,7 @@ import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
 import { isOfCustomer, numbered } from './merged-customers';
 
-/** Returns the id in a text like `#31`. Null for any other text, and for an id that no row can have. */
+/** Returns the id in a text like `#31`. Returns null for any other text, and for an id that no row can have. */
 export function idAfterHash(text: string): number | null {
   const id = /^#(\d{1,10})$/.exec(text)?.[1];
   return id !== undefined && Number(id) <= MAX_ID ? Number(id) : null;
@@ -21,7 +21,7 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** Finds a customer's id by `#id` or by the whole customer number. Null if the customer does not exist. */
+/** Finds a customer's id by `#id` or by the whole customer number. Returns null if the customer does not exist. */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const id = idAfterHash(text);
   const [found] = await db

@@ -17,7 +17,10 @@ export function numbered(numbers: (string | SQL)[]): SQL {
   return having((number) => sql`${number} in (${wanted})`);
 }
 
-/** Selects numbers that fulfil a condition, and their ids. @param isWanted takes the number in lower case */
+/**
+ * Selects numbers that fulfil a condition, and their ids. @param isWanted function that returns the condition for a
+ * number in lower case
+ */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
@@ -26,7 +29,7 @@ const having = (isWanted: (number: SQL) => SQL): SQL => sql`
  * Finds the ids of customers by their numbers, in any case. The number of a merged customer leads to the id of the
  * customer that it was merged into.
  *
- * @returns ids by number, as the number was given; unknown numbers are left out
+ * @returns a map from the given numbers to ids, without unknown numbers
  */
 export async function findCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
   if (numbers.length === 0) return new Map();
@@ -71,7 +74,7 @@ export async function findMergedNumbers(db: Database, numbers: string[]): Promis
   );
 }
 
-/** Returns the id of the customer that a customer was merged into. Null if it was not merged. */
+/** Returns the id of the customer that a customer was merged into. Returns null if it was not merged. */
 export async function findMergedInto(db: Database, id: number): Promise<number | null> {
   const [found] = await db
     .select({ customer_id: mergedCustomers.customer_id })

@@ -63,7 +63,10 @@ export async function insertNote(
   return { id };
 }
 
-/** Lists the notes about a customer, the newest first. @param behind the last note of the previous page */
+/**
+ * Lists the notes about a customer, the newest first. @param behind the last note of the previous page; if absent, the
+ * first page is returned
+ */
 export async function listCustomerNotes(
   db: Database,
   customerId: number,

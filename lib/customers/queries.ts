@@ -18,7 +18,7 @@ import {
 type CustomerRecord = typeof customers.$inferSelect;
 type Key = { id: number } | { customer_number: string };
 
-/** Returns a customer by id or number, or the customer it was merged into. Null if it does not exist. */
+/** Returns a customer by id or number, or the customer it was merged into. Returns null if it does not exist. */
 export async function getCustomer(db: Database, by: Key): Promise<CustomerRow | null> {
   const record = await findCustomer(db, by);
   return record && customerRow.parse({ ...record, name: customerName(record) });
@@ -47,12 +47,12 @@ const findByNumber = statement(['customer_number'], (db, { customer_number }) =>
     .where(hasNumber([customer_number])),
 );
 
-/** Converts a customer to what staff see. The schema drops all columns that it does not list. */
+/** Converts a customer to the fields that staff see. The schema drops all other columns. */
 export function toCustomerDetails(record: CustomerRecord): CustomerDetails {
   return customerDetails.parse({ ...record, name: customerName(record) });
 }
 
-/** Returns when a customer was erased. Null if it was not erased or does not exist. */
+/** Returns when a customer was erased. Returns null if it was not erased or does not exist. */
 export async function findErasedAt(db: Database, id: number): Promise<Date | null> {
   const [found] = await db
     .select({ erased_at: customers.erased_at })
@@ -86,14 +86,17 @@ export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
   return { id, customer_number, name: customerName(record), email, status };
 }
 
-/** Returns the company, or "first last". Empty if neither is known. */
+/** Returns the company, or else "first last". Returns '' if neither is known. */
 export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {
   return record.company || [record.first_name, record.last_name].filter(Boolean).join(' ');
 }
 
-/** Returns the columns to select for a row's schema: its table's columns, and `customer` for its customer. */
+/**
+ * Returns the columns to select for a row's schema: the columns of its table, and `customer` with the columns of its
+ * customer.
+ */
 export function rowColumns<T extends PgTable, Shape extends z.ZodRawShape>(
   table: T,
   { shape }: z.ZodObject<Shape>,

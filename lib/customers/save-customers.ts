@@ -63,14 +63,14 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
 
 /** Returns the next customer number. The Stripe sync numbers its customers by the same SQL function. */
 async function nextCustomerNumber(tx: Database): Promise<string> {
-  await lockKey(tx, 'customer numbers'); // an advisory lock, because an unassigned number has no row to lock
+  await lockKey(tx, 'customer numbers'); // Use an advisory lock, because an unassigned number has no row to lock.
   const [next] = await rows<{ number: string }>(tx, sql`select next_customer_number() as number`);
   return String(next?.number);
 }
 
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/** Lets the daily job recheck the Stripe customers that named one of these customer numbers before it existed. */
+/** Makes the daily job recheck the Stripe customers that named one of these customer numbers before it existed. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
   // `commit_plan` takes this lock when it found no customer with a number. So it either precedes this

@@ -29,8 +29,8 @@ export function unaccented(text: string): string {
 const WORDS = 4;
 
 /**
- * Finds customers whose fields contain all words of a text in any order, regardless of accents and punctuation. Empty
- * if no word has three letters or digits.
+ * Finds customers whose fields contain all words of a text in any order, regardless of accents and punctuation. Returns
+ * no customers if no word has three letters or digits.
  */
 export async function findSimilar(db: Database, text: string): Promise<CustomerSnippet[]> {
   const words = unaccented(text)
@@ -58,7 +58,7 @@ const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}
 /** Maximum number of customers whose numbers are compared with a text. */
 const COMPARED = 200;
 
-/** Finds customers whose number differs from a text only in punctuation, spaces or the letters before it. */
+/** Finds customers whose number differs from a text only in punctuation, spaces or leading letters. */
 export async function findByLooseNumber(db: Database, text: string): Promise<CustomerSnippet[]> {
   const wanted = withoutPunctuation(text);
   const digits = /\d+/.exec(wanted)?.[0] ?? '';
@@ -84,7 +84,7 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
   });
 }
 
-/** Returns the number of a merged customer, by its id or by its number in any case. Null if none was merged. */
+/** Returns the number of a merged customer, by its id or by its number in any case. Returns null if none was merged. */
 export async function findMergedNumber(
   db: Database,
   by: { id: number } | { customer_number: string },

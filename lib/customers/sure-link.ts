@@ -41,7 +41,7 @@ export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.key
 /**
  * Returns the columns of a customer that is created from Stripe's data.
  *
- * @param details only the first detail of each field is used
+ * @param details the known details; only the first detail of each field is used
  */
 export function toCreatedColumns(details: Pick<NotedDetail, 'field' | 'value'>[]): CreatedColumns {
   const columns = Object.fromEntries(

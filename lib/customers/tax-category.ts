@@ -5,12 +5,12 @@ import type { CustomerRow } from './schema';
 /** VAT category code of EN 16931 (UNCL 5305). */
 export type TaxCategory = (typeof taxCategory.enumValues)[number];
 
-/** The customer's details on which the category depends. */
+/** The customer's details that determine the tax category. */
 export type TaxedBuyer = Pick<CustomerRow, 'country' | 'vat_id' | 'tax_exempt'>;
 
 /** The company that charges the tax. */
 export interface Seller {
-  /** ISO 3166-1 alpha-2 code. */
+  /** Country as an ISO 3166-1 alpha-2 code. */
   country: string | null;
   /** True if we charge no VAT at all, as a small business. */
   small_business: boolean;
@@ -24,16 +24,16 @@ interface Case {
 }
 
 interface TaxedLine {
-  /** In percent. */
+  /** The usual tax rate, in percent. */
   tax_rate: number;
   tax_category: TaxCategory;
 }
 
 /** The tax of a stored or typed line. */
 export interface CategorizedLine {
-  /** In percent. */
+  /** Tax rate in percent. */
   tax_rate: string | number;
-  /** Null for the usual category of the buyer. */
+  /** Tax category. Null for the usual category of the buyer. */
   tax_category: TaxCategory | null;
 }
 
@@ -41,7 +41,7 @@ export interface CategorizedLine {
  * Returns the category of each line: the chosen one, otherwise the usual one. Also returns the first wrong combination
  * of rate, category and buyer in each line. Finds no problems while the seller's country is unknown.
  *
- * @returns problems as sentences without a full stop, which end with the rule in brackets
+ * @returns the categories, and the problems as sentences without a full stop that end with the rule in brackets
  */
 export function categorize(
   given: CategorizedLine[],
@@ -66,11 +66,11 @@ export function categorize(
 }
 
 /**
- * Returns the category of a line with this rate, unless staff chose another one. It agrees with `taxRuleOf`. A service
- * for a business in another EU country is reverse charge. A service for a customer outside the EU is not subject to our
- * VAT.
+ * Returns the category of a line with this rate, unless staff chose another one. The result agrees with `taxRuleOf`. A
+ * service for a business in another EU country is reverse charge. A service for a customer outside the EU is not
+ * subject to our VAT.
  *
- * @param rate in percent
+ * @param rate tax rate in percent
  */
 export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['seller']): TaxCategory {
   if (rate > 0) return 'S';
@@ -80,7 +80,7 @@ export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['sel
   return buyer.vat_id ? 'AE' : 'Z';
 }
 
-/** Categories by Stripe's reason for a tax of zero. */
+/** Tax category for each of Stripe's reasons why the tax is zero. */
 const BY_REASON: Record<string, TaxCategory> = {
   reverse_charge: 'AE',
   zero_rated: 'Z',
@@ -92,8 +92,8 @@ const BY_REASON: Record<string, TaxCategory> = {
 };
 
 /**
- * Returns the category of Stripe's reason for a tax of zero. Null for any other reason, such as `not_collecting`: the
- * line then has the usual category.
+ * Returns the category for Stripe's reason why the tax is zero. Returns null for any other reason, such as
+ * `not_collecting`. The line then has the usual category.
  */
 export function categoryOfReason(
   reason: string | null,
@@ -102,7 +102,7 @@ export function categoryOfReason(
 ): TaxCategory | null {
   const category = BY_REASON[reason ?? ''] ?? null;
   if (category !== 'Z') return category;
-  // Stripe calls exports and supplies within the EU zero-rated, too.
+  // Stripe also calls exports and supplies within the EU zero-rated.
   const { country, vat_id } = buyer;
   if (country === null || country === seller.country || !isInEu(seller.country ?? '')) return 'Z';
   if (!isInEu(country)) return 'G';

@@ -1,7 +1,7 @@
 import { countryName, isInEu } from '../countries';
 import type { CustomerRow } from './schema';
 
-/** The country in which we are taxed, and its rate in percent. */
+/** Our own country, and its usual tax rate in percent. */
 export interface TaxHome {
   country: string;
   rate: number;
@@ -15,9 +15,8 @@ export interface TaxRule {
 
 /**
  * Returns the usual tax of a customer. A customer in another EU country with a VAT ID is a business, and owes the tax
- * there itself (reverse charge, articles 44 and 196 of directive 2006/112/EC). Consumers elsewhere in the EU pay our
- * own rate. Services for customers outside the EU are not taxed here. If we are outside the EU, foreign customers pay
- * no tax.
+ * there (reverse charge, articles 44 and 196 of directive 2006/112/EC). Consumers elsewhere in the EU pay our own rate.
+ * Services for customers outside the EU are not taxed here. If we are outside the EU, foreign customers pay no tax.
  */
 export function taxRuleOf(
   { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,
@@ -37,10 +36,11 @@ export function taxRuleOf(
 }
 
 /**
- * Describes a contradiction between the rates of lines and a customer's usual tax. Null if they agree. Tax for a
- * customer who pays none is a contradiction, and so is a rate of 0 for a customer who pays tax. A reduced rate is not.
+ * Describes a contradiction between the rates of lines and a customer's usual tax. Returns null if they agree. Tax for
+ * a customer who pays none is a contradiction, and so is a rate of 0 for a customer who pays tax. A reduced rate is
+ * not.
  *
- * @param rates of the lines in their order, in percent; null if a rate cannot be read yet
+ * @param rates tax rates of the lines in percent, in the order of the lines; null for a rate that cannot be read yet
  */
 export function taxContradiction({ rate, reason }: TaxRule, rates: (number | null)[]): string | null {
   const at = rates.findIndex((one) => one !== null && one > 0 !== rate > 0);

@@ -12,7 +12,7 @@ import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
 
-/** Our company's details for documents. Fields that staff have not filled in are null. */
+/** Our company's details for documents. A field is null until staff fill it in. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
 
 /** Maximum length of each text of the company, by field. */
@@ -54,7 +54,7 @@ const fields = z
     register_entry: line('register_entry'),
     small_business: z.boolean(),
     contact_name: line('contact_name'),
-    // XRechnung wants at least three digits (BR-DE-27) and one @ between other characters (BR-DE-28).
+    // XRechnung requires at least three digits (BR-DE-27) and one @ between other characters (BR-DE-28).
     contact_phone: line('contact_phone').refine(
       (text) => text === null || (text.match(/\d/g) ?? []).length >= 3,
       'must be a telephone number',
@@ -124,8 +124,8 @@ const EMPTY: Company = {
 };
 
 /**
- * Saves our company. Invoices that are already issued keep their copy of the company, and take from the new one only
- * fields that are empty in the copy.
+ * Saves our company. An issued invoice keeps its copy of the company, and only fields that are empty in the copy come
+ * from the new details.
  *
  * @param logo the file of a new logo; null removes the logo, and undefined keeps it
  * @throws AppError validation_failed with the invalid fields
@@ -164,12 +164,12 @@ const readLogo = (file: Buffer) =>
 const audited = (row: typeof company.$inferSelect | null) =>
   row && { ...row, logo: row.logo && `SHA-256 ${createHash('sha256').update(row.logo).digest('hex')}` };
 
-/** Largest width and height of a logo in pixels. A larger one would slow down each document. */
+/** Maximum width and height of a logo in pixels. A larger logo would slow down each document. */
 const MAX_PIXELS = 1500;
 
 /**
- * Returns a logo as a data URL, or why the file cannot be printed. The bytes decide, because names and media types of
- * uploaded files can be wrong, and a damaged picture would prevent every later document.
+ * Returns a logo as a data URL, or the reason why the file cannot be printed. Checks the bytes, because names and media
+ * types of uploaded files can be wrong, and a damaged picture would prevent every later document.
  */
 function toLogo(bytes: Buffer): { logo: string } | { problem: string } {
   const type = isPng(bytes) ? 'png' : isJpeg(bytes) ? 'jpeg' : null;
@@ -194,7 +194,10 @@ interface Size {
 /** Samples per pixel of each colour type of PNG. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Returns the size of a PNG picture whose pixels are complete. Null if they are not, or if the picture is interlaced. */
+/**
+ * Returns the size of a PNG picture whose pixels are complete. Returns null if they are not, or if the picture is
+ * interlaced.
+ */
 function readPng(bytes: Buffer): Size | null {
   const chunks = new Map<string, Buffer[]>();
   for (let at = PNG.length; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
@@ -221,7 +224,10 @@ function readPng(bytes: Buffer): Size | null {
   }
 }
 
-/** Returns the size of a JPEG picture in grey or RGB. Null for others, because PDF/A would need another color profile. */
+/**
+ * Returns the size of a JPEG picture in grey or RGB. Returns null for other pictures, because PDF/A would need another
+ * color profile for them.
+ */
 function readJpeg(bytes: Buffer): Size | null {
   for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes.readUInt8(at + 1);

@@ -7,7 +7,7 @@ import { buyerName, correction, openAmount, payment } from './printed-texts';
 
 /** The two e-invoices of an invoice. They differ only in the name of their specification. */
 export interface EInvoices {
-  /** For a hybrid PDF: Factur-X and ZUGFeRD, profile EN 16931. */
+  /** XML for a hybrid PDF: Factur-X and ZUGFeRD, profile EN 16931. */
   facturX: string;
   /** XRechnung 3.0 in CII syntax. */
   xRechnung: string;
@@ -21,7 +21,7 @@ export async function toEInvoices(printed: PrintedInvoice): Promise<EInvoices> {
   const format = await loadFormat();
   const options = { format: FORMAT, lang: PHRASES[printed.language].locale };
   const written = String(await format.generate(toInvoice(printed), options));
-  // The date of a preceding invoice (BT-26) is a qualified data type, and the library writes it as an unqualified one.
+  // BT-26, the date of a preceding invoice, needs a qualified data type, but the library writes an unqualified one.
   const xRechnung = written.replace(
     /<ram:FormattedIssueDateTime>.*?<\/ram:FormattedIssueDateTime>/gs,
     (date) => date.replaceAll('udt:', 'qdt:'),
@@ -33,8 +33,8 @@ const FORMAT = 'XRECHNUNG-CII';
 
 /**
  * Returns the library's writer of the format. Its `InvoiceService` would also check the invoice against a JSON schema,
- * which it compiles for each invoice. That takes 300 ms. The library is loaded at the first document, because most
- * processes make none.
+ * which it compiles for each invoice. That takes 300 ms. The library is loaded when the first document is made, because
+ * most processes make none.
  */
 async function loadFormat() {
   const { FormatFactoryService } = await import('@e-invoice-eu/core');
@@ -42,7 +42,7 @@ async function loadFormat() {
   return new FormatFactoryService().createFormatService(FORMAT, silent);
 }
 
-/** Code of the reason why a category has no VAT (VATEX). The categories S and Z must not have one. */
+/** Code of the reason why a category has no VAT (VATEX). The categories S and Z must not have a code. */
 const REASON_CODES: Partial<Record<TaxCategory, string>> = {
   AE: 'VATEX-EU-AE',
   K: 'VATEX-EU-IC',
@@ -73,8 +73,8 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cbc:DocumentCurrencyCode': currency,
     'cbc:BuyerReference': printed.buyer.buyer_reference ?? printed.buyer.customer_number,
     ...(printed.preceding && {
-      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says. It writes
-      // the date as it is, though it calls it format 102 (YYYYMMDD).
+      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says. It copies
+      // the date unchanged, although it declares format 102 (YYYYMMDD).
       'cac:BillingReference': [
         { 'cbc:ID': printed.preceding.number, 'cbc:IssueDate': printed.preceding.date.replaceAll('-', '') },
       ],
@@ -103,12 +103,12 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     },
     'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, printed)),
   };
-  // The library's type allows only the codes of its lists, so a value of the type `string` does not fit.
+  // The library's type allows only codes of its own lists, so a `string` does not fit.
   return { 'ubl:Invoice': invoice } as unknown as Invoice;
 }
 
 function toSeller({ seller, lines }: PrintedInvoice) {
-  // A document with category O must not have VAT IDs (BR-O-2), so the seller has its tax number only.
+  // A document with category O must not have VAT IDs (BR-O-2), so the seller is identified only by its tax number.
   const vatId = isOutsideVat(lines) ? null : seller.vat_id;
   // Without a VAT ID, another identifier must name the seller (BR-CO-26).
   const identifier = vatId ? null : (seller.tax_number ?? seller.register_entry);
@@ -158,7 +158,9 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
   'cac:Country': { 'cbc:IdentificationCode': country },
 });
 
-/** Supplies within the EU must name the country of delivery (BR-IC-12). */
+/**
+ * Returns the date of the delivery, and its country for a supply within the EU, which must name the country (BR-IC-12).
+ */
 function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
   const isSupply = lines.some(({ tax_category }) => tax_category === 'K');
   return {
@@ -168,8 +170,9 @@ function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
 }
 
 /**
- * A credit transfer (code 30). Code 58 would say SEPA, but invoices in other currencies have the same account. The
- * amount of a credit note is set off against the invoice (code 97), and Stripe is an online payment service (code 68).
+ * Returns how the invoice is paid. A transfer has code 30. Code 58 would mean SEPA, but invoices in other currencies
+ * use the same account. The amount of a credit note is set off against the invoice (code 97). Stripe is an online
+ * payment service (code 68).
  */
 function toPaymentMeans({ kind, seller, number, collectedBy }: PrintedInvoice) {
   if (kind !== 'invoice') return { 'cbc:PaymentMeansCode': '97' };
@@ -201,7 +204,7 @@ function toTaxCategory({ language, seller }: PrintedInvoice, { category, rate }:
 /** Code of the reason for a discount (UNCL 5189). */
 const DISCOUNT = '95';
 
-/** A price must not be negative (BR-27), so a negative line has a negative quantity instead. */
+/** Converts a line. A price must not be negative (BR-27), so a negative line has a negative quantity instead. */
 function toLine(line: PrintedLine, at: number, { currency, language }: PrintedInvoice) {
   const { text, quantity, unit_price, tax_category, tax_rate, net, period, discount } = line;
   const code = currency.toUpperCase();
@@ -239,8 +242,8 @@ function toLine(line: PrintedLine, at: number, { currency, language }: PrintedIn
   };
 }
 
-/** Amounts have at most two decimals (BR-DEC). */
+/** Formats an amount with two decimals, the maximum that is allowed (BR-DEC). */
 const money = (text: string) => Number(text).toFixed(2);
 const percent = (text: string) => Number(text).toFixed(2);
-/** A quantity or a price, with two to six decimals. */
+/** Formats a quantity or a price with two to six decimals. */
 const decimal = (value: number) => value.toFixed(6).replace(/0{1,4}$/, '');

@@ -25,7 +25,7 @@ import { type PrintedInvoice, readPrinted, readPrintedCreditNote } from './print
 export interface DocumentState {
   /** True if the document exists or would be made by the next download. */
   isReady: boolean;
-  /** Why the invoice has no document, in sentences. Empty if it is ready. */
+  /** Reasons why the invoice has no document, as sentences. Empty if it has one or can have one. */
   reasons: string[];
   /** The empty fields that prevent the document. */
   missing: MissingField[];
@@ -35,7 +35,7 @@ export interface DocumentState {
 export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
-/** Returns whether an invoice has a document, or why not. @throws AppError not_found */
+/** Returns whether an invoice has a document, or the reasons why not. @throws AppError not_found */
 export async function describeDocument(db: Database, id: number): Promise<DocumentState> {
   const [invoice] = await db
     .select({
@@ -59,11 +59,11 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   }
   if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
   const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
-  // The time zone changes only printed days.
+  // Any time zone will do here, because it changes only the printed dates.
   return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
 }
 
-/** Returns why an invoice of our own has nothing to print. Null if it has lines. */
+/** Returns the reason why an invoice of our own has nothing to print. Returns null if it has lines. */
 async function ownReason(db: Database, id: number): Promise<string | null> {
   const [line] = await db
     .select({ id: invoiceLines.id })
@@ -76,7 +76,9 @@ async function ownReason(db: Database, id: number): Promise<string | null> {
 type StripeInvoice = Pick<typeof invoices.$inferSelect, 'status' | 'number' | 'lines_complete'> &
   Record<'subtotal' | 'tax', string>;
 
-/** Returns why a Stripe invoice has no document. Null if Stripe issued it and its lines add up to it. */
+/**
+ * Returns the reason why a Stripe invoice has no document. Returns null if Stripe issued it and its lines add up to it.
+ */
 async function stripeReason(db: Database, id: number, invoice: StripeInvoice): Promise<string | null> {
   if (invoice.status === 'cancelled') return 'Stripe voided it.';
   if (!invoice.number) return 'Stripe has given it no number (BR-02).';
@@ -92,7 +94,9 @@ const GAPS = {
   amount: 'Its lines do not add up to its total (BR-CO-10).',
 };
 
-/** Returns whether a credit note or a cancellation has a document, or why not. @throws AppError not_found */
+/**
+ * Returns whether a credit note or a cancellation has a document, or the reasons why not. @throws AppError not_found
+ */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
   const [note] = await db
     .select({
@@ -106,7 +110,7 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
     .where(eq(creditNotes.id, Math.min(id, MAX_ID)));
   if (!note) throw new AppError('not_found', `There is no credit note ${id}.`);
   if (note.made_at) return READY;
-  // The time zone changes only printed days.
+  // Any time zone will do here, because it changes only the printed dates.
   const read = async () => stateOf(await readPrintedCreditNote(db, id, 'UTC'));
   if (note.buyer) return read();
   if (note.erased_at) return without('The customer was erased.');
@@ -117,14 +121,14 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
   return without('Its invoice was imported with its totals alone, and a document needs its lines.');
 }
 
-/** Adds to each credit note whether it has a document. */
+/** Adds the state of its document to each credit note. */
 export async function describeCreditNotes<Note extends { id: number }>(db: Database, notes: Note[]) {
   const described: (Note & { state: DocumentState })[] = [];
   for (const note of notes) described.push({ ...note, state: await describeCreditNoteDocument(db, note.id) });
   return described;
 }
 
-/** Returns why Stripe's credit note has no document. Null if its lines add up to it. */
+/** Returns the reason why Stripe's credit note has no document. Returns null if its lines add up to it. */
 function stripeNoteReason({
   voided_at,
   invoice_number,
@@ -148,7 +152,7 @@ function stateOf(printed: PrintedInvoice): DocumentState {
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;
 }
 
-/** When a document is made, and the time zone of its days. */
+/** Time at which a document is made, and the time zone of its dates. */
 export interface Moment {
   now: Date;
   timeZone: string;
@@ -156,9 +160,9 @@ export interface Moment {
 
 /** The files of a document. */
 export interface DocumentFiles {
-  /** PDF/A-3 with the e-invoice inside. */
+  /** PDF/A-3 file with the e-invoice inside. */
   pdf: Uint8Array;
-  /** XRechnung. */
+  /** The e-invoice as XRechnung. */
   xml: string;
   /** SHA-256 of the PDF, in hexadecimal. */
   pdf_sha256: string;
@@ -170,10 +174,13 @@ export interface DocumentFiles {
 interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
-  /** Returns what the document prints. Completes what was kept when the record was issued. */
+  /**
+   * Returns the data that the document prints. Fills empty fields of the parties that were stored when the record was
+   * issued.
+   */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
-  /** Stores the files, unless files are stored. Returns whether it stored them. */
+  /** Stores the files, unless files are already stored. Returns true if it stored them. */
   store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<boolean>;
 }
 
@@ -213,7 +220,7 @@ const CREDIT_NOTE: DocumentSource = {
   describe: describeCreditNoteDocument,
   read: async (db, id, timeZone) => {
     const printed = await readPrintedCreditNote(db, id, timeZone);
-    // Our own credit note has kept its parties since it was issued.
+    // Our own credit note has stored its parties since it was issued.
     const { seller, buyer } = printed;
     await db
       .update(creditNotes)
@@ -277,7 +284,7 @@ async function findDocument(
   const printed = await source.read(db, id, timeZone);
   const made = await makeFiles(printed, now);
   const isStored = await source.store(db, id, { ...made, made_at: now });
-  // Another request may have stored its document first. Return that document then.
+  // Another request may have stored its document first. In this case, return that document.
   const first = isStored ? null : await readStored(db, source, id);
   const files = first ?? { ...made, name: nameOf(printed) };
   return { files, reason: null };
@@ -300,11 +307,11 @@ export async function makeDocuments(db: Database, customerId: number, moment: Mo
 }
 
 /**
- * Returns the documents of a month's issued invoices, and then of its credit notes, both by number. Makes missing
- * documents. If an invoice or a credit note cannot have a document, returns the reasons instead. Each file has a name of
- * its own, because two Stripe accounts may use the same number.
+ * Returns the documents of a month's issued invoices, and then of its credit notes, each sorted by number. Makes
+ * missing documents. If an invoice or a credit note cannot have a document, returns the reasons instead. Each file has
+ * a different name, because two Stripe accounts may use the same number.
  *
- * @param month such as `2026-10`; the month of the document's date
+ * @param month the month of the documents' dates, such as `2026-10`
  */
 export async function* documentsOf(db: Database, month: string, moment: Moment) {
   const first = `${month}-01`;
@@ -335,7 +342,7 @@ export async function* documentsOf(db: Database, month: string, moment: Moment) 
     yield named(id, number, await findDocument(db, CREDIT_NOTE, id, moment));
 }
 
-/** Returns why there is no document, as a sentence or several. */
+/** Returns the reasons why there is no document, as one or several sentences. */
 export function explain({ reasons, missing }: DocumentState): string {
   const fields = missing.map(({ owner, label }) => `${owner}: ${label}`).join(', ');
   return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');

@@ -44,7 +44,7 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
   const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
   const ofCompany = COMPANY.filter(([field]) => !seller[field] && isNeeded(field));
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
-  // Outside VAT the e-invoice must not name VAT IDs (BR-O-2), so something else identifies the company (BR-CO-26).
+  // An e-invoice outside VAT must not contain VAT IDs (BR-O-2), so another field must identify the company (BR-CO-26).
   const isOutside = lines.some(({ tax_category }) => tax_category === 'O');
   if (needsVatId && !seller.vat_id) ofCompany.push(['vat_id', 'VAT ID']);
   else if (isOutside && !seller.tax_number && !seller.register_entry)
@@ -61,7 +61,9 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
   ];
 }
 
-/** Lists what a document cannot express, as sentences. Empty if it can express the whole invoice. */
+/**
+ * Lists the parts of an invoice that a document cannot express, as sentences. The list is empty if it can express all.
+ */
 export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;

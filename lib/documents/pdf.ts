@@ -14,7 +14,7 @@ const FACTUR_X = 'factur-x.xml';
  * Returns the PDF of a document: PDF/A-3a (tagged, with embedded fonts) with the e-invoice inside. The same arguments
  * give the same bytes.
  *
- * @param facturX XML of the e-invoice, in the profile EN 16931. Null for a document that is no invoice.
+ * @param facturX XML of the e-invoice, in the profile EN 16931; null for a document that is not an invoice
  */
 export async function toPdf(printed: PrintedInvoice, facturX: string | null, now: Date): Promise<Uint8Array> {
   const title = `${namesOf(printed).title} ${printed.number}`;
@@ -36,7 +36,7 @@ export async function toPdf(printed: PrintedInvoice, facturX: string | null, now
   return buffer(document);
 }
 
-// pdfkit writes the title into the XMP metadata as it is, so it must not contain markup.
+// pdfkit writes the title into the XMP metadata without escaping it, so the title must not contain markup.
 const plain = (title: string) => title.replace(/[<>&]/g, ' ');
 
 /** Creates an empty PDF/A-3a with the fonts `regular` and `bold`. */
@@ -102,7 +102,10 @@ const FOLDER = join(process.cwd(), 'node_modules/@expo-google-fonts/open-sans');
 
 const cache = perProcess('document-fonts', () => ({ fonts: undefined as Promise<Fonts> | undefined }));
 
-/** Loads the fonts at the first document. Parsing them again for each document would take longer than the document. */
+/**
+ * Loads the fonts when the first document is made. Parsing them for each document would take longer than making the
+ * document.
+ */
 export function loadFonts(): Promise<Fonts> {
   cache.fonts ??= readFonts();
   return cache.fonts;

@@ -15,14 +15,14 @@ export interface Phrases {
   invoice: string;
   creditNote: string;
   cancellation: string;
-  /** Number and date of a credit note or a cancellation. */
+  /** Labels for the number and date of a credit note or a cancellation. */
   ownNumber: string;
   ownDate: string;
-  /** Says which invoice a credit note or a cancellation corrects. */
+  /** Sentence that names the invoice that a credit note or a cancellation corrects. */
   corrects(invoice: string, date: string): string;
   cancels(invoice: string, date: string): string;
   reason: string;
-  /** Says what happens with the amount of a credit note. */
+  /** Sentence that says what happens with the amount of a credit note. */
   setOff: string;
   noLongerOwed: string;
   number: string;
@@ -31,7 +31,7 @@ export interface Phrases {
   customerVatId: string;
   buyerReference: string;
   due: string;
-  /** Says that the date of supply is the invoice's date, which section 14 UStG requires. */
+  /** Sentence that says that the date of supply is the invoice's date. Section 14 UStG requires it. */
   supplied: string;
   position: string;
   text: string;
@@ -51,18 +51,18 @@ export interface Phrases {
   payByCode: string;
   nothingToPay: string;
   discount: string;
-  /** Labels of the part of the total that was settled, and of the rest. */
+  /** Labels for the settled part of the total, and for the rest. */
   settled: string;
   open: string;
-  /** Says how an invoice of Stripe is paid. */
+  /** Sentences that say how a Stripe invoice is paid. */
   stripe: { paid: string; credited: string; collected: string; payBy(date: string): string };
   bank: string;
   vatId: string;
   taxNumber: string;
-  /** Why a category has no VAT. Empty for categories that need no reason. */
+  /** Reason why a category has no VAT. Empty for categories that need no reason. */
   exemption: Record<TaxCategory, string>;
   smallBusiness: string;
-  /** Title of documents before an invoice, and the labels of their number and date. */
+  /** Titles of offers and order confirmations, and the labels of their number and date. */
   sales: Record<'offer' | 'order_confirmation', { title: string; number: string; date: string }>;
   validUntil: string;
 }

@@ -35,7 +35,7 @@ export interface Buyer {
   country: string | null;
   vat_id: string | null;
   tax_exempt: boolean;
-  /** Such as a Leitweg-ID. */
+  /** Reference that the buyer requires, such as a Leitweg-ID. */
   buyer_reference: string | null;
   document_language: Language | null;
   payment_terms: string | null;
@@ -46,12 +46,12 @@ export interface PrintedInvoice {
   kind: 'invoice' | 'cancellation' | 'credit_note' | 'offer' | 'order_confirmation';
   number: string;
   language: Language;
-  /** Calendar date. */
+  /** Calendar date of the document. */
   date: string;
   due: string | null;
   /** The invoice that a credit note or a cancellation corrects. Null on an invoice. */
   preceding: { number: string; date: string } | null;
-  /** Why it is corrected. */
+  /** Reason for the correction. */
   reason: string | null;
   currency: string;
   seller: Company;
@@ -63,17 +63,17 @@ export interface PrintedInvoice {
   total: string;
   /** The part of the total that was settled before the document was made. Always 0 if we collect the invoice. */
   settled: string;
-  /** Who collects the invoice, and so how it is to be paid. */
+  /** Who collects the invoice. It determines how the customer pays. */
   collectedBy: 'us' | 'stripe';
-  /** Wrong combinations of rate, category and customer, as sentences. Empty if the invoice is right. */
+  /** Wrong combinations of rate, category and customer, as sentences. Empty if there are none. */
   problems: string[];
 }
 
 /**
- * Reads everything that the document of an invoice prints. Fields that are empty in the stored seller and buyer come from
- * the current company and customer.
+ * Reads everything that the document of an invoice prints. Fields that are empty in the stored seller and buyer come
+ * from the current company and customer.
  *
- * @param timeZone of the days of Stripe's periods
+ * @param timeZone time zone in which Stripe's periods are converted to days
  * @throws AppError not_found
  */
 export async function readPrinted(db: Database, id: number, timeZone: string): Promise<PrintedInvoice> {
@@ -132,13 +132,13 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
   const { fromBalance, toBalance, earlierDebt } = beside;
   const total = parts(amounts.total);
   const settled = parts(amounts.amount_paid) + parts(fromBalance) - parts(toBalance) - parts(earlierDebt);
-  // What was paid beyond the total belongs to an earlier invoice or to the customer.
+  // An amount paid beyond the total belongs to an earlier invoice or to the customer.
   return fromThousandths(Math.min(Math.max(settled, Math.min(total, 0)), Math.max(total, 0)));
 }
 
 /**
- * Reads everything that the document of a credit note or a cancellation prints. Its parties are those of its invoice, filled
- * up as those of an invoice.
+ * Reads everything that the document of a credit note or a cancellation prints. Its parties are those of the corrected
+ * invoice, with empty fields filled in the same way.
  *
  * @throws AppError not_found
  */
@@ -152,7 +152,7 @@ export async function readPrintedCreditNote(
     .select({
       note: pickColumns(creditNotes, ...own),
       ...pickColumns(creditNotes, 'stripe_credit_note_id', 'stripe_lines'),
-      // Stripe's credit note keeps its parties as soon as its document is made.
+      // Stripe's credit note stores its own parties once its document is made.
       seller: sql<KeptParty | null>`coalesce(${creditNotes.seller}, ${invoiceDocuments.seller})`,
       buyer: sql<KeptParty | null>`coalesce(${creditNotes.buyer}, ${invoiceDocuments.buyer})`,
       invoice: pickColumns(invoices, 'number', 'invoice_date'),
@@ -232,7 +232,7 @@ export async function readPrintedSale(db: Database, id: number): Promise<Printed
   };
 }
 
-/** Returns why the lines of a document are wrong, as sentences. */
+/** Returns the problems with the lines of a document, as sentences. */
 const problemsOf = (addUp: boolean, problems: string[]): string[] => [
   ...(addUp ? [] : ['The lines do not add up to the total.']),
   ...problems.map((problem) => `${problem}.`),

@@ -7,18 +7,18 @@ export interface PrintedLine {
   unit_price: string;
   tax_rate: string;
   tax_category: TaxCategory;
-  /** Without tax, after the discount. */
+  /** Amount without tax, after the discount. */
   net: string;
-  /** Without tax. Only lines of Stripe have one. */
+  /** Discount without tax. Only Stripe's lines have one. */
   discount: string;
-  /** First and last day of the supply. Null if the line does not say it. */
+  /** First and last day of the supply. Null if the line does not state them. */
   period: { start: string; end: string } | null;
 }
 
-/** Tax of one category and rate. */
+/** Net amount and tax of one category and rate. */
 export interface PrintedTax {
   category: TaxCategory;
-  /** In percent. */
+  /** Tax rate in percent. */
   rate: string;
   /** Sum of the lines' net amounts. */
   net: string;

@@ -7,7 +7,7 @@ import type { PrintedLine } from './printed-line';
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
-/** Returns whether a document is an offer or an order confirmation, which demands no payment. */
+/** Returns true for an offer or an order confirmation. These documents do not ask for payment. */
 export const isSale = ({ kind }: PrintedInvoice): boolean =>
   kind === 'offer' || kind === 'order_confirmation';
 
@@ -28,8 +28,8 @@ export const openAmount = ({ total, settled }: PrintedInvoice): string =>
   fromThousandths(toThousandths(total) - toThousandths(settled));
 
 /**
- * Returns the sentence that says when to pay. The customer's payment terms, or else the company's, replace the usual one,
- * unless Stripe collects the invoice.
+ * Returns the sentence that says when to pay. The customer's payment terms, or else our company's, replace the usual
+ * sentence, unless Stripe collects the invoice.
  */
 export function payment(printed: PrintedInvoice): string {
   const { kind, language, total, settled, due, seller, buyer, collectedBy } = printed;
@@ -47,7 +47,7 @@ export function payment(printed: PrintedInvoice): string {
   return due === null ? payNow : payBy(formatDay(due, language));
 }
 
-/** Returns the sentences that name the invoice which a credit note or a cancellation corrects, and the reason. */
+/** Returns the sentences that name the corrected invoice and the reason, for a credit note or a cancellation. */
 export function correction({ kind, language, preceding, reason }: PrintedInvoice): string {
   if (!preceding) return '';
   const { corrects, cancels, reason: label } = PHRASES[language];
@@ -56,7 +56,7 @@ export function correction({ kind, language, preceding, reason }: PrintedInvoice
   return reason ? `${named} ${label}: ${reason}` : named;
 }
 
-/** Returns the text of a line, with its period and its discount on lines of their own. */
+/** Returns the text of a line. The period and the discount follow in separate lines. */
 export function lineText({ text, period, discount }: PrintedLine, printed: PrintedInvoice): string {
   const day = (date: string) => formatDay(date, printed.language);
   const label = PHRASES[printed.language].discount;
@@ -72,13 +72,13 @@ export function lineText({ text, period, discount }: PrintedLine, printed: Print
 const inUtc = (language: Language, parts: Intl.DateTimeFormatOptions) =>
   new Intl.DateTimeFormat(PHRASES[language].locale, { ...parts, timeZone: 'UTC' });
 
-// Creating a format takes longer than using it.
+// Creating a format takes longer than using it, so create each format once.
 const DAYS = {
   de: inUtc('de', { day: '2-digit', month: '2-digit', year: 'numeric' }),
   en: inUtc('en', { day: 'numeric', month: 'long', year: 'numeric' }),
 };
 
-/** Formats a calendar date: 31.12.2026, or 31 December 2026. */
+/** Formats a calendar date, such as “31.12.2026” or “31 December 2026”. */
 export const formatDay = (date: string, language: Language): string =>
   DAYS[language].format(new Date(`${date}T00:00:00Z`));
 
@@ -89,8 +89,8 @@ const withDecimals = (language: Language) => (least: number, most: number) =>
   });
 
 /**
- * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly that many decimals.
- * `price` prints at least that many and at most six.
+ * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly this number of
+ * decimals. `price` prints at least this number and at most six.
  */
 const NUMBERS = { de: formatsOf('de'), en: formatsOf('en') };
 
@@ -108,11 +108,11 @@ export function numberFormats({ language, currency }: Pick<PrintedInvoice, 'lang
   const decimals = currencyDecimals(currency);
   const code = currency.toUpperCase();
   return {
-    /** An amount without its currency: 1.234,50. */
+    /** Formats an amount without its currency, such as “1.234,50”. */
     amount: (text: string) => exact[decimals].format(Number(text)),
-    /** A price without its currency. It has more decimals than an amount if it needs them, up to six. */
+    /** Formats a price without its currency. A price that needs more decimals than an amount has up to six. */
     price: (text: string) => price[decimals].format(Number(text)),
-    /** An amount with its currency: 1.234,50 EUR. */
+    /** Formats an amount with its currency, such as “1.234,50 EUR”. */
     money: (text: string) => `${exact[decimals].format(Number(text))} ${code}`,
     quantity: (text: string) => price[0].format(Number(text)),
     percent: (text: string) => `${price[0].format(Number(text))} %`,

@@ -21,7 +21,7 @@ export interface ReminderSettings {
 
 const LANGUAGES = ['de', 'en'] as const;
 
-/** The placeholders of the texts, and what replaces them. */
+/** The placeholders that the texts may contain, and the meaning of each. */
 export const PLACEHOLDERS = {
   customer: 'name of the customer',
   customer_number: 'number of the customer',
@@ -107,7 +107,7 @@ export const REMINDER_FORM = [
 ] as const;
 type TypedSettings = Record<(typeof REMINDER_FORM)[number], string>;
 
-/** Returns the settings as texts of the form. */
+/** Returns the settings as the values of the form's fields. */
 export function toTyped({ pause_days, levels }: ReminderSettings): Record<string, string> {
   const fields = levels.flatMap(({ days, texts }, at): [string, string][] => {
     const level = LEVELS[at];
@@ -204,7 +204,7 @@ interface Recipient {
   document_language: Language | null;
 }
 
-/** Returns the language of a customer's reminders, which is that of the customer's documents. */
+/** Returns the language of a customer's reminders, which is also the language of the customer's documents. */
 export const reminderLanguage = ({ document_language, country }: Recipient): Language =>
   document_language ?? languageFor(country);
 

@@ -21,7 +21,7 @@ type Element = PDFKit.PDFStructureElement;
 
 export const mm = (length: number) => (length * 72) / 25.4;
 
-/** Measures of a sheet in points. The places of letterhead, address and folds are those of DIN 5008, form B. */
+/** Measurements of a sheet in points. Letterhead, address and fold marks are placed as in DIN 5008, form B. */
 export const SHEET = {
   width: mm(210),
   left: mm(25),
@@ -65,7 +65,7 @@ interface TextOptions {
 
 export type Pen = ReturnType<typeof createPen>;
 
-/** Makes the functions that write tagged text at a place, and that begin a new page when there is no more room. */
+/** Makes the functions that write tagged text at a place, and that begin a new page when the page is full. */
 export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
@@ -77,7 +77,7 @@ export function createPen(document: Document, root: Element) {
     onPage: () => {},
     heightOf: (text: string, options: Omit<TextOptions, 'x' | 'y'>) =>
       style(options).heightOfString(toPrinted(text), { width: options.width }),
-    /** Writes a text as an element below `parent`. Returns its lower end. */
+    /** Writes a text as an element below `parent`. Returns the lower edge of the text. */
     write: (parent: Element, tag: string, text: string, options: TextOptions): number => {
       const element = document.struct(tag);
       parent.add(element);
@@ -104,7 +104,7 @@ export function createPen(document: Document, root: Element) {
           .strokeColor('#999999')
           .stroke();
       }),
-    /** Begins a new page unless this height fits on the current one. */
+    /** Begins a new page if this height does not fit on the current one. */
     require: (height: number) => {
       if (pen.y + height <= SHEET.bottom) return;
       document.addPage();
@@ -115,10 +115,10 @@ export function createPen(document: Document, root: Element) {
   return pen;
 }
 
-/** What the frame of every letter prints. */
+/** The data that every letter prints outside of its contents. */
 export type Parties = Pick<PrintedInvoice, 'seller' | 'buyer' | 'language'>;
 
-/** Writes the seller's name, and the recipient into the window of the envelope. */
+/** Writes the seller's name, and writes the recipient's address so that it shows in the envelope's window. */
 export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): void {
   const { root } = pen;
   if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
@@ -234,7 +234,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   for (const name of NAMES) pen.write(row, 'TH', says[name], place(name, pen.y));
   row.end();
   endHead(pen.y);
-  // Screen readers hear the head once, so that of a further page is decoration.
+  // Screen readers read the head once. On further pages it is decoration.
   pen.onPage = () => {
     const start = pen.y;
     pen.decorate(() => {
@@ -369,7 +369,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.root.add(figure);
   figure.add(document.markStructureContent('Figure', { alt: says.payByCode }));
   for (const [row, modules] of code.entries()) {
-    // Each run of black modules is one rectangle, because hundreds of them take long.
+    // Draw each run of black modules as one rectangle, because hundreds of single modules take long.
     const runs = modules.map((isBlack) => (isBlack ? '1' : '0')).join('');
     for (const { 0: run, index } of runs.matchAll(/1+/g)) {
       document.rect(x + index * module, start + row * module, run.length * module, module);
@@ -428,13 +428,13 @@ export function drawPageParts(document: Document, { seller, language }: Parties,
   }
 }
 
-/** Returns whether a document asks for a transfer to our account. */
+/** Returns true if a document asks for a transfer to our account. */
 const isTransfer = ({ kind, total, collectedBy }: PrintedInvoice): boolean =>
   kind === 'invoice' && collectedBy === 'us' && Number(total) > 0;
 
 /**
- * Returns the QR code of a SEPA transfer as rows of modules, true for black (EPC069-12, version 002). Null if the
- * invoice cannot be paid by such a transfer.
+ * Returns the QR code of a SEPA transfer as rows of modules, true for black (EPC069-12, version 002). Returns null if
+ * the invoice cannot be paid by such a transfer.
  */
 function paymentCode(printed: PrintedInvoice): boolean[][] | null {
   const { currency, total, number, seller } = printed;

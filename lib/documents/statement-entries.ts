@@ -17,8 +17,8 @@ export const statementPeriod = z
 export type StatementPeriod = z.infer<typeof statementPeriod>;
 
 /**
- * What an entry is about. `settled` is a part of an invoice that no payment here settles, such as a balance at Stripe or
- * a payment before the import. `credit` is money of a transfer that belongs to no invoice.
+ * The kinds of entries. `settled` is a part of an invoice that no payment here settles, such as a balance at Stripe or
+ * a payment before the import. `credit` is the part of a transfer that belongs to no invoice.
  */
 export const ENTRY_KINDS = [
   ...(['invoice', 'credit_note', 'cancellation', 'settled'] as const),
@@ -43,7 +43,7 @@ interface RawEntry {
 
 /** An entry of a statement, in major units of its currency. */
 export interface StatementEntry extends RawEntry {
-  /** What the customer owes after the entry. Negative for credit. */
+  /** Amount that the customer owes after the entry. Negative for credit. */
   balance: number;
 }
 
@@ -56,10 +56,11 @@ export interface Statement {
 }
 
 /**
- * Reads the statement of account of a customer, one per currency. Without an end of the period, the closing balance is
- * the sum of the open amounts minus all credit: what transfers have left, and what exceeds the claims of own invoices.
+ * Reads the statement of account of a customer, one per currency. If the period has no end, the closing balance is the
+ * sum of the open amounts minus all credit. Credit is the unused part of transfers, and payments that exceed the claims
+ * of our own invoices.
  *
- * @param timeZone the service's time zone, in which refunds have their dates
+ * @param timeZone our time zone, which determines the dates of refunds
  */
 export async function readStatements(
   db: Database,
@@ -140,7 +141,10 @@ type Invoice = Records['invoices'][number];
 type Payment = Records['payments'][number];
 type Note = Records['notes'][number];
 
-/** Returns the entries of an invoice. Their sum is what it still claims, or minus what the customer paid too much. */
+/**
+ * Returns the entries of an invoice. Their sum is the amount that the invoice still claims, or is negative if the
+ * customer paid too much.
+ */
 function entriesOfInvoice(
   invoice: Invoice,
   paid: { payment: Payment; back: Returned[] }[],
@@ -173,7 +177,10 @@ function entriesOfInvoice(
   return entries;
 }
 
-/** Returns what an invoice claims in thousandths: its open amount, or minus what was paid beyond the claim of an own one. */
+/**
+ * Returns the claim of an invoice in thousandths: its open amount. The claim is negative if payments exceed the claim
+ * of one of our own invoices.
+ */
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;
   if (isUnpaid(status)) return toThousandths(amount_due);
@@ -186,7 +193,10 @@ function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   return Math.min(0, toThousandths(total) - toThousandths(amount_credited) - toThousandths(amount_paid));
 }
 
-/** Returns a payment and its refunds. If a person set its status, the refunds may not add up to what came back. */
+/**
+ * Returns a payment and its refunds. If a person set the payment's status, the refunds may not add up to the returned
+ * amount.
+ */
 function entriesOfPayment(payment: Payment, back: Returned[], timeZone: string): RawEntry[] {
   const { id, payment_date, payment_reference: reference } = payment;
   const record = { of: 'payment', id } as const;
@@ -206,7 +216,10 @@ function entriesOfPayment(payment: Payment, back: Returned[], timeZone: string):
 const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
   toThousandths(status === 'refunded' ? amount : refunded_amount);
 
-/** Returns the credit of a transfer, and what was paid back of it. Its shares are entries of their invoices. */
+/**
+ * Returns the credit of a transfer, and the amounts of it that were paid back. The shares of the transfer are entries
+ * of their invoices.
+ */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;
   const common = { reference, record: { of: 'transfer', id } as const };
@@ -239,7 +252,7 @@ function toStatement(currency: string, entries: RawEntry[], { from, to }: Statem
   return { currency, opening: opening / 1000, entries: shown, closing: balance / 1000 };
 }
 
-/** Returns the statements as CSV, in pieces. The first and the last row of each currency hold its balances. */
+/** Returns the statements as CSV, in chunks. The first and the last row of each currency hold its balances. */
 export async function* statementCsv(
   db: Database,
   customerId: number,

@@ -27,14 +27,14 @@ import { type EntryKind, readStatements, type Statement, type StatementPeriod } 
 const MAX_ENTRIES = 2000;
 
 interface PrintedStatement extends Parties {
-  /** The day on which it was made. */
+  /** Day on which the statement was made. */
   date: string;
   period: StatementPeriod;
   statements: Statement[];
 }
 
 /**
- * Makes the PDF of a customer's statement of account. It is not stored, so it has the state of its date.
+ * Makes the PDF of a customer's statement of account. It is not stored, so each download shows the current state.
  *
  * @throws AppError not_found; conflict if the customer was erased, or if the statement cannot be printed
  */

@@ -6,7 +6,10 @@ import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import type { Company } from './company';
 import type { PrintedLine, PrintedTax } from './printed-line';
 
-/** What the lines of a Stripe invoice print, and which of them no e-invoice can express, as sentences. */
+/**
+ * The lines of a Stripe invoice as a document prints them. Also names the lines that an e-invoice cannot express, as
+ * sentences.
+ */
 export interface StripeLines {
   lines: PrintedLine[];
   taxes: PrintedTax[];
@@ -18,7 +21,7 @@ interface Context {
   seller: Company;
   buyer: TaxedBuyer;
   timeZone: string;
-  /** The word before the quantity in a text. */
+  /** The word before a quantity that is part of a text. */
   quantityLabel: string;
 }
 
@@ -26,7 +29,7 @@ interface Context {
 export function toStripeLines(stored: StripeLineRow[], context: Context): StripeLines {
   const read = stored.map((line, at) => readTax(line, `Line ${at + 1}`, context));
   const taxed = read.map((one, at) => {
-    // Stripe reports no tax of a line without an amount, such as that of a trial. It is taxed like the first other line.
+    // Stripe reports no tax for a line without an amount, such as a trial. It gets the tax of the first other line.
     const isFree = Number(stored[at]?.net) === 0 && stored[at]?.taxes.length === 0;
     const other = isFree ? read.find((_, i) => Number(stored[i]?.net) !== 0) : undefined;
     return { ...one, ...(other && { tax_rate: other.tax_rate, tax_category: other.tax_category }) };
@@ -53,14 +56,14 @@ export function toStripeLines(stored: StripeLineRow[], context: Context): Stripe
 }
 
 interface ReadTax {
-  /** In percent. */
+  /** Tax rate in percent. */
   tax_rate: string;
-  /** Null for the usual category of the customer. */
+  /** Tax category. Null for the usual category of the customer. */
   tax_category: TaxCategory | null;
   problem?: string;
 }
 
-/** Reads the only tax that EN 16931 allows a line (BT-151, BT-152). */
+/** Reads the tax of a line. EN 16931 allows only one (BT-151, BT-152). */
 function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, currency }: Context): ReadTax {
   const charged = taxes.filter(({ amount }) => Number(amount) !== 0);
   const [tax] = charged;
@@ -86,16 +89,16 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
   return { ...none, tax_category };
 }
 
-/** Decimals of a printed price or quantity. */
+/** Maximum number of decimals of a printed price or quantity. */
 const DECIMALS = 6;
 
 /**
  * Returns text, period, quantity, price and discount of a line, all without tax. A quantity that does not divide the
- * amount stands in the text, because quantity, price and discount must result in the net amount.
+ * amount is moved to the text, because quantity, price and discount must result in the net amount.
  */
 function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quantityLabel }: Context) {
   const isIncluded = line.taxes.some(({ inclusive, amount }) => inclusive && Number(amount) !== 0);
-  // The net amount before the discount may differ from Stripe's own by a cent, and the discount with it.
+  // The net amount before the discount, and so the discount, may differ from Stripe's by a cent.
   const reduced = Number(line.discount) / (isIncluded ? 1 + Number(rate) / 100 : 1);
   const discount = reduced > 0 ? toThousandths(reduced.toFixed(currencyDecimals(currency))) : 0;
   const whole = (toThousandths(line.net) + discount) / 1000;
@@ -113,10 +116,10 @@ function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quant
   };
 }
 
-/** Returns the first and the last day of a line's period. Null if it has no duration. */
+/** Returns the first and the last day of a line's period. Returns null if it has no duration. */
 function toPeriod({ period_start: start, period_end: end }: StripeLineRow, timeZone: string) {
   if (!start || !end || start >= end) return null;
-  // The period ends before this instant, which is midnight if the period has whole days.
+  // Use the instant just before the end, because a period of whole days ends at midnight of the next day.
   const last = new Date(end.getTime() - 1);
   return { start: toCalendarDate(start, timeZone), end: toCalendarDate(last, timeZone) };
 }
@@ -133,7 +136,10 @@ function toTaxes(lines: PrintedLine[], stored: StripeLineRow[]): PrintedTax[] {
   return [...groups.values()].sort((a, b) => Number(b.rate) - Number(a.rate));
 }
 
-/** Stripe rounds the tax of each line. EN 16931 tolerates a difference below one unit of the currency. */
+/**
+ * Describes a tax that does not fit its rate and net amount. Stripe rounds the tax of each line, so small differences
+ * occur. EN 16931 tolerates differences below one unit of the currency.
+ */
 function sumProblem({ rate, net, tax }: PrintedTax): string[] {
   const isClose = Math.abs((Number(net) * Number(rate)) / 100 - Number(tax)) < 1;
   return isClose ? [] : [`The tax of ${tax} is not ${rate} % of ${net} (BR-CO-17)`];

@@ -33,7 +33,7 @@ export const ERASED_NAME = 'Erased customer';
 /**
  * Returns the consequences that are shown before a customer is erased.
  *
- * @param years for which documents are kept (`DOCUMENT_RETENTION_YEARS`)
+ * @param years number of years for which documents are kept (`DOCUMENT_RETENTION_YEARS`)
  */
 export const consequencesOf = (years: number) => [
   `The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Issued documents are kept for ${years} ${years === 1 ? 'year' : 'years'} after the year of their date (DOCUMENT_RETENTION_YEARS) and then deleted. Invoices without a document, such as imported totals, you must keep outside this service.`,
@@ -62,7 +62,7 @@ export async function eraseCustomer(
     const stripeCustomers = await lockCustomer(tx, id);
     const customer_number = await requireErasable(tx, id);
     const redact = toRedactor(await listValues(tx, id));
-    // Finds events stored after the first search. Sync cannot commit more events until the locks above are released.
+    // Find events stored after the first search. Sync cannot commit more events until the locks above are released.
     const late = await findEventsNaming(tx, texts, since);
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
@@ -105,7 +105,10 @@ const MAX_OPEN = 100;
 /** Maximum number of open records of each kind to name in the error message. */
 const NAMED = 3;
 
-/** Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Empty if there are no reasons. */
+/**
+ * Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Returns no reasons if the customer
+ * can be erased.
+ */
 async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
@@ -156,7 +159,7 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
     .from(customers)
     .where(eq(customers.id, Math.min(id, MAX_ID)))
     .for('update');
-  // Every known link is locked now. A link that was added or moved before the locks requires a retry.
+  // All known links are locked now. If a link was added or moved before, try again.
   if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
   return known;
 }

@@ -4,10 +4,10 @@ import { idsOf } from '../customers/merged-customers';
 import { MAX_ID } from '../page';
 
 /**
- * Treatment of a text column when a customer is erased. `none`: it never contains personal data of customers, only ids,
- * enum values, or data about staff or our company. `cleared`: it is emptied, or its row deleted. `redacted`: the
- * customer's known values are replaced. `reduced`: see `withoutPersonalData`. `derived`: it is computed from other
- * columns.
+ * Treatment of a text column when a customer is erased. `none` means that it never contains personal data of customers,
+ * only ids, enum values, or data about staff or our company. `cleared` means that it is emptied or its row is deleted.
+ * `redacted` means that the customer's known values are replaced. `reduced` means that `withoutPersonalData` is
+ * applied. `derived` means that it is computed from other columns.
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
@@ -26,7 +26,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   },
   accounting_settings: none('consultant_number client_number accounts'),
   access_tokens: none('name token_hash created_by staff_email'),
-  // Messages contain counts, settings and, in a test alert, the address of the admin who sent it.
+  // Messages contain counts, settings and, in a test alert, the e-mail address of the admin who sent it.
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   bank_entries: {
@@ -52,7 +52,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
     search_text: 'derived',
   },
   credit_note_lines: { text: 'redacted' },
-  // Documents are kept as those of invoices are.
+  // Documents of credit notes are kept like those of invoices.
   credit_notes: {
     ...none('number stripe_credit_note_id currency seller buyer xml pdf_sha256 rates'),
     ...redacted('reason stripe_lines'),
@@ -204,7 +204,8 @@ export function toRedactor(values: string[]): (text: string) => string {
   const forms = values.flatMap((value) => [value, value.normalize('NFC'), value.normalize('NFD')]);
   const known = [...new Set(forms.map((value) => value.trim()))]
     .filter((value) => value.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length) // longest first, so that a full name is replaced before its parts
+    // Replace the longest values first, so that a full name is replaced before its parts.
+    .sort((a, b) => b.length - a.length)
     .map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replaceAll(/\s+/g, '\\s+'));
   if (known.length === 0) return (text) => text;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${known.join('|')})(?![\\p{L}\\p{N}])`, 'giu');

@@ -23,7 +23,7 @@ import { idsOf } from '../customers/merged-customers';
 import { withoutPersonalData } from '../stripe/event';
 import { columnsOf, redactJson } from './personal-data';
 
-/** The customer to erase. */
+/** The customer that is erased, with ids of related rows. */
 interface Subject {
   id: number;
   stripeCustomers: string[];
@@ -34,9 +34,9 @@ interface Subject {
 interface Redacted {
   table: PgTable;
   rows(of: Subject): SQL;
-  /** Name of the column that identifies a row. The default is `id`. */
+  /** Name of the column that identifies a row. Defaults to `id`. */
   key?: string;
-  /** Suffix for a unique column, so that two redacted values stay different. */
+  /** Suffix that keeps redacted values of a unique column different. */
   apart?: SQL;
 }
 
@@ -173,7 +173,8 @@ const REDUCED = 200;
  * Finds inbox events without a Stripe customer whose body contains one of the texts, such as a guest's checkout or a
  * dispute with its evidence. It searches the body of every event without a Stripe customer, in batches.
  *
- * @param since earliest time of storage; `-infinity` finds all. Stripe sends no events that are older than 30 days.
+ * @param since earliest time at which the events were stored; `-infinity` finds all. Events that Stripe
+ *   created more than 31 days before this time are skipped, because Stripe delivers an event for at most 30 days.
  */
 export async function findEventsNaming(db: Database, texts: string[], since = '-infinity') {
   const ids: string[] = [];
@@ -220,7 +221,7 @@ export async function reduceEvents(tx: Database, ids: string[]): Promise<void> {
       sql`select id, payload from ${stripeEvents} where id in ${some} and payload <> '' order by id for update`,
     );
     const reduced = found.map(({ id, payload }) => ({ id, body: withoutPersonalData(payload) }));
-    // Passed as json, since jsonb does not accept every text that a body can contain.
+    // Pass the bodies as json, because jsonb does not accept every text that a body can contain.
     await tx.execute(sql`update stripe_events e set payload = r.body, updated_at = now()
       from json_to_recordset(${JSON.stringify(reduced)}::json) as r(id text, body text) where e.id = r.id`);
   }

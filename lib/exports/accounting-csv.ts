@@ -11,7 +11,7 @@ import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 import { literal } from '../page-query';
 import { currencyCode } from '../records/fields';
 
-/** A month such as 2026-10. */
+/** Schema of a month such as 2026-10. */
 export const calendarMonth = z
   .string()
   .refine(
@@ -21,16 +21,16 @@ export const calendarMonth = z
 
 /** The columns of the accounting export, in their order. */
 const COLUMNS = [
-  'record', // one of RECORDS
-  'event', // see EVENTS
-  'date', // the posting date
-  'original_date', // the date of the booked event, earlier than `date` if its month was already over
+  'record', // One of RECORDS.
+  'event', // See EVENTS.
+  'date', // The posting date.
+  'original_date', // The date of the booked event. It is earlier than `date` if its month was already over.
   'customer_number',
   'customer_name',
   'customer_country',
   'customer_vat_id',
   'invoice_number',
-  'credit_note_number', // of our own credit note or cancellation
+  'credit_note_number', // The number of our own credit note or cancellation.
   'due_date',
   'tax_rate',
   'net',
@@ -46,10 +46,10 @@ export type Entry = typeof accountingEntries.$inferSelect;
 
 /** The kinds of entries, in the file's order. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
-/** How a file separates its cells, and the decimals of its numbers. */
+/** The cell separator of a file, and the decimal separator of its numbers. */
 export type CsvForm = 'comma' | 'semicolon';
 
-/** Values of the column `event` for amounts of zero or more, for negative amounts, and for reversals. */
+/** Values of the column `event`: for amounts of zero or more, for negative amounts, and for reversals. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
@@ -78,7 +78,7 @@ export function accountingCsv(db: Database, month: string, form: CsvForm = 'comm
 }
 
 async function* readRows(db: Database, month: string, form: CsvForm) {
-  yield []; // writes the header even if no row follows
+  yield []; // This writes the header even if no row follows.
   for await (const entries of readEntries(db, month)) yield entries.map((entry) => toRow(entry, form));
 }
 
@@ -121,8 +121,8 @@ function readBatch(
 }
 
 /**
- * Replaces the entry of a Stripe invoice, which the journal posts with its totals, by one for each tax rate of its lines.
- * An invoice whose lines do not add up to its totals keeps its one entry without a rate.
+ * Replaces the journal's entry of a Stripe invoice, which has only totals, with one entry for each tax rate of the
+ * invoice's lines. If the lines do not add up to the totals, the single entry without a rate stays.
  */
 async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
   const ids = entries.flatMap(({ tax_rate, invoice_id }) => (tax_rate === null ? (invoice_id ?? []) : []));
@@ -130,7 +130,7 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
   return entries.flatMap((entry) => {
     const rates = entry.tax_rate === null ? (ratesOf.get(entry.invoice_id ?? 0) ?? []) : [];
     const sumOf = (field: 'net' | 'tax') => rates.reduce((sum, one) => sum + one[field], 0);
-    // The entry of a cancellation has the negative amounts.
+    // The entry of a cancellation has negative amounts.
     const sign = [1, -1].find((one) =>
       (['net', 'tax'] as const).every((field) => toThousandths(entry[field] ?? '0') === one * sumOf(field)),
     );
@@ -180,11 +180,11 @@ const nextMonth = (first: string) => addDays(first, 31).replace(/\d\d$/, '01');
 function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
   const [more, less, takenBack] = EVENTS[entry.record];
-  // A cancellation is an entry of its own, with a number. Other programs, and Stripe, cancel without one.
+  // Our own cancellation is a separate entry with a number. Other programs and Stripe cancel without one.
   const isTakenBack =
     entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
   const text = (number: string) => (form === 'comma' ? number : number.replace('.', ','));
-  // Every amount has all decimals of its currency: 7.50 EUR, 500 JPY.
+  // Every amount has all decimals of its currency, such as 7.50 EUR and 500 JPY.
   const amount = (value: string | null) =>
     value === null ? null : text(Number(value).toFixed(currencyDecimals(entry.currency)));
   return {

@@ -19,7 +19,7 @@ const EMPTY: AccountingSettings = {
   accounts: {},
 };
 
-/** The usual accounts of DATEV's charts of accounts for companies. */
+/** The usual accounts in DATEV's charts of accounts for companies. */
 export const PRESETS = {
   skr03: {
     ...{ debtor: '1410', 'payment stripe': '1360', 'payment staff': '1200', 'payment api': '1200' },
@@ -37,7 +37,7 @@ export const PRESETS = {
   },
 } satisfies Record<string, AccountingSettings['accounts']>;
 
-/** Form fields with one account, by the account's purpose. */
+/** Form fields with a single account, by the account's purpose. */
 const SINGLE = {
   debtor: 'debtor',
   'debtor base': 'debtor_base',
@@ -56,7 +56,7 @@ type TypedName =
   | (typeof SINGLE)[keyof typeof SINGLE]
   | (typeof LISTS)[number];
 
-/** The settings as texts of the form. */
+/** The settings as the values of the form's fields. */
 export type TypedSettings = Record<TypedName, string>;
 
 /** Returns the settings. All accounts are missing before the first save. */
@@ -67,7 +67,7 @@ export async function getAccountingSettings(db: Database): Promise<AccountingSet
   return rest;
 }
 
-/** Returns the settings as texts of the form. A list has lines such as `S 19 8400`. */
+/** Returns the settings as the values of the form's fields. A list has lines such as `S 19 8400`. */
 export function toTyped({ accounts, ...rest }: AccountingSettings): TypedSettings {
   const single = Object.entries(SINGLE).map(([purpose, field]) => [field, accounts[purpose] ?? '']);
   const lists = LISTS.map((list) => {

@@ -13,20 +13,20 @@ import { readStripeRates } from '../invoices/lines';
 import { type Entry, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
-/** What a month's file for DATEV contains, and what prevents it. */
+/** The entries for a month's DATEV file, and the reasons why the file cannot be written. */
 export interface DatevPlan {
   postings: number;
   /** Names of missing settings and accounts. The file can be written only if there are none. */
   missing: string[];
-  /** Entries that are not in the file, with the reason for each, at most `MAX_NAMED`. */
+  /** Entries that are not in the file, with the reason for each, up to `MAX_NAMED` entries. */
   leftOut: string[];
   leftOutCount: number;
 }
 
-/** The largest number of left-out entries that a plan names. */
+/** Maximum number of omitted entries that a plan names. */
 const MAX_NAMED = 100;
 
-/** Reads a month's accounting entries and finds what is missing for its file. */
+/** Reads a month's accounting entries, and finds missing settings and accounts. */
 export async function planDatev(db: Database, month: string): Promise<DatevPlan> {
   const settings = await getAccountingSettings(db);
   const missing = new Set<string>();
@@ -45,11 +45,11 @@ export async function planDatev(db: Database, month: string): Promise<DatevPlan>
   return { ...plan, missing: [...missing].sort() };
 }
 
-/** Returns a file's name without its extension. DATEV finds files by the prefix. */
+/** Returns the name of a file without its extension. DATEV recognizes files by the prefix. */
 export const datevName = (month: string) => `EXTF_Buchungsstapel_${month}`;
 
 /**
- * Writes a month as DATEV's posting batch: EXTF format 700, category 21, version 13, in Windows-1252.
+ * Returns a month as DATEV's posting batch, in chunks: EXTF format 700, category 21, version 13, in Windows-1252.
  *
  * @throws AppError conflict with the names of missing settings and accounts
  */
@@ -66,7 +66,7 @@ export async function* datevFile(db: Database, month: string, now: Date): AsyncG
   }
 }
 
-/** A tax rate in percent of an invoice's lines, and their category if it is stored. */
+/** A tax rate of an invoice's lines in percent, and its category if it is stored. */
 export interface InvoiceTax {
   rate: number;
   category: TaxCategory | null;
@@ -85,8 +85,8 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
 }
 
 /**
- * Reads the rates of the entries' invoices, and the categories that their documents have. An invoice whose lines tell
- * none has the rate that its totals fit.
+ * Reads the rates of the entries' invoices, and the categories that their documents have. If an invoice's lines have no
+ * rate, the rate is derived from the totals.
  */
 async function readTaxes(
   db: Database,
@@ -137,7 +137,10 @@ function ratesOf({ accounts }: AccountingSettings): number[] {
   });
 }
 
-/** Returns the only rate that explains an invoice's tax to the cent. Empty if no rate does, or several do. */
+/**
+ * Returns the only rate that explains an invoice's tax to the cent. Returns none if no rate explains it, or if several
+ * do.
+ */
 export function taxesOfTotals(subtotal: string, tax: string, rates: number[]): InvoiceTax[] {
   if (Number(tax) === 0) return [{ rate: 0, category: null }];
   const cents = (amount: string) => Math.round(Number(amount) * 100);
@@ -148,14 +151,14 @@ export function taxesOfTotals(subtotal: string, tax: string, rates: number[]): I
 
 /** A posting between a debtor and another account. */
 export interface Posting {
-  /** Without sign, with a decimal comma. */
+  /** Amount without sign, with a decimal comma. */
   amount: string;
   /** `S` debits the debtor, `H` credits the debtor. */
   side: 'S' | 'H';
   account: string;
   contra: string;
   key: string;
-  /** Calendar date. */
+  /** Posting date as a calendar date. */
   date: string;
   document: string;
   text: string;
@@ -163,7 +166,7 @@ export interface Posting {
   vatId: string;
 }
 
-/** How a posting's text begins. DATEV's programs and their users are German. */
+/** First words of a posting's text. DATEV's programs and their users are German. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
@@ -174,7 +177,7 @@ const TEXTS: Record<Entry['record'], string> = {
   refund: 'Erstattung',
 };
 
-/** How the reason names an entry that is not in the file. */
+/** Names of entries in the reasons why they are not in the file. */
 const NAMES: Record<Entry['record'], string> = {
   invoice: 'Invoice',
   credit: 'Credit note',
@@ -185,7 +188,10 @@ const NAMES: Record<Entry['record'], string> = {
   refund: 'Refund',
 };
 
-/** Returns the posting of an accounting entry, or the name of a missing account, or why the entry cannot be posted. */
+/**
+ * Returns the posting of an accounting entry, the name of a missing account, or the reason why the entry cannot be
+ * posted.
+ */
 export function toPosting(
   entry: Entry,
   taxes: InvoiceTax[],
@@ -193,10 +199,10 @@ export function toPosting(
   company: Pick<Company, 'country' | 'small_business'>,
 ): Outcome {
   const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
-  // The credit of a transfer has no invoice.
+  // Credit of a transfer has no invoice.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
-  // A cancellation of our own is an entry with a number, and others reverse the invoice's entry.
+  // Our own cancellation is an entry with a number. Any other cancellation reverses the invoice's entry.
   const isCancelled = reverses !== null || (record === 'invoice' && credit_note_number !== null);
   const kind = isCancelled && record === 'invoice' ? 'Cancellation' : NAMES[record];
   const name = `${kind} ${number ?? `#${invoice_id}`}`;
@@ -217,7 +223,7 @@ export function toPosting(
     contra: contraAccount,
     key,
     date: entry.booked_on,
-    // Readers of the format agree on these characters only.
+    // These are the only characters on which all readers of the format agree.
     document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
     text: `${isCancelled ? 'Storno ' : ''}${TEXTS[record]} ${entry.customer_name}`
       .replace(/\s+/g, ' ')
@@ -238,7 +244,7 @@ function debtorOf({ customer_number }: Entry, { accounts, account_length }: Acco
 
 type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
 
-/** Returns the purpose of the account opposite the debtor's. */
+/** Returns the purpose of the contra account, the account opposite the debtor's. */
 function contraOf(
   entry: Entry,
   taxes: InvoiceTax[],
@@ -286,7 +292,8 @@ export function headerLine(settings: AccountingSettings, month: string, now: Dat
     ...[quoted('EXTF'), '700', '21', quoted('Buchungsstapel'), '13', created, '', '""', '""', '""'],
     ...[settings.consultant_number ?? '', settings.client_number ?? '', fiscalYear],
     ...[String(settings.account_length), `${compact(month)}01`, compact(last)],
-    // Name of the batch, initials, kind of booking (1: financial), purpose (0: any), not locked, currency.
+    // The fields are: name of the batch, initials, kind of booking (1: financial), purpose (0: any), not locked,
+    // currency.
     ...[quoted(`Rechnungsausgang ${month}`), '""', '1', '0', '0', quoted('EUR')],
     ...['', '""', '', '', '""', '', '', '""', '""'],
   ].join(';');

@@ -2,17 +2,17 @@ import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import type { Database } from '@/db/database';
 import { documentsOf, type Moment } from '../documents/invoice-document';
 
-/** The largest size of a file in the format without its 64-bit extension, with room for the directory. */
+/** Maximum size of a file in the zip format without its 64-bit extension, minus space for the directory. */
 const MAX_BYTES = 4_000_000_000;
-/** The largest number of files in that format, without the list. */
+/** Maximum number of files in the zip format without its 64-bit extension, minus one for the list. */
 const MAX_FILES = 65_000;
 
 /**
- * Writes the documents of a month's invoices and credit notes as a zip archive, one document at a time. A text file lists
- * those without a document, and why.
+ * Writes the documents of a month's invoices and credit notes as a zip archive, one document at a time. A text file
+ * lists the records without a document, with the reasons.
  *
- * @param month such as `2026-10`
- * @throws Error if the archive would exceed 4 GB or 65,000 files. The command exports such a month.
+ * @param month a calendar month, such as `2026-10`
+ * @throws Error if the archive would exceed 4 GB or 65,000 files. Use the export command for such a month.
  */
 export async function* documentsZip(db: Database, month: string, moment: Moment): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
@@ -43,7 +43,7 @@ export async function* documentsZip(db: Database, month: string, moment: Moment)
         continue;
       }
       files += 2;
-      // A PDF is compressed already.
+      // A PDF is already compressed.
       add(new ZipPassThrough(`${made.name}.pdf`), made.pdf);
       add(new ZipDeflate(`${made.name}.xml`, { level: 6 }), Buffer.from(made.xml));
       yield* take();

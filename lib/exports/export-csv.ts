@@ -116,7 +116,7 @@ const BATCH = 1000;
 /**
  * Returns all records of a kind as CSV, in chunks.
  *
- * @param since limits the export to records that were changed at this instant or later
+ * @param since instant; only records that were changed at this instant or later are exported
  */
 export function exportCsv(db: Database, kind: ExportKind, since: Date | null = null): AsyncGenerator<string> {
   return toCsv(Object.keys(kind.columns), readRecords(db, kind, since));
@@ -170,7 +170,7 @@ interface ExportKind {
   /** The columns, keyed by their names in the file, in the file's order. */
   columns: Record<string, PgColumn | SQL>;
   joins?: { table: PgTable; on: SQL }[];
-  /** Integer columns, unique together, by which the rows are sorted. */
+  /** Integer columns that are unique together. The rows are sorted by them. */
   order: PgColumn[];
   updatedAt: PgColumn;
   /** Conditions that split the rows into groups, read in this order. If absent, there is one group. */

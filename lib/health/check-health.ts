@@ -35,7 +35,7 @@ const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** Schema of the health response. Without `alerts` it reveals neither counts nor causes. */
+/** Schema of the health response. If `alerts` is absent, it reveals neither counts nor causes. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
@@ -141,7 +141,7 @@ type Found = {
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
-  /** Addresses from which many apps registered within an hour, each with the number of apps. */
+  /** IP addresses from which many apps registered within an hour, each with the number of apps. */
   registrations: [string, number][];
 };
 
@@ -257,21 +257,27 @@ function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** `full`: writes fail. `low`: the embedded database's disk has less free space than configured. */
+/**
+ * Space on the disk. `full` means that writes fail. `low` means that the embedded database's disk has less free space
+ * than configured.
+ */
 type Disk = 'ok' | 'low' | 'full';
 
 async function checkDisk(
   db: Database,
   { databaseUrl, dataDir, alerts }: Pick<Env, 'databaseUrl' | 'dataDir' | 'alerts'>,
 ): Promise<Disk> {
-  const isMeasured = !databaseUrl; // we cannot measure the disk of a database server
+  const isMeasured = !databaseUrl; // The disk of a database server cannot be measured from here.
   if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
   if (isDiskFull() && !(await findsRoom(db))) return 'full';
   const left = isMeasured ? bytesFree(dataDir) : null;
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
 
-/** Tests the disk space by writing a megabyte. The table whose write failed may not be written again for weeks. */
+/**
+ * Tests the disk space by writing a megabyte. Such a test is necessary, because the table whose write failed may not be
+ * written again for weeks.
+ */
 async function findsRoom(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>

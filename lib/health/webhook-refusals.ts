@@ -5,7 +5,7 @@ import { perProcess } from '@/db/per-process';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 
-/** Staff see an alert after this number of refused deliveries without an accepted one in between. */
+/** Number of refused deliveries, without an accepted one in between, after which staff see an alert. */
 const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
@@ -63,7 +63,7 @@ function tell(world: World, tally: Tally): void {
   world.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(world.env, tally)}`);
   waitUntil(
     addRefusals(world.db, count).catch((error: unknown) => {
-      tally.count += count; // the next write includes these refusals
+      tally.count += count; // The next write includes these refusals.
       world.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
     }),
   );

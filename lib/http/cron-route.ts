@@ -35,7 +35,7 @@ export function cronRefused(): AppError {
   return new AppError('unauthenticated', 'Send CRON_SECRET as "Authorization: Bearer <CRON_SECRET>".');
 }
 
-/** `/api/cron/reconcile` */
+/** Handlers of `/api/cron/reconcile`. */
 export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRequest };
 
 /**
@@ -58,7 +58,7 @@ async function run(runtime: Runtime): Promise<Response> {
     ...runDeadline(runtime),
   });
   if (result.status === 'stopped') continueRun(runtime);
-  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // elsewhere, a timer calls `alertWatch`
+  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // Elsewhere, a timer calls `alertWatch`.
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   return uncachedJson(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }));
 }

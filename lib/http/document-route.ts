@@ -18,20 +18,20 @@ const downloadOf = (get: typeof getDocument) =>
     }),
   });
 
-/** `/api/w5t/invoices/[id]/document` */
+/** Handlers of `/api/w5t/invoices/[id]/document`. */
 export const documentRoute = downloadOf(getDocument);
-/** `/api/w5t/credit-notes/[id]/document` */
+/** Handlers of `/api/w5t/credit-notes/[id]/document`. */
 export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
 
 export interface DocumentFile {
   pdf: Uint8Array;
-  /** The XRechnung. Absent if the document is no invoice. */
+  /** The XRechnung. Absent if the document is not an invoice. */
   xml?: string;
   /** Name of the file, without its extension. */
   name: string;
 }
 
-/** Returns a response with the PDF or the XML of a document. A browser saves it under its number. */
+/** Returns a response with the PDF or the XML of a document. A browser saves the file under the document's number. */
 export function documentResponse({ pdf, xml, name }: DocumentFile, type: DocumentType): Response {
   const isPdf = type === 'application/pdf';
   const headers = {
@@ -43,7 +43,7 @@ export function documentResponse({ pdf, xml, name }: DocumentFile, type: Documen
 }
 
 /**
- * Returns the media type that a request prefers. Without an `Accept` header, returns the type of the PDF.
+ * Returns the media type that a request prefers. If there is no `Accept` header, returns the type of the PDF.
  *
  * @throws AppError not_acceptable if the request accepts neither
  */

@@ -7,7 +7,7 @@ import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } f
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
-/** The minimum time between two probes of the database, in milliseconds, since anyone may call the endpoint. */
+/** The minimum time between two probes of the database, in milliseconds, because anyone may call the endpoint. */
 const PROBE_MS = 10_000;
 
 interface Probe {
@@ -19,16 +19,19 @@ interface Probe {
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
 const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
 
-/** `/api/health` */
+/** Handlers of `/api/health`. */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
 
 /** The response body of `/api/health/live`. */
 export const liveness = z.object({ status: z.literal('ok'), version: z.string() });
 
-/** `/api/health/live` */
+/** Handlers of `/api/health/live`. */
 export const livenessRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerLive, HEAD: answerLive };
 
-/** Responds with 200. Does not query the database, because restarting this process would not repair a database. */
+/**
+ * Responds with 200. Does not query the database. A failed liveness check restarts this process, which would not repair
+ * a database.
+ */
 function answerLive(): Response {
   return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
 }

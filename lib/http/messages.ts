@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly url: string;
   readonly headers: Pick<Headers, 'get'> & Iterable<[string, string]>;
   readonly body: AsyncIterable<Uint8Array> | null;
-  /** Aborted when the client disconnects. */
+  /** Signal that aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -124,7 +124,7 @@ export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): bool
   return bearsSecret(cronSecret, request);
 }
 
-/** Whether a request carries a secret as bearer token, compared in constant time. Always false without a secret. */
+/** Whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is null. */
 export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
   if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
@@ -201,7 +201,7 @@ export function uncachedJson(body: unknown, status = 200): Response {
 /**
  * Runs work and returns its response. If the service cannot start or the work throws, `refuse` makes the response.
  *
- * @param refuse gets `hasStarted` as false if the service cannot start
+ * @param refuse function that makes the response to an error; `hasStarted` is false if the service cannot start
  */
 export async function answerWith(
   work: (runtime: Runtime) => Response | Promise<Response>,

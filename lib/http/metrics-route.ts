@@ -11,7 +11,7 @@ import {
   type Route,
 } from './messages';
 
-/** `/metrics` */
+/** Handlers of `/metrics`. */
 export const metricsRoute: Route = {
   ...methodNotAllowed('GET, HEAD'),
   GET: answerMetrics,
@@ -19,8 +19,8 @@ export const metricsRoute: Route = {
 };
 
 /**
- * Responds with the metrics of this process and of the database to a caller with METRICS_TOKEN. A local address does
- * not replace the token, since behind a proxy every request comes from this machine.
+ * Responds with the metrics of this process and of the database to a caller with METRICS_TOKEN. A local IP address does
+ * not replace the token, because behind a proxy every request comes from this machine.
  */
 async function answerMetrics(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();

@@ -11,7 +11,7 @@ import { apiWriter, deletePayment, recordPayment, updatePayment } from '../payme
 import { type HttpRequest, jsonWithEtag, preconditionOf } from './messages';
 import { type Call, endpoint, pathId, route } from './route';
 
-/** `/api/w5t/payments` */
+/** Handlers of `/api/w5t/payments`. */
 export const paymentsRoute = route({
   GET: endpoint({
     scope: 'payments:read',
@@ -56,7 +56,7 @@ function toAnswer(
   return Response.json({ ...payment, warning }, { status: answer.status, headers: answer.headers });
 }
 
-/** `/api/w5t/payments/[id]` */
+/** Handlers of `/api/w5t/payments/[id]`. */
 export const paymentRoute = route({
   GET: endpoint({
     scope: 'payments:read',

@@ -127,7 +127,7 @@ async function prepare(
 function noteUse(runtime: Runtime, token: AccessToken): void {
   waitUntil(
     touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
-      toAppError(error, 'last_used_at', runtime.log); // only log it, because the request itself has succeeded
+      toAppError(error, 'last_used_at', runtime.log); // Only log the error, because the request itself has succeeded.
     }),
   );
 }

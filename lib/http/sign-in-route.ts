@@ -26,7 +26,7 @@ const STEPS: Record<string, (request: Request) => Promise<Response>> = {
   'passkey/options': answerPasskeyOptions,
 };
 
-/** `/api/auth/sign-in/…` */
+/** Handlers of `/api/auth/sign-in/…`. */
 export const signInRoute = everyMethod((request: Request) => {
   const [, name = ''] = new URL(request.url).pathname.split('/sign-in/');
   const step = Object.hasOwn(STEPS, name) ? STEPS[name] : undefined;
@@ -38,7 +38,7 @@ export const signInRoute = everyMethod((request: Request) => {
 /** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
 function answerSignIn(request: Request): Promise<Response> {
   return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
-    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character
+    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character.
     const typed = { email, password: text(given.password) };
     const { headers } = request;
     const attempt = { by: 'password', email, headers } as const;
@@ -95,7 +95,7 @@ interface Answer {
  * Handles a request to sign in, which comes without a session. Scripts get JSON. A form that was sent without scripts
  * is redirected to the next page, or back to `page` if the sign-in failed.
  *
- * @param work its result is sent as JSON, except for the cookies, which become headers
+ * @param work function that performs the step; its result is sent as JSON, except for the cookies, which become headers
  */
 function answerSignInStep(
   request: Request,

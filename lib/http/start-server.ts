@@ -11,7 +11,7 @@ import { toAppError } from './messages';
 
 /**
  * Prepares a server before its first request. On Vercel it only opens the runtime. Elsewhere it also deletes old
- * uploads, prints the address for the first admin and, except in development, schedules the daily job and watches for
+ * uploads, prints the link for the first admin and, except in development, schedules the daily job and watches for
  * problems to report. A server with the embedded database also runs the commands of other processes.
  */
 export async function startServer(): Promise<void> {
@@ -28,7 +28,7 @@ export async function startServer(): Promise<void> {
   );
 }
 
-/** Prints the address for the first admin. It is not logged, because readers of logs may not control the server. */
+/** Prints the link for the first admin. It is not logged, because readers of logs may not control the server. */
 async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   try {
     const token = await issueFirstAdminToken(runtime);
@@ -38,7 +38,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
       `Nobody can sign in yet. Create the first admin here, once and within an hour:\n${address}\n`,
     );
   } catch (error) {
-    toAppError(error, 'first admin', runtime.log); // only log it, because the next start prints the address again
+    toAppError(error, 'first admin', runtime.log); // Only log the error, because the next start prints the link again.
   }
 }
 

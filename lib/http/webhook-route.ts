@@ -20,7 +20,7 @@ export const webhookError = z.object({
   ref: z.string().optional().meta({ description: 'Names an internal error in our log.' }),
 });
 
-/** `/api/stripe/webhook` */
+/** Handlers of `/api/stripe/webhook`. */
 export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveDelivery };
 
 /** Verifies a delivery, then parses it. Stripe retries it unless we respond 2xx. https://docs.stripe.com/webhooks */

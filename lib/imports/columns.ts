@@ -50,7 +50,7 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   if (schema instanceof z.ZodBoolean) return 'boolean';
   if (schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodStringFormat)
     return 'text';
-  if (schema instanceof z.ZodUnion) return 'instant'; // the only union among the fields is `instantOrDay`
+  if (schema instanceof z.ZodUnion) return 'instant'; // The only union among the fields is `instantOrDay`.
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
 
@@ -118,10 +118,10 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice,
- * and never a column that the file already has.
+ * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice, and never
+ * a column that the file already has.
  *
- * @param theirs unknown column names of the file
+ * @param theirs column names of the file that are unknown to us
  * @param columns all columns of the file, with our column for each known one
  * @returns names of our columns in the order of `theirs`; undefined if none is likely
  */

@@ -10,7 +10,7 @@ export interface FileFormat {
   derived?: Record<string, Derived>;
   /** Functions that translate the program's values, keyed by our column names. */
   values?: Record<string, (cell: string) => Translated>;
-  /** Values that the program's files lack and that apply to all rows, keyed by our column names. */
+  /** Values for all rows that the program's files do not contain, keyed by our column names. */
   constants?: Record<string, string>;
   /** Unescapes the text of a cell if the program escapes it, such as `&amp;` for `&`. */
   decode?(cell: string): string;
@@ -18,7 +18,7 @@ export interface FileFormat {
   doublesAllQuotes?: boolean;
 }
 
-/** Translated text of a cell, which is then parsed like any other cell. Or the parsed value of the cell. */
+/** Translated text of a cell, which is then parsed like any other cell, or the parsed value of the cell. */
 export type Translated = string | CellValue;
 
 /** Rule that computes one of our columns from one or more columns of a file. */
@@ -53,7 +53,7 @@ export interface FileOptions {
   format?: Reports | undefined;
 }
 
-/** Returns the format of the report that knows most of the column names. Undefined if there are no reports. */
+/** Returns the format of the report that knows most of the column names. Returns undefined if there are no reports. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];

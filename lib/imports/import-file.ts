@@ -22,7 +22,7 @@ const AT_ONCE = 2;
  * Imports a file: creates new records and updates changed ones, matched by their public keys. A rejected row does not
  * stop the import. An interrupted import can be repeated from the start.
  *
- * @param options.dryRun reports what would happen, and writes nothing
+ * @param options.dryRun whether to report the outcomes without writing anything
  * @returns `id` is the import's id, null for a dry run. `rejected` is the path of the file with the rejected rows, null
  *   if no row was rejected and for a dry run. `stopped` is true if `deps.signal` ended the import early.
  * @throws StartError if the file cannot be read, or the rejected rows cannot be written to a file
@@ -67,8 +67,8 @@ export async function importFile(
 /**
  * Starts batches in order, up to `atOnce` at the same time, and finishes them in the same order.
  *
- * @param signal starts no further batch once it aborts
- * @param start starts a batch; `isLast` is true for the final call, whose batch is empty
+ * @param signal signal after which no further batch starts
+ * @param start function that starts a batch; `isLast` is true for the final call, whose batch is empty
  * @returns true if the signal aborted before the last batch
  */
 async function inTurn<Batch, Done>(
@@ -80,7 +80,7 @@ async function inTurn<Batch, Done>(
   const started: Promise<Done>[] = [];
   const add = (batch: Batch[], isLast: boolean) => {
     const one = start(batch, isLast);
-    one.catch(() => {}); // `finishFirst` rethrows the error
+    one.catch(() => {}); // `finishFirst` rethrows the error.
     started.push(one);
   };
   const finishFirst = async () => {

@@ -21,7 +21,8 @@ export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejecte
 /**
  * Inserts a new import, with one audit entry for all records that the import creates.
  *
- * @param given includes the column options, which `findRemembered` returns for the next file with the same header
+ * @param given the import's data; it includes the column options, which `findRemembered` returns for the next file with
+ *   the same header
  * @returns the import's id
  */
 export function beginImport(
@@ -67,8 +68,8 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
 }
 
 /**
- * Returns the state of an import. `interrupted` if it was stopped, has failed or its process was killed. Importing the
- * file again completes such an import.
+ * Returns the state of an import. The state is `interrupted` if the import was stopped or failed, or if its process was
+ * killed. Importing the file again completes such an import.
  */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
@@ -129,7 +130,7 @@ export async function toRemembered(path: string, { map, format, separator }: Fil
   return { shape: await readShape(path), reading };
 }
 
-/** Returns the name in FORMATS of a program's format. Undefined for our own format. */
+/** Returns the name in FORMATS of a program's format. Returns undefined for our own format. */
 const nameOf = (format: FileOptions['format']) =>
   Object.keys(FORMATS).find((name) => format && Object.values(FORMATS[name] ?? {}).includes(format));
 
@@ -138,6 +139,6 @@ async function readShape(path: string): Promise<string> {
   const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
   const lines = linesOf(pieces);
   const { text } = await withFile(path, () => readFirstLines(lines));
-  await lines.return(undefined); // ends the generator, which closes the file
+  await lines.return(undefined); // This ends the generator, which closes the file.
   return hash('sha256', text.toLowerCase().replace(/[^\x21-\x7e]/g, ''));
 }

@@ -155,7 +155,7 @@ export class ImportRows {
   }
 }
 
-/** Rows that are written together or not at all. Usually a single row. */
+/** Rows that are written together or not at all. Usually the unit is a single row. */
 interface RowUnit {
   /** Key field and its normalized value. Null if the first row has no readable key. */
   key: { field: string; text: string } | null;
@@ -193,7 +193,8 @@ const ROW = /^(22|23|40)/;
  * Writes a batch. If the database refuses the batch, its halves are written separately, so that one row does not stop
  * the others.
  *
- * @param dryRun rolls back each batch. Every batch has its own transaction, so that other writers do not wait long.
+ * @param dryRun whether to roll back each batch. Every batch has its own transaction, so that other writers do not wait
+ *   long.
  */
 export async function saveBatch(
   db: Database,

@@ -48,7 +48,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const rows = csvRows(rowTexts(lines, delimiter), shape, atOnce);
     return { file, header, constants, derived, hasCurrency, rows };
   } catch (error) {
-    await lines.return(undefined); // ends the generator, which closes the file
+    await lines.return(undefined); // This ends the generator, which closes the file.
     throw error;
   }
 }
@@ -102,7 +102,7 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
       inCurrencies.push({ field: column.name, currencies: read.currencies });
     }
   };
-  // A value of `--set` is in our own notation, so only the format's constants are translated.
+  // A value of `--set` is already in our notation, so only the format's constants are translated.
   for (const { column, value, isTheirs } of constants) {
     set(column, isTheirs ? translated(column, value) : value, undefined);
   }
@@ -197,7 +197,7 @@ export interface Header {
   /** Original text of these lines, which the file of rejected rows begins with. */
   raw: string;
   delimiter: string;
-  /** The file's columns, each with our column. `ours` is null if the column is left out. */
+  /** The file's columns, each with our column. `ours` is null if the import leaves the column out. */
   columns: { theirs: string; ours: Column | null }[];
   /** Names of the file's columns that the format does not use. */
   leftOut: string[];
@@ -330,7 +330,7 @@ function thereTwice(name: string, one: string, other: string): StartError {
   return new StartError([`The column ${name} is there ${problem}`]);
 }
 
-/** Makes the error for unknown columns. It proposes the options to add to the import command. */
+/** Makes the error for unknown columns. The message proposes the options to add to the import command. */
 function unknownColumns(names: string[], columns: Header['columns'], known: Column[]): StartError {
   const proposed = proposeColumns(names, columns, known);
   const options = names.map((theirs, i) => `--map ${quoted(`${theirs}=${proposed[i] ?? ''}`)}`);

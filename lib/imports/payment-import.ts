@@ -41,7 +41,9 @@ const fields = z.strictObject({
 });
 type PaymentFields = z.infer<typeof fields>;
 
-/** Imports payments and refunds. A payment settles its invoice, but never reopens an invoice imported as paid. */
+/**
+ * Imports payments and refunds. A payment settles its invoice, but never reopens an invoice that was imported as paid.
+ */
 export const paymentImport: ImportKind = {
   fields,
   keys: ['payment_reference'],
@@ -102,7 +104,7 @@ async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Pa
 type Refund = PaymentFields & { refund_of: string };
 type Planned = { payment: GivenPayment } | { refund: Refund } | Refused;
 
-/** Decides whether a row is a payment, a refund or refused. @param customers customer ids by customer number */
+/** Decides whether a row is a payment or a refund, or is refused. @param customers customer ids by customer number */
 function plan(
   row: PaymentFields,
   invoice: NamedInvoice | undefined,

@@ -47,11 +47,11 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
       ),
     };
   } finally {
-    await lines.return(undefined); // ends the generator, which closes the file
+    await lines.return(undefined); // This ends the generator, which closes the file.
   }
 }
 
-/** Returns our column, known or proposed, for each column of the file. Undefined if none fits. */
+/** Returns our column, known or proposed, for each column of the file. A column for which none fits gets undefined. */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();
@@ -75,6 +75,6 @@ function bestHeader(raw: string, name: ImportName, { delimiter, format }: Previe
 
 const shortened = (cell: string): string => (cell.length > SHOWN ? `${cell.slice(0, SHOWN - 1)}…` : cell);
 
-/** Counts the named columns that the header's format uses. */
+/** Counts the file's named columns that the header's format uses. */
 const knownOf = ({ columns, leftOut }: Header) =>
   columns.filter(({ theirs }) => theirs !== '' && !leftOut.includes(theirs)).length;

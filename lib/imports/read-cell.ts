@@ -112,7 +112,7 @@ function readMoney(text: string, separator: DecimalSeparator | undefined): CellV
   };
 }
 
-/** Parses a date as `readDate` does. Returns any other text as it is, because the field's schema checks it. */
+/** Parses a date as `readDate` does. Returns any other text unchanged, because the field's schema checks it. */
 function readInstant(text: string): CellValue {
   const day = readDate(text);
   return 'value' in day ? day : { value: text };

@@ -36,7 +36,7 @@ async function readColumns(lines: AsyncGenerator<Line>): Promise<Header> {
   const header = await readHead(lines, known, {
     map: new Map(),
     constants: new Map(),
-    format: [() => ({ columns })], // unknown columns are an error only without a format
+    format: [() => ({ columns })], // Unknown columns are an error only if there is no format.
   });
   const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
   if (missing)

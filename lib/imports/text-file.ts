@@ -96,7 +96,7 @@ function decodeLine(line: Line, encoding: Encoding, isForeign: boolean): Line {
   if (isUtf8(bytes)) {
     return { ...line, text: bytes.toString('utf8'), problem: encoding === 'utf-8' ? undefined : UTF8_WITHIN };
   }
-  // Decoded as Windows-1252, so that the file of rejected rows contains the most likely text.
+  // Decode the text as Windows-1252, so that the file of rejected rows contains the most likely text.
   const text = decodeWindows1252(bytes);
   const isUnlikely = isForeign || UNLIKELY.test(text);
   const problem = encoding === 'utf-8' ? NOT_UTF8 : isUnlikely ? UNLIKELY_TEXT : undefined;
@@ -212,7 +212,7 @@ export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): 
       }
     }
   } finally {
-    await rest.return?.(); // closes the file even if the caller does not read all rows
+    await rest.return?.(); // Close the file even if the caller does not read all rows.
   }
 }
 
@@ -235,7 +235,7 @@ export function hasOddQuotes(text: string): boolean {
  * Splits rows into cells. Returns null for a row that is not valid CSV.
  *
  * @param texts texts of the rows, without the final line break
- * @param doublesAllQuotes accepts doubled quotation marks in unquoted cells
+ * @param doublesAllQuotes whether to accept doubled quotation marks in unquoted cells
  */
 export function parseRows(texts: string[], delimiter: string, doublesAllQuotes = false): (string[] | null)[] {
   const together = parseText(texts.join('\n'), delimiter);
@@ -282,7 +282,7 @@ function parseText(text: string, delimiter: string): string[][] | null {
 export interface Line {
   /** Line number, counted from 1. */
   number: number;
-  /** Text without the line feed. If `isTooLong`, only the beginning. */
+  /** Text without the line feed. If `isTooLong` is true, only the beginning of the text. */
   text: string;
   isTooLong: boolean;
   /** Problem with the encoding of the line. */

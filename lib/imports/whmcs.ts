@@ -4,7 +4,10 @@ import type { DecimalSeparator } from '../read-amount';
 import type { FileFormat, Reports, Translated } from './file-format';
 import { type CellValue, readCell } from './read-cell';
 
-/** WHMCS's reports by kind of record (Reports > Exports, Tools > Export to CSV): https://docs.whmcs.com/Reports */
+/**
+ * Formats of WHMCS's reports by kind of record (Reports > Exports, Tools > Export to CSV):
+ * https://docs.whmcs.com/Reports
+ */
 export const WHMCS = {
   customers: [() => whmcsClients],
   services: [() => whmcsServices, () => whmcsDomains],
@@ -60,10 +63,10 @@ const ENTITIES: Record<string, string> = { amp: '&', quot: '"', lt: '<', gt: '>'
 const decode = (cell: string): string =>
   cell.replace(/&(amp|quot|lt|gt|#0?39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 
-/** Escaping that all WHMCS reports use. */
+/** Escaping that all WHMCS reports use for texts. */
 const texts = { decode, doublesAllQuotes: true };
 
-/** Clients, identified by their WHMCS id. */
+/** Report of clients, identified by their WHMCS id. */
 const whmcsClients: FileFormat = {
   ...texts,
   columns: {
@@ -86,7 +89,7 @@ const whmcsClients: FileFormat = {
   values: { currency, status: oneOf({ active: 'active', inactive: 'inactive', closed: 'inactive' }) },
 };
 
-/** Columns, values and statuses that the reports of services and of domains share. */
+/** Columns, values and status translations that the reports of services and of domains share. */
 const billed = {
   columns: {
     'user id': 'customer_number',
@@ -99,7 +102,7 @@ const billed = {
   statuses: { pending: 'order', active: 'active', cancelled: 'cancelled', fraud: 'cancelled' },
 };
 
-/** Services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
+/** Report of services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
 const whmcsServices: FileFormat = {
   ...texts,
   columns: {
@@ -135,7 +138,7 @@ const whmcsServices: FileFormat = {
 
 const YEARS: Record<string, string> = { '1': 'year', '2': 'two_years', '3': 'three_years' };
 
-/** Domains. WHMCS numbers them separately from services, so `domain-7` is not service 7. */
+/** Report of domains. WHMCS numbers domains separately from services, so `domain-7` is not service 7. */
 const whmcsDomains: FileFormat = {
   ...texts,
   columns: billed.columns,
@@ -169,8 +172,9 @@ const whmcsDomains: FileFormat = {
 const is = (wanted: string, status: string) => status.trim().toLowerCase() === wanted;
 
 /**
- * Invoices, identified by the WHMCS id that transactions refer to. They keep their WHMCS number. WHMCS subtracts credit
- * from the total, so the import adds it again. A refunded invoice is imported as cancelled, with nothing due.
+ * Report of invoices, identified by the WHMCS id that transactions refer to. The invoices keep their WHMCS number.
+ * WHMCS subtracts credit from the total, so the import adds the credit again. A refunded invoice is imported as
+ * cancelled, with nothing due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,
@@ -219,9 +223,9 @@ const isOpen = (status: string) =>
   ['unpaid', 'payment pending', 'collections'].some((one) => is(one, status));
 
 /**
- * Transactions. Money in is a payment of an invoice. Money out with a refund id refunds the earlier transaction with
- * this id. The report lists the oldest first, so that the reference of a refunded transaction is known.
- * Transactions without an invoice are refused.
+ * Report of transactions. Money in is a payment of an invoice. Money out with a refund id refunds the earlier
+ * transaction with this id. The report lists the oldest first, so that the reference of a refunded transaction is
+ * known. Transactions without an invoice are refused.
  */
 function whmcsTransactions(): FileFormat {
   const references = new Map<string, string>();
@@ -268,7 +272,10 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
   return sumOf([isRefund ? back : paid], separator);
 }
 
-/** Returns the refunded amount of a payment: the money out of a row that has money in both directions, otherwise ''. */
+/**
+ * Returns the refunded amount of a payment: the money out of a row that has money in both directions. Returns '' for
+ * any other row.
+ */
 function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';
 }

@@ -45,7 +45,7 @@ async function readRows(db: Database, ids: number[]) {
   }));
 }
 
-/** Returns the id of the invoice that a credit note credits. Undefined if the credit note does not exist. */
+/** Returns the id of the invoice that a credit note credits. Returns undefined if the credit note does not exist. */
 export async function findCreditedInvoice(db: Database, id: number): Promise<number | undefined> {
   const [found] = await db.select(pickColumns(c, 'invoice_id')).from(c).where(eq(c.id, id));
   return found?.invoice_id;

@@ -39,7 +39,7 @@ import { lineTotals } from './totals';
 type Invoice = typeof invoices.$inferSelect;
 type Line = Omit<typeof creditNoteLines.$inferSelect, 'id' | 'credit_note_id' | 'position'>;
 
-/** What a credit note credits: for each line a quantity, or a net amount. Both are positive for a discount, too. */
+/** Content of a new credit note: for each line a quantity or a net amount. Both are also positive for a discount. */
 export interface WantedCredit {
   reason: string;
   lines: { position: number; quantity?: number | undefined; amount?: number | undefined }[];
@@ -57,14 +57,14 @@ const wantedCredit = z.strictObject({
 });
 
 /**
- * Issues a credit note over a part of one of our own issued invoices. It lowers what the invoice still owes. If more is
- * then paid than the invoice claims, the rest is the customer's credit.
+ * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
+ * customer has then paid more than the invoice claims, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
  * @throws AppError not_found; precondition_failed after a conflict; validation_failed if Stripe manages the invoice, if
- *   it is not issued or cancelled, or if it has less left to credit. A field is named `quantity_N` or `amount_N`, where
- *   N is the position of the line.
+ *   it is not issued or cancelled, or if less than the requested amount is left to credit. The fields are named
+ *   `quantity_N` or `amount_N`, where N is the position of the line.
  */
 export function issueCreditNote(
   db: Database,
@@ -126,8 +126,8 @@ export function issueCreditNote(
 }
 
 /**
- * Reads the fields of the form of a credit note: `reason`, and `quantity_N` and `amount_N` for the line with position N.
- * An empty field credits nothing.
+ * Parses the form of a credit note: the field `reason`, and for the line with position N the fields `quantity_N` and
+ * `amount_N`. An empty field credits nothing.
  */
 export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
   const byLine = new Map<number, WantedCredit['lines'][number]>();
@@ -141,14 +141,16 @@ export function toWantedCredit({ reason = '', ...fields }: Record<string, string
   return { reason, lines: [...byLine.values()] };
 }
 
-/** Names the form's field that holds a wrong value of a line. */
+/** Converts an error about a line to an error about the form's field with the wrong value. */
 function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldError {
   const [, at, name] = /^lines\.(\d+)\.(\w+)$/.exec(field) ?? [];
   const position = at === undefined ? undefined : lines[Number(at)]?.position;
   return { field: position === undefined ? field : `${name}_${position}`, message };
 }
 
-/** Returns whether a credit note of an invoice can be issued: it is our own, issued, and not cancelled. */
+/**
+ * Returns whether a credit note of an invoice can be issued: the invoice must be our own, issued, and not cancelled.
+ */
 export const takesCreditNotes = ({
   status,
   stripe_invoice_id,
@@ -156,8 +158,8 @@ export const takesCreditNotes = ({
   stripe_invoice_id === null && status !== 'draft' && status !== 'cancelled';
 
 /**
- * Issues the cancellation of an invoice over everything that is not credited yet. The caller has cancelled the invoice
- * in the same transaction, and books it.
+ * Issues the cancellation document for all amounts of an invoice that are not credited yet. The caller must have
+ * cancelled the invoice in the same transaction, and books the cancellation.
  */
 export async function issueCancellation(tx: Database, id: number, writer: RecordWriter): Promise<void> {
   const [invoice] = await tx.select().from(invoices).where(eq(invoices.id, id));
@@ -168,7 +170,7 @@ export async function issueCancellation(tx: Database, id: number, writer: Record
   await insertCreditNote(tx, invoice, { kind: 'cancellation', reason: null }, { ...state, credited }, writer);
 }
 
-/** A line of an invoice, and how much of it no credit note has credited yet. */
+/** A line of an invoice, with the part that no credit note has credited yet. */
 export type CreditableLine = Line & {
   /** Net amount of the line, as decimal text. */
   net: string;
@@ -176,16 +178,16 @@ export type CreditableLine = Line & {
   isCredited: boolean;
 };
 
-/** The lines of an invoice, with what is left of each, and the amount that can still be credited. */
+/** The lines of an invoice with the uncredited part of each, and the amount that can still be credited. */
 export interface Creditable {
   lines: CreditableLine[];
-  /** The lines that were credited before. */
+  /** The lines of earlier credit notes. */
   before: Line[];
   /** Total with tax that is not credited yet, in thousandths. */
   left: number;
 }
 
-/** Reads what of an invoice can still be credited. */
+/** Reads the parts of an invoice that can still be credited. */
 export async function readCreditable(
   db: Database,
   {
@@ -269,12 +271,12 @@ function within({ left }: CreditableLine, credited: Line, field: string, currenc
   );
 }
 
-/** Returns the line that credits all that is left of an invoice's line. Null if nothing is left. */
+/** Returns the line that credits the rest of an invoice's line. Returns null if nothing is left. */
 function restOf(line: CreditableLine, currency: string): Line | null {
   const { net: _, left, isCredited, ...columns } = line;
   if (isCredited && toThousandths(left.net) === 0) return null;
   const rest = { ...columns, quantity: left.quantity };
-  // Rounding, or an earlier credit of an amount, can make the price of the rest differ.
+  // Because of rounding, or of an earlier credit of an amount, the price of the rest may differ.
   const isExact = toThousandths(left.quantity) > 0 && lineTotals([rest], currency).nets[0] === left.net;
   return isExact ? rest : { ...columns, quantity: '1.000', unit_price: left.net };
 }
@@ -335,15 +337,15 @@ async function insertCreditNote(
 
 const AMOUNTS = ['currency', 'subtotal', 'tax', 'total'] as const;
 
-/** Sums of an invoice that was imported without lines. Such an invoice is only cancelled as a whole. */
+/** Returns the sums of an invoice that was imported without lines. Such an invoice can only be cancelled as a whole. */
 const sumsAlone = ({ subtotal, tax, total }: Invoice) => ({
   ...{ subtotal, tax, total },
   rates: [{ tax_rate: null, net: subtotal, tax }] as KeptRate[],
 });
 
 /**
- * Calculates the sums of the credited lines. The tax of each rate is what it adds to the tax of all credited lines. So
- * the taxes of an invoice's credit notes add up to the tax of the invoice in spite of rounding.
+ * Calculates the sums of the credited lines. The tax of each rate is the difference that these lines make to the tax of
+ * all credited lines. So the taxes of an invoice's credit notes add up to the invoice's tax despite rounding.
  */
 function sumsOf(before: Line[], credited: Line[], currency: string) {
   const all = lineTotals([...before, ...credited], currency);
@@ -407,7 +409,7 @@ export type CreditNoteRow = Awaited<ReturnType<typeof listCreditNotes>>[number];
 /**
  * Lists the credit notes and cancellations of a customer with their invoices, newest first.
  *
- * @param behind the place after which the list starts; null for the newest ones
+ * @param behind cursor after which the list starts; null for the newest ones
  */
 export async function listCustomerCreditNotes(
   db: Database,

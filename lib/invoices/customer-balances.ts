@@ -25,8 +25,8 @@ import { currentRows } from './receivables';
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
 
 /**
- * The customers that a report counts: those who pay at the end of a month, or whose payments per month have changed in
- * this way, in a currency. For example `2026-10-paying-eur` and `2026-10-new-eur`.
+ * The customers that the report on recurring revenue counts at the end of a month, in a currency: paying customers, or
+ * those whose monthly payments changed in the given way. Examples are `2026-10-paying-eur` and `2026-10-new-eur`.
  */
 const mrrCustomers = z
   .string()
@@ -56,7 +56,7 @@ function isOfMrr(chosen: string) {
 const c = customers;
 const r = receivables;
 
-/** The orders of the list by columns of customers, and by what a customer owes. */
+/** The orders of the list: by columns of customers, and by the amount that a customer owes. */
 const ORDERS = { created: sql`${c.id}`, number: sql`${c.customer_number}`, name: customerSortName(c) };
 const BALANCE_ORDERS = { open: r.open_amount, due: r.oldest_due };
 type Order = keyof typeof ORDERS | keyof typeof BALANCE_ORDERS;
@@ -64,7 +64,7 @@ type Order = keyof typeof ORDERS | keyof typeof BALANCE_ORDERS;
 /** The list of customers for staff, with their unpaid amounts. */
 export const customerList = defineList({
   filters: {
-    /** A `#id`, a whole customer number, or part of a number, an email address, a name or a company. */
+    /** A `#id`, a whole customer number, or a part of a number, an email address, a name or a company. */
     q: filter(customerQuery, (text) => {
       const id = idAfterHash(text);
       const where = id === null ? or(hasNumber(spellings(text)), matchMention(text)) : eq(c.id, id);
@@ -90,7 +90,10 @@ export const customerList = defineList({
 /** A customer of the list. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/** Returns what a customer owes in their own currency. The orders by open amount and by due date compare only that. */
+/**
+ * Returns the amount that a customer owes in their own currency. The orders by open amount and by due date compare only
+ * this amount.
+ */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);
 
@@ -113,7 +116,10 @@ async function readCustomers(db: Database, ids: number[]) {
 
 type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
-/** Reads a page by what customers owe in their own currency. Customers who owe nothing come last in either direction. */
+/**
+ * Reads a page, sorted by the amount that customers owe in their own currency. Customers who owe nothing come last in
+ * either direction.
+ */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
   const at = { after: idOr(start.after), before: idOr(start.before) };
   return readLimited(db, async (tx) => {
@@ -130,7 +136,10 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
   });
 }
 
-/** What `receivables` says now about customers, in their own currency: its right rows, and those of the others. */
+/**
+ * The current rows of `receivables` for customers in their own currency: stored rows that are up to date, and computed
+ * rows.
+ */
 const { outdated, computed } = currentRows(null);
 const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
   (select ${r}.* from ${computed(sql`array(select customer_id from outdated)`)})`;
@@ -151,7 +160,7 @@ async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, 
   const [direction, beyond] = descends !== backwards ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
   const value = few ? withoutIndex(column) : sql`${column}`;
 
-  /** Each half of the union is sorted and limited by itself, so that an index of `receivables` is used. */
+  /** Each half of the union is sorted and limited separately, so that PostgreSQL uses an index of `receivables`. */
   function readOwing(rest: SQL | undefined, limit: number): Promise<{ id: number; value: string }[]> {
     const half = (from: SQL, isCurrent: SQL) => sql`(select ${c.id} as id, ${column} as value
       from ${from} ${r} join ${c} on ${IS_OWN} where ${and(isCurrent, rest)}
@@ -228,8 +237,8 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
 }
 
 /**
- * Returns what a customer paid for our own invoices beyond their claims, by currency. Credit notes lower a claim, and a
- * cancelled invoice claims nothing. Stripe keeps the credit of its own invoices.
+ * Returns the amounts that a customer paid for our own invoices beyond their claims, by currency. Credit notes lower a
+ * claim, and a cancelled invoice claims nothing. Stripe keeps the credit of its own invoices.
  */
 export async function listCustomerCredits(
   db: Database,

@@ -19,8 +19,8 @@ const ofStripe = {
 const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
 
 /**
- * Invoices in files, both our own and those that Stripe manages. An import can create a Stripe invoice, which
- * keeps the file's values until Stripe reports it. An import never changes an existing Stripe invoice.
+ * The rules for importing invoices, both our own and those that Stripe manages. An import can create a Stripe invoice,
+ * which keeps the file's values until Stripe reports it. An import never changes an existing Stripe invoice.
  */
 export const importedInvoiceKind: RecordKind = {
   ...invoiceKind,
@@ -55,7 +55,7 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
-  // If the file has no time of payment, store no time. The invoice was not paid at the time of the import.
+  // If the file contains no time of payment, store none, because the invoice was not paid at the time of the import.
   const isToday = columns.paid_at === writer.now && rest.paid_at == null;
   return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;
 }

@@ -32,7 +32,7 @@ export const lineField = z.strictObject({
   /** Price of one unit without tax. Negative for a discount. */
   unit_price: decimal(3).min(-MAX_AMOUNT, 'is too small').max(MAX_AMOUNT, 'is too large'),
   tax_rate: decimal(2).min(0, 'must not be negative').max(100, 'must be at most 100'),
-  /** Null for the usual category of the customer. */
+  /** Tax category. Null for the usual category of the customer. */
   tax_category: oneOf(taxCategory.enumValues).nullable().optional(),
 });
 
@@ -70,7 +70,8 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
-// Created once for all calls, because a schema is compiled at its first use, which takes longer than a check.
+// Create the schema once for all calls, because zod compiles a schema at its first use, which takes longer than a
+// check.
 const sums = z.object({
   subtotal: amountFields.subtotal,
   tax: amountFields.tax,
@@ -145,7 +146,7 @@ export async function listLines(db: Database, owner: Owner, id: number): Promise
 
 export type StripeLineRow = Omit<Awaited<ReturnType<typeof readStripeLines>>[number], 'invoice_id'>;
 
-/** Reads the lines of a Stripe invoice, in order, with their net amounts and taxes in whole units. */
+/** Reads the lines of a Stripe invoice, in order, with their net amounts and taxes in major units. */
 export const listStripeLines = (db: Database, invoiceId: number): Promise<StripeLineRow[]> =>
   readStripeLines(db, [invoiceId]);
 
@@ -160,7 +161,7 @@ export async function readStripeLines(db: Database, invoiceIds: number[]) {
   return found.map(withNet);
 }
 
-/** Adds the net amount and the tax to a line of Stripe. */
+/** Adds the net amount and the tax to a line that Stripe reported. */
 function withNet<Line extends KeptCreditLine>(line: Line) {
   const sumOfTaxes = (taxes: KeptTax[]) => taxes.reduce((sum, { amount }) => sum + toThousandths(amount), 0);
   const included = sumOfTaxes(line.taxes.filter(({ inclusive }) => inclusive));
@@ -174,7 +175,7 @@ export const toCreditLineRows = (lines: KeptCreditLine[]): StripeLineRow[] =>
 
 /** The net amount and the tax of a rate, in thousandths. */
 export interface StripeRate {
-  /** In percent, as decimal text. */
+  /** Tax rate in percent, as decimal text. */
   tax_rate: string;
   net: number;
   tax: number;
@@ -216,8 +217,9 @@ export async function readStripeRates(
 }
 
 /**
- * Sums the lines of a Stripe invoice. `gap` tells why the sums are not those of the invoice: Stripe has not reported all
- * lines, it reported the tax for the whole invoice only, or another amount belongs to no line. Null if the sums agree.
+ * Sums the lines of a Stripe invoice. `gap` is the reason why the sums differ from the invoice: Stripe has not reported
+ * all lines, Stripe reported the tax only for the whole invoice, or an amount belongs to no line. `gap` is null if the
+ * sums agree.
  */
 export function stripeLineTotals(
   invoice: { subtotal: number; tax: number; lines_complete: boolean },

@@ -43,7 +43,7 @@ const filters = {
   status: {
     schema: oneOf(INVOICE_STATES),
     means: (state: (typeof INVOICE_STATES)[number], db: Database) => {
-      // The values are literals, so that PostgreSQL can use the partial indexes with this condition.
+      // Write the values as literals, so that PostgreSQL can use the partial indexes with the same condition.
       if (state === 'open') return { where: sql`${invoices.status} in ('sent', 'overdue')` };
       if (state !== 'refunded_in_part') return ofStatus.means(state, db);
       return { where: isRefundedInPart(), few: true, counted: { is_refunded_in_part: true } };
@@ -80,7 +80,7 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
 /** Lists invoices, newest first. A filter by due date sorts by due date, latest first. A page past the end is empty. */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
-/** The day on which an invoice is due. Without a due date, it is the date of the invoice. */
+/** The due date of an invoice. For an invoice without one, it is the date of the invoice. */
 export const dueOn = sql`coalesce(${invoices.due_date}, ${invoices.invoice_date})`;
 
 /** The list of invoices on staff pages, with their refunds and credits. */
@@ -94,8 +94,8 @@ export const invoiceList = defineList({
     open: sql`${invoices.amount_due}`,
   },
   sort: '-date',
-  // Due dates follow the invoice dates, and only few invoices are open. Without an index for both, the query could read
-  // all other invoices first.
+  // For a range of invoice dates or a closed status, no index has these orders. The query could read all other invoices
+  // first.
   lacks({ from, to, status, customer, number }) {
     if (customer !== undefined || number !== undefined) return [];
     if (from || to) return ['due', 'open'];
@@ -126,7 +126,7 @@ export const invoiceSums = z.object({
   amount_due: z.number(),
   /** Amount settled by credit notes or by the customer's balance at Stripe: neither paid nor due. */
   settled_by_credit: z.number(),
-  /** Amount of `amount_due` that Stripe has given up collecting. */
+  /** The part of `amount_due` that Stripe no longer collects. */
   written_off: z.number(),
 });
 

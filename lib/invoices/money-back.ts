@@ -43,11 +43,11 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       amount_credited: toJsonAmount(more?.credited ?? '0'),
       /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
       amount_off_stripe: amountOrNull(more?.offStripe),
-      /** Amount paid from the customer's balance at Stripe. Null if nothing was paid from it, or if unknown. */
+      /** Amount still due that Stripe no longer collects. */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe has given up collecting it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Whether it is an issued invoice whose lines are known. Fields of its document may still be missing. */
+      /** Whether the invoice is issued and its lines are known. Fields of its document may still be missing. */
       is_printed: more?.isPrinted ?? false,
       /** Time when a payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,
@@ -59,7 +59,7 @@ const amountOrNull = (amount: string | null | undefined) => (amount == null ? nu
 
 /** SQL condition for invoices whose payments were partly refunded. */
 export function isRefundedInPart(): SQL {
-  // Start from the few refunds and disputes, since no index on payments serves this condition.
+  // Start from the few refunds and disputes, because no index on payments serves this condition.
   return sql`${invoices.id} in (
     select p.invoice_id from ${payments} p
     where p.status in ('completed', 'refunded') and p.invoice_id in (

@@ -81,7 +81,7 @@ export async function sumOverdue(db: Database, today: string) {
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** Returns the matching overdue invoices as CSV, in pieces. */
+/** Returns the matching overdue invoices as CSV, in chunks. */
 export function overdueCsv(db: Database, filters: OverdueFilters, today: string): AsyncGenerator<string> {
   return pagesToCsv(
     [

@@ -55,7 +55,7 @@ export async function getInvoice(db: Database, id: number) {
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
-/** Amounts of an invoice beyond its payments, in whole units of its currency. 0 if one does not apply. */
+/** Amounts of an invoice beyond its payments, in major units of its currency. An amount that does not apply is 0. */
 export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<
@@ -72,9 +72,9 @@ type Amounts = Pick<
 >;
 
 /**
- * Explains an invoice whose payments do not add up to its total. Stripe applies the balance of a customer
- * before it collects the rest. If Stripe has not reported the applied balance, it is calculated: total less
- * the amounts paid, due and credited.
+ * Explains an invoice whose payments do not add up to its total. Stripe applies the balance of a customer before it
+ * collects the rest. If Stripe has not reported the applied balance, it is calculated as the total minus the amounts
+ * paid, due and credited.
  */
 export function besidePayments(invoice: Amounts) {
   const { status, amount_off_stripe, balance_applied } = invoice;
@@ -95,13 +95,13 @@ export function besidePayments(invoice: Amounts) {
     toBalance: positive(isFinal ? -total : 0),
     /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
-    /** Amount beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
+    /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond the sum of any earlier debt and of the total without credit notes. */
+    /** Amount paid beyond any earlier debt and the total minus credit notes. */
     overpaid: positive(
       isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,
     ),
-    /** Amount still due, although Stripe has given up collecting it. */
+    /** Amount still due that Stripe no longer collects. */
     writtenOff: invoice.written_off,
   };
 }

@@ -18,7 +18,7 @@ import { readLastReminders } from './reminders';
 
 const r = receivables;
 
-/** The orders of the list, and the columns that hold their values. */
+/** The orders of the list, with the columns that hold the values to sort by. */
 const ORDERS = {
   open: r.open_amount,
   invoices: r.invoice_count,
@@ -35,12 +35,15 @@ type Order = keyof typeof ORDERS;
 
 const AMOUNTS = ['open_amount', 'not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days'] as const;
 
-/** The list of what customers owe on a day: one row per customer and currency with unpaid invoices. */
+/** The list of amounts that customers owe on a day. It has one row per customer and currency with unpaid invoices. */
 export const receivableList = (today: string) =>
   defineList({
     filters: {
       customer: customerFilter(r.customer_id),
-      /** A currency, or `all`. The page shows one, because amounts of several currencies cannot be compared. */
+      /**
+       * A currency code, or `all`. The page shows one currency, because amounts of several currencies cannot be
+       * compared.
+       */
       currency: filter(z.union([z.literal('all'), currencyCode]), (currency) => ({
         where: currency === 'all' ? undefined : eq(r.currency, currency),
       })),
@@ -57,7 +60,7 @@ export const receivableList = (today: string) =>
     toRecord: (row) => inColumns({ ...row, last_note: toIso(row.last_note) }),
   });
 
-/** What a customer owes in one currency, with amounts in major units. `id` is the customer's id. */
+/** The amounts that a customer owes in one currency, in major units. `id` is the customer's id. */
 export type Receivable = Awaited<ReturnType<typeof readReceivables>>['data'][number];
 
 async function readReceivables(tx: Database, selection: Selection<Order>, at: PageAt, today: string) {
@@ -118,13 +121,13 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
 
 /** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
 interface CurrentRows {
-  /** A query for the customers whose rows are not right: changed since, or with another age group on this day. */
+  /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;
-  /** The rows of these customers, computed from their invoices. */
+  /** Returns the rows of these customers, computed from their invoices. */
   computed(customerIds: SQL): SQL;
 }
 
-/** @param today a day for the sums of the age groups. Null if they are not read. */
+/** @param today day for the sums of the age groups; null if these sums are not read */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;
@@ -148,11 +151,14 @@ type Row = Record<'currency' | 'oldest_due' | (typeof AMOUNTS)[number], string> 
   customer_id: number;
   invoice_count: number;
   last_payment: string | null;
-  /** Milliseconds since 1970. */
+  /** Time of the last note, in milliseconds since 1970. */
   last_note: number | null;
 };
 
-/** Reads rows beyond a cursor. Each half of the union is sorted and limited by itself, so that an index is used. */
+/**
+ * Reads rows beyond a cursor. Each half of the union is sorted and limited separately, so that PostgreSQL uses an
+ * index.
+ */
 async function readRows(
   tx: Database,
   from: CurrentRows,
@@ -208,7 +214,7 @@ async function readCustomers(tx: Database, ids: number[]) {
   return new Map(found.map((row) => [row.id, toCustomerSnippet(row)]));
 }
 
-/** Returns the credit that the transfers of these customers have left, keyed by customer id and currency. */
+/** Returns the unused credit of these customers' transfers, keyed by customer id and currency. */
 async function readCredits(tx: Database, ids: number[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
   const found = await tx
@@ -219,7 +225,7 @@ async function readCredits(tx: Database, ids: number[]): Promise<Map<string, num
   return new Map(found.map(({ id, currency, credit }) => [`${id} ${currency}`, toJsonAmount(credit ?? '0')]));
 }
 
-/** Returns a cursor if it is one: a customer's id and a currency. */
+/** Returns the text if it is a valid cursor, which is a customer's id and a currency. */
 function validCursor(text: string | undefined): string | undefined {
   const id = /^(\d{1,10})-[a-z]{3}$/.exec(text ?? '')?.[1];
   return id !== undefined && Number(id) <= MAX_ID ? text : undefined;

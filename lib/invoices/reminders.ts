@@ -17,7 +17,7 @@ import { MAX_ID } from '../page';
 import { constant, literal } from '../page-query';
 import type { RecordWriter } from '../records/record-kind';
 
-/** When a reminder is due. */
+/** Rules that say when a reminder is due. */
 export interface ReminderRules {
   /** Days after the due date of the levels 1, 2 and 3. Null if the level is not used. */
   days: (number | null)[];
@@ -32,7 +32,7 @@ export const LEVELS = ['1', '2', '3'] as const;
  * Returns the level of the reminder that is due for an unpaid invoice, or null. No level is skipped, even if an invoice
  * has been overdue for long.
  *
- * @param invoice its due date, and the days of its earlier reminders
+ * @param invoice the due date of the invoice, and the dates of its earlier reminders
  */
 export function dueLevel(
   { due, reminded_on }: { due: string; reminded_on: string[] },
@@ -53,11 +53,14 @@ const dueOf = (t: Invoices) => sql`coalesce(${t.due_date}, ${t.invoice_date})`;
 const levelOf = (t: Invoices) => sql`cardinality(${t.reminded_on})`;
 const lastOf = (t: Invoices) => sql`${t.reminded_on}[${levelOf(t)}]`;
 
-/** The condition of the partial index: unpaid and not written off, and not collected by Stripe itself, see below. */
+/**
+ * Condition of the partial index for invoices that can get a reminder: unpaid, not written off, and not collected
+ * automatically by Stripe.
+ */
 const isUnpaid = (t: Invoices): SQL => sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
   and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`;
 
-/** The SQL of `dueLevel` for one level. */
+/** SQL condition with the same rule as `dueLevel`, for one level. */
 function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, today: string): SQL {
   const after = days[level - 1] ?? null;
   if (after === null) return sql`false`;
@@ -67,10 +70,11 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
 }
 
 /**
- * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, invoices with
- * a pending or disputed payment, and invoices that Stripe collects automatically. Stripe gives the latter no due date.
+ * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, invoices
+ * with a pending or disputed payment, and invoices that Stripe collects automatically. The last of these have no due
+ * date.
  *
- * @param level null for all levels
+ * @param level the level that must be due; null for any level
  */
 function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: string): SQL {
   const levels = level === null ? LEVELS.map(Number) : [level];
@@ -83,9 +87,10 @@ function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: s
 }
 
 /**
- * Condition for each customer's first invoice that is due for a reminder: the one with the highest level, then the
- * oldest. The list shows a customer at this invoice. The subquery reads the customer's few unpaid invoices. Without
- * `coalesce`, PostgreSQL would expect a single row, and sort all due invoices instead of reading a page by the index.
+ * Condition for each customer's first invoice that is due for a reminder: the one with the highest level, and among
+ * these the oldest. The list has one row per customer, for this invoice. The subquery reads the customer's few unpaid
+ * invoices. Without `coalesce`, PostgreSQL would expect a single row, and sort all due invoices instead of reading a
+ * page by the index.
  */
 const isFirst = (rules: ReminderRules, today: string): SQL =>
   sql`coalesce(${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
@@ -93,8 +98,8 @@ const isFirst = (rules: ReminderRules, today: string): SQL =>
     order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1), false)`;
 
 /**
- * The list of customers due for a reminder on a day, by the highest level of their invoices. Without a level or a customer
- * it is of level 1, because no index has the order of all levels.
+ * The list of customers who are due for a reminder on a day, by the highest level of their invoices. If neither a level
+ * nor a customer is given, the list shows level 1, because no index has the order of all levels.
  */
 export function reminderList(rules: ReminderRules, today: string) {
   const list = defineList({
@@ -135,7 +140,7 @@ export function reminderList(rules: ReminderRules, today: string) {
   };
 }
 
-/** A customer due for a reminder, with the sums of the due invoices. `id` is the id of the first of them. */
+/** A customer who is due for a reminder, with the sums of the due invoices. `id` is the id of the first invoice. */
 export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
 
 async function readReminders(tx: Database, ids: number[], rules: ReminderRules, today: string) {
@@ -186,10 +191,10 @@ async function sumDue(tx: Database, customerIds: number[], rules: ReminderRules,
   return found.map((row) => toJsonAmounts(row, 'amount'));
 }
 
-/** Customers of one level are counted up to this number. */
+/** Maximum number of customers to count per level. */
 export const MAX_REMINDERS = 500;
 
-/** Counts the customers due for a reminder by level. `MAX_REMINDERS + 1` means that there are more. */
+/** Counts the customers due for a reminder by level. `MAX_REMINDERS + 1` means more than `MAX_REMINDERS`. */
 export async function countReminders(db: Database, rules: ReminderRules, today: string): Promise<number[]> {
   const counts = LEVELS.map(
     (level) => sql`(select count(*)::int from (select from ${invoices}
@@ -203,10 +208,10 @@ export async function countReminders(db: Database, rules: ReminderRules, today: 
   return found?.counts ?? [];
 }
 
-/** A reminder names at most this many invoices, the oldest ones. The next reminder names the others. */
+/** Maximum number of invoices in one reminder. It names the oldest ones, and the next reminder names the others. */
 export const MAX_INVOICES = 100;
 
-/** An invoice that is due for a reminder, with the level that is due. The amount is decimal text. */
+/** An invoice that is due for a reminder, with the level of the reminder. The amount is decimal text. */
 export type DueInvoice = Awaited<ReturnType<typeof listDueInvoices>>[number];
 
 /** Lists a customer's invoices that are due for a reminder, the oldest first. */
@@ -228,10 +233,11 @@ export function listDueInvoices(db: Database, customerId: number, rules: Reminde
 const nameOf = ({ id, number }: { id: number; number: string | null }) => number ?? `#${id}`;
 
 /**
- * Notes on the invoices and on the customer that staff have reminded the customer. Sends nothing.
+ * Records a reminder at the invoices and at the customer. Does not send the reminder.
  *
- * @param seen the ids of the invoices that the text named
- * @throws AppError conflict if other invoices are due now, for example because one was paid or a colleague was faster
+ * @param seen the ids of the invoices in the reminder that staff saw
+ * @throws AppError conflict if other invoices are due now, for example because one was paid or a colleague has recorded
+ *   a reminder
  */
 export function noteReminder(
   db: Database,
@@ -260,10 +266,10 @@ export function noteReminder(
 }
 
 /**
- * Takes back the reminder that was noted for a customer last, on all its invoices that are still unpaid.
+ * Undoes the record of a customer's last reminder, for all its invoices that are still unpaid.
  *
- * @param day the day of the reminder that staff saw
- * @throws AppError conflict if the last reminder is not of that day
+ * @param day the date of the reminder that staff saw
+ * @throws AppError conflict if the last reminder has another date
  */
 export function undoReminder(
   db: Database,
@@ -285,7 +291,7 @@ export function undoReminder(
   });
 }
 
-/** Makes writers of reminders about one customer wait for each other. */
+/** Locks a customer's reminders, so that concurrent writers wait for each other. */
 const lockCustomer = (tx: Database, id: number) =>
   tx
     .select({ id: customers.id })
@@ -315,7 +321,10 @@ async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL,
 
 const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
 
-/** Returns the day of a customer's last reminder, with its unpaid invoices and their levels. Null if there was none. */
+/**
+ * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Returns null if there is
+ * no reminder.
+ */
 export async function findLastReminder(db: Database, customerId: number) {
   const found = await db
     .select({

@@ -28,14 +28,16 @@ import {
 import { settledBy } from './settle';
 
 /**
- * Our own invoices in forms and files. An invoice that is no longer a draft gets the next number of its series, unless
- * it has one. After that, only payments, a cancellation, a new due date or missing lines can change it.
+ * The rules for writing our own invoices from forms and files. An invoice that is no longer a draft gets the next
+ * number of its series, unless it has one. After that, only payments, a cancellation, a new due date or missing lines
+ * can change it.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // If only a Stripe invoice has this number, the number means that invoice. Otherwise a write would duplicate it.
+  // If a Stripe invoice has this number and none of ours does, the number refers to the Stripe invoice. Otherwise a
+  // write would duplicate it.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
@@ -90,7 +92,10 @@ async function keepImportKeys(tx: Database, written: (Writing & { id: number })[
   if (fresh.length > 0) await tx.insert(draftImportKeys).values(fresh);
 }
 
-/** Keeps what the documents of newly issued invoices need. @throws AppError validation_failed for a wrong tax category */
+/**
+ * Stores the parties and tax categories for the documents of newly issued invoices. @throws AppError validation_failed
+ * for a wrong tax category
+ */
 async function keepIssued(
   tx: Database,
   written: (Writing & { id: number })[],
@@ -104,12 +109,16 @@ async function keepIssued(
     tx,
     issued.map(({ id }) => id),
   );
-  // Another program has issued the invoices of files, so they stay as they are. Their pages name the problem.
+  // Another program issued the invoices of an imported file, so the import does not refuse them. Their pages name the
+  // problem.
   const isIssuedHere = importId == null && issued.every(({ before }) => before !== null);
   if (problem && isIssuedHere) throw invalidField('lines', problem);
 }
 
-/** Issues the cancellations of cancelled invoices. Another program has cancelled the invoices of files. */
+/**
+ * Issues the cancellation documents of cancelled invoices, except for invoices in imported files, which another program
+ * cancelled.
+ */
 async function issueCancellations(
   tx: Database,
   written: (Writing & { id: number })[],
@@ -139,7 +148,7 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   if (after.total === undefined) return columns;
   if (before && before.status !== 'draft') {
     const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
-    const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` then refuses the write
+    const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` then refuses the write.
     const state = stateAfter(before, after, status, writer);
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
@@ -173,7 +182,7 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** Derived fields. `sentProblems` has separate checks for `amount_paid` and `number`. */
+/** Fields that a write derives from others. `sentProblems` has separate checks for `amount_paid` and `number`. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';
@@ -187,7 +196,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/** Returns why an invoice must not be deleted. Null for our drafts, which leave no gap in the numbers. */
+/** Returns why an invoice must not be deleted. Returns null for our drafts, which leave no gap in the numbers. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';

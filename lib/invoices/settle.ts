@@ -34,7 +34,7 @@ export function settledAfter(
 }
 
 /**
- * Returns an invoice's state if `paid` thousandths were paid. It owes what credit notes have left of its total. A
+ * Returns the state of an invoice of which `paid` thousandths were paid. Its claim is the total minus credit notes. A
  * cancelled invoice owes nothing.
  */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
@@ -63,7 +63,7 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
  * Checks a payment against its invoice.
  *
  * @param isNew true if the payment is new on this invoice; an existing one on a cancelled invoice can still be refunded
- * @param takes returns whether an invoice takes a new payment
+ * @param takes function that returns whether an invoice takes a new payment
  * @throws AppError validation_failed with the fields
  */
 export function checkPayment<Stored extends Pick<Invoice, 'id' | 'customer_id' | 'status' | 'currency'>>(

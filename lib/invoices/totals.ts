@@ -2,11 +2,11 @@ import { currencyDecimals, fromThousandths, toThousandths } from '../money';
 
 /** Quantity, price and tax rate of a line, as exact decimal texts. */
 interface LineAmounts {
-  /** Up to three decimals. */
+  /** Quantity with up to three decimals. */
   quantity: string;
   /** Price without tax, up to three decimals. Negative for a discount. */
   unit_price: string;
-  /** Percent, up to two decimals. */
+  /** Tax rate in percent, with up to two decimals. */
   tax_rate: string;
 }
 
@@ -18,7 +18,7 @@ export type LineTotals = ReturnType<typeof lineTotals>;
  * once per tax rate, on the sum of the net amounts at that rate. Halves are rounded away from zero.
  */
 export function lineTotals(lines: LineAmounts[], currency: string) {
-  const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // the smallest amount of the currency, in thousandths
+  const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // The smallest amount of the currency, in thousandths.
   const nets = lines.map(({ quantity, unit_price }) =>
     roundedTo(unit, toParts(quantity, 3) * toParts(unit_price, 3), 1000n),
   );
@@ -92,18 +92,20 @@ export function owedAfter(
   return Math.max(0, parts(total) - parts(amount_credited) - parts(recorded) + parts(back)) / 1000;
 }
 
-/** An unpaid invoice, with the amount it owes in major units of its currency. */
+/** An unpaid invoice, with the amount due in major units of its currency. */
 interface Open {
   id: number;
   amount_due: number;
 }
 
 /**
- * Spreads an amount over invoices in their order, each up to what it owes. A share that a person has typed stays as it is.
+ * Spreads an amount over invoices in their order, each up to its amount due. A share that a person has typed stays as
+ * it is.
  *
  * @param amount decimal text; null if it is not a number yet
  * @param typed shares as decimal text, by invoice id
- * @returns the other shares by invoice id, in major units, and the rest, which is negative if the typed shares exceed it
+ * @returns the other shares by invoice id, in major units, and the rest, which is negative if the typed shares exceed
+ *   it
  */
 export function spreadOverInvoices(
   amount: string | null,

@@ -137,7 +137,7 @@ function challenge(env: Pick<Env, 'publicUrl'>): string {
   return `Bearer realm="mcp", resource_metadata="${resourceMetadataUrl(env)}"`;
 }
 
-/** Responds with 503, since neither the token nor the request is wrong. */
+/** Responds with 503, because neither the token nor the request is wrong. */
 export function unavailable(reason = 'The service is not available. Try again later.'): Response {
   return oauthError(503, 'temporarily_unavailable', reason, {
     'Retry-After': '5',

@@ -34,14 +34,15 @@ function json(value: unknown): string {
 /**
  * Returns the instructions for all clients, with snippets to paste.
  *
- * Sources: support.claude.com/en/articles/11175166, developers.openai.com/api/docs/guides/custom-mcp-server,
- * code.claude.com/docs/en/mcp, github.com/geelen/mcp-remote, cursor.com/docs/mcp,
- * code.visualstudio.com/docs/agents/reference/mcp-configuration, developers.openai.com/docs/extend/mcp,
- * geminicli.com/docs/tools/mcp-server, docs.cloud.google.com/gemini/enterprise/docs/connectors/custom-mcp-server,
+ * Sources of the instructions: support.claude.com/en/articles/11175166,
+ * developers.openai.com/api/docs/guides/custom-mcp-server, code.claude.com/docs/en/mcp, github.com/geelen/mcp-remote,
+ * cursor.com/docs/mcp, code.visualstudio.com/docs/agents/reference/mcp-configuration,
+ * developers.openai.com/docs/extend/mcp, geminicli.com/docs/tools/mcp-server,
+ * docs.cloud.google.com/gemini/enterprise/docs/connectors/custom-mcp-server,
  * learn.microsoft.com/microsoft-copilot-studio/mcp-add-existing-server-to-agent,
  * modelcontextprotocol.io/docs/tools/inspector
  *
- * @param publicUrl the server's address without a trailing slash
+ * @param publicUrl the server's URL without a trailing slash
  */
 export function listConnections(publicUrl: string): Connection[] {
   const url = `${publicUrl}/mcp`;
@@ -152,7 +153,9 @@ export function listConnections(publicUrl: string): Connection[] {
 /** The client whose snippet the README shows. */
 const SHOWN = 'Claude Code';
 
-/** Returns the instructions in Markdown, without a heading. @param of `one` for one client and a link to the others */
+/**
+ * Returns the instructions in Markdown, without a heading. @param of `one` returns one client and a link to the others
+ */
 export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'): string {
   const all = listConnections(publicUrl);
   const shown = of === 'all' ? all : all.filter(({ client }) => client === SHOWN);

@@ -29,7 +29,7 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** Maximum length of an answer in characters, announced to clients that would otherwise truncate a long answer. */
   maxCharacters?: number;
-  /** The uri of the app that shows the answer, in hosts that support apps. */
+  /** The URI of the app that shows the answer, in hosts that support apps. */
   view?: string;
   /** Checks an answer's length in characters. @throws AppError if the answer is too long */
   requireFit?(answer: Record<string, unknown>, length: number): void;
@@ -49,7 +49,7 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     ...(maxCharacters && { 'anthropic/maxResultSizeChars': maxCharacters }),
     ...(view && { ui: { resourceUri: view } }),
   };
-  /** The tool's entry in tools/list. Built once, since converting schemas costs more than a query. */
+  /** The tool's entry in tools/list. It is built once, because converting schemas costs more than a query. */
   const wire: WireTool = {
     name,
     title,
@@ -70,7 +70,11 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     scope,
     wire,
     view,
-    /** @throws AppError with a sentence for the model; any other error is internal */
+    /**
+     * Runs the tool.
+     *
+     * @throws AppError with a sentence for the model; any other error is internal
+     */
     async call(db: Database, args: Record<string, unknown>, reader: Reader) {
       const input = tool.input.safeParse(toDeclaredTypes(withoutNulls(args, optional), inputSchema), {
         reportInput: true,
@@ -214,7 +218,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/** Larger maximums are left out of an argument's schema, because models do not come near them. */
+/** Maximum value above which an argument's limit is left out of its schema, because models do not come near it. */
 const MOST_SHOWN = 1000;
 
 /** Leaves a row's columns out of the output schema, to keep tools/list short. List tools name them in `fields`. */
@@ -380,7 +384,7 @@ async function forCustomer<Answer extends { total: number }>(
 export const unknownCustomer = (key: string): string =>
   `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 
-/** Refuses filters on masked fields, since repeated searches could reveal a value letter by letter. */
+/** Refuses filters on masked fields, because repeated searches could reveal a value letter by letter. */
 function refusePersonal(given: Row, personalFilters: string[]): void {
   const used = personalFilters.find((name) => given[name] !== undefined);
   if (used === undefined) return;

@@ -131,7 +131,8 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
     return await readBody(request);
   } catch (error) {
     if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
-    return rpcError(400, RPC.parseError, 'The body could not be read.'); // usually because the client disconnected
+    // This usually happens because the client disconnected.
+    return rpcError(400, RPC.parseError, 'The body could not be read.');
   }
 }
 

@@ -42,11 +42,11 @@ import { listResources, listTools, readResource, TOOLS } from './tools';
 /** Headers that are removed from an `initialize` request, because its body negotiates the revision. */
 const REVISION_HEADERS = ['MCP-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
 
-/** `/mcp` */
+/** Handlers of `/mcp`. */
 export const mcpRoute = everyMethod(handleMcpRequest);
 
 /**
- * Responds to a request to the tool server. The checks run in this order: method, Origin, token, rate, size, media
+ * Responds to a request to the MCP server. The checks run in this order: method, Origin, token, rate, size, media
  * types, JSON, protocol revision, params, scope. Every response with a body is application/json.
  */
 export async function handleMcpRequest(request: HttpRequest): Promise<Response> {
@@ -210,7 +210,7 @@ const serveProtocol = (publicUrl: string) =>
 
 const served = perProcess('mcp-handlers', () => new Map<string, ReturnType<typeof serveProtocol>>());
 
-/** Returns the handler of a service with this public address. The address stays the same while a process runs. */
+/** Returns the handler of a service with this public URL. The URL stays the same while a process runs. */
 function protocolAt(publicUrl: string) {
   const handler = served.get(publicUrl) ?? serveProtocol(publicUrl);
   served.set(publicUrl, handler);

@@ -20,7 +20,7 @@ export function isStateless(message: unknown): boolean {
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));
 }
 
-/** Whether a message is an `initialize` request. The revision in its body counts, not the header. */
+/** Whether a message is an `initialize` request. The revision in its body applies, not the one in the header. */
 export function isInitialize(message: unknown): boolean {
   const isNamed = typeof message === 'object' && message !== null && 'method' in message;
   return isNamed && message.method === 'initialize' && !isStateless(message);

@@ -308,7 +308,7 @@ const listServersTool = defineTool({
   },
 });
 
-/** Returns a sentence that explains how to get a shorter answer, since the list of servers has no pages. */
+/** Returns a sentence that explains how to get a shorter answer, because the list of servers has no pages. */
 function hintFor(rows: object[]): string {
   const tokens = Math.round(JSON.stringify(rows).length / TOKEN_CHARACTERS / 100) * 100;
   return `These are ${rows.length} servers, about ${tokens.toLocaleString('en-GB')} tokens. For less, ask again with fields, such as ["id","hostname","status"].`;
@@ -344,7 +344,7 @@ export function listResources({ reads }: Pick<Caller, 'reads'>): { resources: Re
   return { resources: TOOLS.some(({ view, scope }) => view && reads.includes(scope)) ? [VIEW] : [] };
 }
 
-/** Returns the app's page. @throws ResourceNotFoundError if the caller's list does not contain the uri */
+/** Returns the app's page. @throws ResourceNotFoundError if the caller's list does not contain the URI */
 export function readResource(caller: Pick<Caller, 'reads'>, uri: string): ReadResourceResult {
   if (listResources(caller).resources.some((resource) => resource.uri === uri)) return VIEW_CONTENTS;
   throw new ResourceNotFoundError(uri);

@@ -4,14 +4,14 @@ import { VIEW_SCRIPT } from './view-script';
 /**
  * The app that shows the answers of two tools in hosts that support MCP Apps: a customer as a card, invoices as a
  * table. One page draws both, so that a host reads only one resource. The page detects the kind of answer by its
- * fields. The uri is short, because tools/list repeats it.
+ * fields. The URI is short, because tools/list repeats it.
  */
 export const VIEW_URI = 'ui://w5t/view';
 
 /** The media type that marks a page as an MCP App. */
 const MIME_TYPE = 'text/html;profile=mcp-app';
 
-/** Allows no address. The page is self-contained, and must not send any part of an answer elsewhere. */
+/** Allows no URL. The page is self-contained, and must not send any part of an answer elsewhere. */
 const CSP = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
 
 const _meta = { ui: { csp: CSP, prefersBorder: true } };

@@ -18,7 +18,7 @@ interface Metrics {
   print(): Promise<string>;
   /** Sets the gauges of the database. Null if the database does not answer. */
   setDatabase(measured: Measured | null): void;
-  /** Stops counting events. */
+  /** Stops counting events of the process. */
   close(): void;
 }
 
@@ -29,7 +29,7 @@ interface Queue {
 
 const held = perProcess('metrics', () => ({
   opening: undefined as Promise<Metrics> | undefined,
-  /** Undefined while requests are not counted. */
+  /** The metrics of this process. Undefined while requests are not counted. */
   opened: undefined as Metrics | undefined,
   queues: new Map<string, Queue>(),
 }));
@@ -58,7 +58,7 @@ export function watchQueue(name: string, queue: Queue): void {
 /**
  * Counts a request when its response ends. Does nothing while no metrics are open.
  *
- * @param isCounted called when the response has ended
+ * @param isCounted function that is called when the response has ended
  */
 export function timeRequest(
   request: IncomingMessage,
@@ -67,7 +67,7 @@ export function timeRequest(
 ): void {
   const { opened } = held;
   if (!opened) return;
-  const { url = '', method = '' } = request; // read now, since handlers rewrite the URL
+  const { url = '', method = '' } = request; // Read these now, because handlers rewrite the URL.
   const count = opened.startRequest(url, method);
   response.once('close', () => {
     if (!isCounted(request)) return;
@@ -112,7 +112,10 @@ async function measureInTime(db: Database, log: Logger, now: Date): Promise<Meas
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-/** Buckets up to a day, since Stripe retries a delivery for days, and the daily run retries the failed events. */
+/**
+ * Buckets up to a day, because Stripe retries a delivery for days, and the daily reconciliation retries the failed
+ * events.
+ */
 const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
 /** Metrics of prom-client whose names break Prometheus's naming rules: a gauge must not end in `_total`. */
 const MISNAMED = [
@@ -205,7 +208,7 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
     print: () => register.metrics(),
     close: () => void unsubscribe(HANDLED_EVENTS, countEvent),
     setDatabase(measured) {
-      // Remove the old series, since a value of an earlier scrape would look current.
+      // Remove the old series, because a value of an earlier scrape would look current.
       for (const one of Object.values(single)) one.remove();
       for (const one of [connections, backlog, queues]) one.reset();
       for (const [name, { counts }] of held.queues) setQueue(name, counts);
@@ -230,16 +233,18 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
 /** The values of the gauges that come from the database, read at each scrape. */
 interface Measured {
   sizeBytes: number;
-  /** Connections of all our processes by state, such as `active` and `idle`. Empty for the embedded database. */
+  /**
+   * Number of connections of all our processes by state, such as `active` and `idle`. Empty for the embedded database.
+   */
   connections: [state: string, count: number][];
-  /** Writes of this process that run or wait for their turn. Null for the embedded database. */
+  /** Number of this process's writes that run, and that wait for their turn. Null for the embedded database. */
   writers: { running: number; waiting: number } | null;
   failedEvents: number;
   unmatchedEvents: number;
   /** Seconds since the latest run started. Null before the first run. */
   runAge: number | null;
   isRunning: boolean;
-  /** The latest run that has ended. Null before the first one. */
+  /** The latest run that has ended. Null before the first run has ended. */
   ended: { seconds: number; changes: number; failures: number; ok: boolean } | null;
 }
 

@@ -7,12 +7,12 @@ export const OTHER = 'other';
 const BUILT = '/_next/';
 
 interface Branch {
-  /** The route that ends here. */
+  /** Name of the route that ends here. */
   route?: string;
   fixed: Map<string, Branch>;
   /** The branch of a segment such as `[id]`. */
   any?: Branch;
-  /** The route that takes all further segments, such as `[...path]`. */
+  /** Name of the route that takes all further segments, such as `[...path]`. */
   rest?: string;
 }
 

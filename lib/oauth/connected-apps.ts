@@ -33,7 +33,8 @@ interface NewConsent {
 
 /** Lists the newest 200 apps of one member of staff, or of all staff if `userId` is null. */
 export async function listConnectedApps(db: Database, userId: string | null) {
-  // When the app's newest stored access token was issued. Null if none is stored, since expired tokens are deleted.
+  // Time when the app's newest stored access token was issued. Null if none is stored, because expired tokens are
+  // deleted.
   const refreshed = sql<Date | null>`(select max(${oauthAccessTokens.createdAt}) from ${oauthAccessTokens}
     where ${oauthAccessTokens.clientId} = ${oauthConsents.clientId}
       and ${oauthAccessTokens.userId} = ${oauthConsents.userId}
@@ -73,7 +74,7 @@ function hidesPersonalData(): SQL<boolean> {
 /**
  * Ends an app's access on one device immediately: deletes this consent, its tokens and its unused codes.
  *
- * @param of the member of staff who must have given the consent; null allows any
+ * @param of id of the member of staff who must have given the consent; null allows any member
  * @throws AppError not_found
  */
 export async function disconnectApp(
@@ -127,7 +128,7 @@ const TOKENS = [oauthAccessTokens, oauthRefreshTokens];
 interface Grant {
   clientId: string;
   userId: string;
-  /** Null for older grants. All older grants of one client and person share one consent. */
+  /** Reference of the grant. Null for older grants. All older grants of one client and person share one consent. */
   referenceId: string | null;
 }
 

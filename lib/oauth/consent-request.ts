@@ -11,10 +11,10 @@ import { isLoopback } from './register-client';
 type Vouched = 'staff' | 'site' | 'nobody';
 
 /**
- * Parses the consent page's address, which the provider has signed. The signature is verified later, when the consent
- * is given.
+ * Parses the consent page's URL, which the provider has signed. The signature is verified later, when the consent is
+ * given.
  *
- * @returns null if the address is malformed or has expired, or if the client does not exist
+ * @returns null if the URL is malformed or has expired, or if the client does not exist
  */
 export async function readConsentRequest(db: Database, query: URLSearchParams, now: Date) {
   const clientId = query.get('client_id') ?? '';
@@ -28,7 +28,7 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
   const documentHost = client.clientDiscoveryId === DOCUMENT_CLIENT ? new URL(clientId).host : null;
   return {
     clientId,
-    /** The name in the client's registration or document. Only trustworthy if `vouched` is not `nobody`. */
+    /** The name in the client's registration or document. It is trustworthy only if `vouched` is not `nobody`. */
     name: client.name,
     /** The host of the client's metadata document. Null if the client has no document. */
     host: documentHost,
@@ -123,7 +123,7 @@ export function errorAddress(
 }
 
 async function findClient(db: Database, clientId: string) {
-  if (clientId.includes('\0')) return undefined; // PostgreSQL refuses this character
+  if (clientId.includes('\0')) return undefined; // PostgreSQL refuses this character.
   const { name, redirectUris, disabled, registeredFrom, clientDiscoveryId } = oauthClients;
   const [client] = await db
     .select({ name, redirectUris, disabled, registeredFrom, clientDiscoveryId })

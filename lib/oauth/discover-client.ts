@@ -115,7 +115,7 @@ const GLOBAL6 = toNetworks(['2000::/3']);
 /** Parts of GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses. */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
-/** Whether an address belongs to the public internet. */
+/** Whether an IP address belongs to the public internet. */
 export function isPublicAddress(text: string): boolean {
   const address = normalAddress(text);
   if (address === null) return false;
@@ -129,8 +129,9 @@ const resolveAll: Resolve = (host, done) =>
   dnsLookup(host, { all: true }, (error, found) => done(error, found ?? []));
 
 /**
- * Makes a DNS lookup that returns only public addresses. The connection uses exactly the returned addresses, so a name
- * cannot resolve differently between the check and the connection. The lookup fails if one address is not public.
+ * Makes a DNS lookup that returns only public IP addresses. The connection uses exactly the returned IP addresses, so a
+ * name cannot resolve differently between the check and the connection. The lookup fails if one IP address is not
+ * public.
  */
 export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, done) =>

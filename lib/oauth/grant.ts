@@ -26,7 +26,7 @@ export function withGrant<Value>(reference: string, work: () => Promise<Value>):
   return storage().run(reference, work);
 }
 
-/** Returns the reference of the grant that `withGrant` is writing. Undefined outside `withGrant`. */
+/** Returns the reference of the grant that `withGrant` is writing. Returns undefined outside `withGrant`. */
 export function currentGrant(): string | undefined {
   return storage().getStore();
 }
@@ -50,7 +50,10 @@ type Row = typeof oauthRefreshTokens.$inferSelect;
 
 export interface RefreshToken
   extends Pick<Row, 'id' | 'clientId' | 'userId' | 'referenceId' | 'authorizationCodeId' | 'scopes'> {
-  /** `rotating`: being exchanged. `rotated`: exchanged, in its grace period. `stale`: after that. */
+  /**
+   * The state of a refresh token. `rotating` means that it is being exchanged, `rotated` that it was exchanged and is
+   * in its grace period, and `stale` that its grace period is over.
+   */
   state: 'unused' | 'rotating' | 'rotated' | 'stale';
 }
 
@@ -106,7 +109,7 @@ export function refreshScopes(granted: string[], scope: string | null): string |
 /**
  * Claims a code or a request that may be used only once.
  *
- * @param id the key of the claim; it must not contain a secret, since it is stored
+ * @param id the key of the claim; it must not contain a secret, because it is stored
  * @param ms the lifetime of the claim in milliseconds
  * @returns a function that releases the claim; null if it is claimed already
  */

@@ -25,7 +25,7 @@ export function resourceMetadataUrl({ publicUrl }: Place): string {
 }
 
 /**
- * Normalizes a client's `resource` to the address that tokens are bound to. Some clients add a slash at the end, others
+ * Normalizes a client's `resource` to the URL that tokens are bound to. Some clients add a slash at the end, and others
  * send only the origin. Any other value is returned unchanged, and is refused later.
  */
 export function normalResource(resource: string, place: Place): string {
@@ -51,7 +51,7 @@ export function resourceMetadata(env: Settings) {
  * Returns the authorization server's metadata, for RFC 8414 and for OpenID's discovery. The last three fields are
  * required by OpenID; we do not issue ID tokens.
  *
- * @param path the issuer's path in the document's address; the document must name the same issuer (RFC 8414, 3.3)
+ * @param path the issuer's path in the document's URL; the document must name the same issuer (RFC 8414, 3.3)
  */
 export function serverMetadata(env: Settings, path: string) {
   const issuer = issuerOf(env);

@@ -51,7 +51,7 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     accessTokenExpiresIn: HOUR_S,
     refreshTokenExpiresIn: REFRESH_S,
     refreshTokenReuseInterval: PROVIDER_GRACE_S,
-    // Used only for `consentReferenceId`. There is no page between the sign-in and the consent.
+    // This is used only for `consentReferenceId`. There is no page between the sign-in and the consent.
     postLogin: { page: '', shouldRedirect: () => false, consentReferenceId: currentGrant },
     storeTokens: { hash: async (token) => hashOAuthToken(token) },
     generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),

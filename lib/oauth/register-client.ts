@@ -16,11 +16,11 @@ import type { Runtime } from '../runtime';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Maximum number of registrations from one address within an hour. */
+/** Maximum number of registrations from one IP address within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
- * The factor by which the limits are higher for a private or unknown address. A private address usually belongs to a
- * proxy that TRUSTED_PROXIES does not list, so all clients behind the proxy share the limits.
+ * The factor by which the limits are higher for a private or unknown IP address. A private IP address usually belongs
+ * to a proxy that TRUSTED_PROXIES does not list, so all clients behind the proxy share the limits.
  */
 const SHARED_FACTOR = 10;
 const PRIVATE = toNetworks([
@@ -29,7 +29,10 @@ const PRIVATE = toNetworks([
 ]);
 /** Maximum number of self-registered clients without a consent, and of metadata documents without a consent. */
 const MAX_UNUSED = 2000;
-/** The limits of unused clients registered from one address, from its IPv6 /56 network, and from its /48 network. */
+/**
+ * Maximum numbers of unused clients registered from one IP address, from its IPv6 /56 network, and from its /48
+ * network.
+ */
 const MAX_UNUSED_OF = [60, 60, 120];
 /** Maximum number of metadata documents on one host that belong to clients without a consent. */
 const MAX_OF_HOST = 20;
@@ -43,8 +46,9 @@ export type Registered = Awaited<ReturnType<typeof insertClient>>;
 /**
  * Registers a client at its own request (RFC 7591). Deletes old unused clients first.
  *
- * @param address the client's address, whose registrations are counted
- * @returns on failure an OAuth error: `invalid_redirect_uri`, `invalid_client_metadata`, or `slow_down` for too many
+ * @param address the client's IP address, whose registrations are counted
+ * @returns the new client, or an OAuth error: `invalid_redirect_uri`, `invalid_client_metadata`, or `slow_down` if
+ *   there are too many registrations
  */
 export async function registerClient(
   world: World,
@@ -71,17 +75,17 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
-    'oauth registration', // the key to lock, since concurrent registrations would not count each other
+    'oauth registration', // This is the key to lock, because concurrent registrations would not count each other.
   );
 }
 
-/** Returns how many clients an address may register within an hour. */
+/** Returns the maximum number of clients that an IP address may register within an hour. */
 export function maxRegistrations(address: string): number {
   return MAX_REGISTRATIONS * sharedFactor(address);
 }
 
 /**
- * Returns the factor for the limits of an address.
+ * Returns the factor for the limits of an IP address.
  *
  * @param address a result of `countedAddress`, which may be `unknown`
  */
@@ -93,7 +97,7 @@ function slowDown(sentence: string): OAuthProblem {
   return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
-/** Whether an address or its networks have too many unused clients. No network may use up MAX_UNUSED. */
+/** Whether an IP address or its networks have too many unused clients. No network may use up MAX_UNUSED. */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;
@@ -129,7 +133,7 @@ export async function hasRoomForDocument(db: Database, clientId: string, now: Da
  * Stores a client.
  *
  * @param secret the key that encrypts the stored client secret; the provider decrypts it with the same key
- * @param registeredFrom the address that registered the client itself; null if an admin adds it
+ * @param registeredFrom the IP address from which the client registered itself; null if an admin adds the client
  * @returns the client's id and secret; the secret is shown only once
  */
 export async function insertClient(
@@ -222,7 +226,10 @@ const metadata = z.object({
   grant_types: z.array(z.string()).optional(),
   response_types: z.array(z.string()).optional(),
   token_endpoint_auth_method: z.string().optional(),
-  /** Not part of the RFC. ChatGPT prefers a key, and announces in this field that it also works without one. */
+  /**
+   * Methods that the client supports. This field is not part of the RFC. ChatGPT prefers a key, and announces here that
+   * it also works without one.
+   */
   token_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
 });
 

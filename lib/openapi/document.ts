@@ -35,7 +35,7 @@ An address answers other methods than its own with 405 and \`Allow\`; a body may
 /**
  * Returns the OpenAPI 3.1 description of the HTTP API, made from the schemas that check its requests and responses.
  *
- * @param publicUrl without a trailing slash
+ * @param publicUrl the server's URL without a trailing slash
  */
 export function openApiDocument(publicUrl: string) {
   return {
@@ -59,7 +59,7 @@ export function openApiDocument(publicUrl: string) {
           scheme: 'bearer',
           description: 'An access token with the scope that the operation names.',
         },
-        // Marked as internal, so that viewers do not ask people for it. Only the scheduler uses it.
+        // Mark the scheme as internal, so that viewers do not ask people for it. Only the scheduler uses it.
         cronSecret: {
           type: 'http',
           scheme: 'bearer',

@@ -219,7 +219,7 @@ type Request = { method: string; url: string; body: string | undefined };
 /**
  * Returns the extension `x-codeSamples`, which many viewers show: an operation's request in three languages.
  *
- * @param path with `{id}`, which becomes 1
+ * @param path the operation's path; `{id}` in it becomes 1
  */
 function codeSamples(method: string, path: string, body?: Record<string, unknown>) {
   const url = `https://admin.example.com${path.replace('{id}', '1')}`;

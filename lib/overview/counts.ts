@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** The records of one kind are counted up to this number. */
+/** Maximum number of records to count per kind. */
 export const MAX_RECORDS = 1000;
 
 type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };

@@ -22,7 +22,10 @@ export interface Task {
 
 // The conditions below contain literals instead of parameters, so that PostgreSQL uses its partial indexes.
 
-/** Lists everything that needs a person's attention, the most serious first. Empty if there is nothing. */
+/**
+ * Lists everything that needs a person's attention, the most serious first. The list is empty if nothing needs
+ * attention.
+ */
 export async function listTasks(
   db: Database,
   now: Date,
@@ -43,7 +46,7 @@ export async function listTasks(
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
     links_proposed: proposed,
-    customers_created: created - proposed, // customers with a proposed link count as `links_proposed`
+    customers_created: created - proposed, // Customers with a proposed link count as `links_proposed`.
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;

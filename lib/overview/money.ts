@@ -29,8 +29,8 @@ type Today = Record<'today' | 'timeZone', string>;
  * received. A count is the number of payments.
  *
  * @param wanted the currency of `days`, if it has payments; defaults to the currency with the most payments
- * @returns `sums`: one per currency, the one with the most payments first; `currency`: null without any
- *   payment; `days`: all days of the period in `currency`, including days without a payment
+ * @returns `sums`: one per currency, the one with the most payments first; `currency`: null if there are no payments;
+ *   `days`: all days of the period in `currency`, including days without a payment
  */
 export async function getMoneyReceived(
   db: Database,

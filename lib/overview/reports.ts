@@ -6,11 +6,11 @@ import { currencyDecimals } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { SERVICE_TYPES } from '../services/queries';
 
-/** The number of past months that a report can show. */
+/** Numbers of past months that a report can show. */
 export const REPORT_MONTHS = [12, 24, 60] as const;
 export type ReportMonths = (typeof REPORT_MONTHS)[number];
 
-/** A column of a report: what it counts or sums, by the measures of `sums` and `month_states`. */
+/** A column of a report: the measures of `sums` and `month_states` that it counts or sums. */
 interface ReportColumn {
   of: 'amount' | 'count';
   measures: string[];
@@ -55,7 +55,7 @@ export type ReportName = keyof typeof REPORTS;
 export interface Measured {
   month: string;
   measure: string;
-  /** Empty for what has no currency. */
+  /** Currency code. Empty for a measure without a currency. */
   currency: string;
   count: number;
   amount: number;
@@ -78,7 +78,7 @@ export interface Reports {
 }
 
 /**
- * Reads the reports of the past months and of the running one. The cost does not depend on the number of invoices,
+ * Reads the reports of past months and of the current month. The cost does not depend on the number of invoices,
  * because the sums and the states of the months are stored.
  *
  * @param today calendar date in the service's time zone
@@ -113,7 +113,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** @param given.first the first month that was recorded, whose changes are not known */
+/** @param given.first the first month that was recorded; its changes are not known */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },
@@ -154,7 +154,7 @@ export function toReports(
   };
 }
 
-/** Writes a report with all its currencies as CSV, in pieces. Cells of months that were not recorded are empty. */
+/** Writes a report with all its currencies as CSV, in chunks. Cells of months that were not recorded are empty. */
 export function reportCsv(
   db: Database,
   report: ReportName,

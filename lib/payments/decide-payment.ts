@@ -47,7 +47,7 @@ export interface PaymentDecision {
 /**
  * Returns the keys of all rows that a decision about a change reads.
  *
- * @param known the payment to change; absent before the first read
+ * @param known the stored payment to change; absent before the first read
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
   const transfers = [known?.transfer ?? []].flat();
@@ -93,7 +93,10 @@ export class PaymentDraft {
   readonly audits: AuditEntry[] = [];
   readonly tasks: StaffTask[] = [];
   readonly tombstones: string[] = [];
-  /** References that are ids of Stripe payments. Sync must not record the same payments at the same time. */
+  /**
+   * References that are ids of Stripe payments. The commit locks them, so that sync does not record the same payments
+   * at the same time.
+   */
   readonly money = new Set<string>();
   private readonly paid: Map<number, Paid>;
   private readonly seen = new Set<number>();
@@ -264,7 +267,7 @@ export function decidePayment(
   return { before, after: update(draft, before, changes, writer) };
 }
 
-/** Refuses values that would take a payment out of its transfer. */
+/** Refuses values that would separate a payment from its transfer. */
 function refuseApart(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;
@@ -460,7 +463,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** True if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
+/** Returns true if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
 /** Refuses a future date from staff or a file unless the payment is pending. The REST API allows any date. */

@@ -305,10 +305,7 @@ function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   return Math.max(0, draft.paidOf(invoice.id).all - claimed);
 }
 
-/**
- * Moves a part of a payment to the credit of its transfer. A payment without a transfer first gets a transfer of its
- * own.
- */
+/** Moves a part of a payment to the credit of its transfer. A payment without a transfer first gets a new transfer. */
 function release(draft: PaymentDraft, id: number, part: number, writer: PaymentWriter): PaymentDecision {
   const before = draft.payments.get(id);
   if (!before) throw new Error('the payment was not read');

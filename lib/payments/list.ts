@@ -36,7 +36,7 @@ const filters = {
   status: {
     schema: oneOf(PAYMENT_STATES),
     means(state: (typeof PAYMENT_STATES)[number], db: Database) {
-      // must match the condition of the partial index
+      // This must match the condition of the partial index.
       const isPart = sql`${p.refunded_amount} > 0 and ${p.refunded_amount} < ${p.amount}`;
       if (state === 'refunded_in_part') return { where: isPart, few: true };
       if (state !== 'disputed') return { where: eq(p.status, state) };
@@ -57,7 +57,8 @@ export const paymentList = defineList({
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
-  // No index sorts the payments of a date range by reference. Unless few match, the query could scan all payments.
+  // No index sorts the payments of a date range by reference. Unless only few payments match, the query could scan all
+  // of them.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
   page: readPage,
@@ -135,7 +136,7 @@ function partsOf(cursor: string | null | undefined): { id: number; value: string
 export interface NamedPayment extends PaymentRow {
   customer: CustomerSnippet | null;
   invoice_number: string | null;
-  /** Status of the open dispute. Null without an open dispute. */
+  /** Status of the open dispute. Null if there is no open dispute. */
   disputed: (typeof disputes.$inferSelect)['status'] | null;
 }
 

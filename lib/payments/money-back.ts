@@ -46,12 +46,12 @@ export type MoneyBackRow =
         'status' | 'evidence_due_at' | 'funds_withdrawn_at' | 'funds_returned_at'
       >);
 
-/** True for an undecided dispute that Stripe has not deleted. */
+/** Returns true for an undecided dispute that Stripe has not deleted. */
 export function isUndecided({ kind, status, provider_gone_at }: MoneyBackRow): boolean {
   return kind === 'dispute' && !DECIDED.has(status) && provider_gone_at === null;
 }
 
-/** True for an undecided dispute to which Stripe still needs our response. */
+/** Returns true for an undecided dispute to which Stripe still needs our response. */
 export function isUnanswered(row: MoneyBackRow): boolean {
   return isUndecided(row) && row.status.endsWith('needs_response');
 }
@@ -318,7 +318,7 @@ export function recordRefund(
   });
 }
 
-/** True for a refund that was recorded here and counts. */
+/** Returns true for a refund that was recorded here and counts. */
 const isRecordedRefund = ({ source, status }: Pick<Refund, 'source' | 'status'>): boolean =>
   source !== 'stripe' && (status === 'succeeded' || status === 'pending');
 

@@ -69,7 +69,7 @@ export async function listDeletedPayments(
       and(
         eq(auditLog.entity, 'payment'),
         eq(auditLog.action, 'payment.delete'),
-        sql`${auditLog.action} <> 'payment.create'`, // must match the condition of the partial index
+        sql`${auditLog.action} <> 'payment.create'`, // This must match the condition of the partial index.
         sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
         sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
       ),
@@ -85,13 +85,13 @@ export interface DeletedPayment {
   deleted_at: Date;
 }
 
-/** Returns a deleted payment with its last values. Null if its history does not end with a deletion. */
+/** Returns a deleted payment with its last values. Returns null if its history does not end with a deletion. */
 export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   if (last?.action !== 'payment.delete' || !last.before) return null;
   const { amount, refunded_amount = '0' } = last.before;
   return {
     payment: paymentRow.parse({
-      transfer: null, // the entries of earlier versions have none
+      transfer: null, // The audit entries of earlier versions contain no transfer.
       ...last.before,
       amount: toJsonAmount(String(amount)),
       refunded_amount: toJsonAmount(String(refunded_amount)),
@@ -110,7 +110,7 @@ const columns = pickColumns(
   ...(['payment_date', 'reference', 'method', 'version', 'created_at', 'updated_at'] as const),
 );
 
-/** @throws AppError not_found */
+/** Returns a transfer by its id. @throws AppError not_found */
 export async function getTransfer(db: Database, id: number) {
   const [row] = await db
     .select(columns)
@@ -121,7 +121,7 @@ export async function getTransfer(db: Database, id: number) {
   return { ...toJsonAmounts(row, 'amount', 'credit'), paid_back };
 }
 
-/** Returns the id of the transfer with this reference. Null if there is no such transfer. */
+/** Returns the id of the transfer with this reference. Returns null if there is no such transfer. */
 export async function findTransferId(db: Database, reference: string): Promise<number | null> {
   const [found] = await db
     .select({ id: transfers.id })

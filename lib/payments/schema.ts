@@ -9,7 +9,7 @@ import { pageFields } from '../page';
 // Default_Ignorable_Code_Point covers invisible characters: zero-width and bidirectional marks, soft hyphens, fillers.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-// Spaces of any kind: no-break, thin, ideographic …
+// Spaces of any kind, such as no-break, thin and ideographic spaces.
 const SPACES = /\p{Z}+/gu;
 
 /** Normalizes a payment reference, so that texts that look alike are equal. Merges adjacent spaces and trims. */
@@ -38,7 +38,7 @@ const fields = {
   payment_reference: textLine(255, normalReference).meta({
     description:
       'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC, without characters that show nothing, with spaces of any kind as one and none at the ends.',
-    // Repeats the checks of `textLine` for programs that read the published schema.
+    // This pattern repeats the checks of `textLine` for programs that read the published schema.
     pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],
   }),
@@ -143,7 +143,7 @@ export interface PaymentWriter {
   actor: Actor;
   source: 'api' | 'staff' | 'import';
   now: Date;
-  /** As in `RecordWriter`. */
+  /** Returns the current time, as in `RecordWriter`. */
   clock?(): Date;
   timeZone: string;
 }
@@ -170,7 +170,7 @@ export type PaymentChange =
   | {
       kind: 'record';
       input: PaymentInput & Refunded;
-      /** Refuses a known reference instead of updating its payment. */
+      /** Whether to refuse a known reference instead of updating its payment. */
       onlyNew?: boolean;
       /** Checks the current payment, which is null if no payment has the reference. */
       precondition?: Precondition<PaymentRow | null> | undefined;
@@ -215,7 +215,9 @@ export const withChanges = (before: StoredPayment, changes: PaymentChanges) => (
   status: changes.status ?? before.status,
 });
 
-/** Returns whether a payment already has these values. @param told the refunded amount, if it is set */
+/**
+ * Returns whether a payment already has these values. @param told the given refunded amount; undefined if none is given
+ */
 export function isSame(
   before: StoredPayment,
   values: Partial<Record<keyof StoredPayment, unknown>>,

@@ -50,7 +50,7 @@ export function refuseCounted(
   if (counted) throw alreadyCounted(counted);
 }
 
-/** Reads a payment and returns the result of `stripePaymentOf`. Null if the payment does not exist. */
+/** Reads a payment and returns the result of `stripePaymentOf`. Returns null if the payment does not exist. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })
@@ -71,8 +71,8 @@ type Owed = Pick<
 >;
 
 /**
- * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. False for the payment
- * that represents the amount that Stripe collected, because sync compares the two amounts.
+ * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. Returns false for the
+ * payment that stands for the amount collected by Stripe, because sync compares these two amounts.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -88,7 +88,7 @@ export function isMoreAtStripe(
 /**
  * Returns the staff task for a payment of a Stripe invoice, whose status only Stripe changes. A task is necessary if
  * more is recorded than is due at Stripe, or if Stripe does not know the payment and still demands the money. Otherwise
- * undefined.
+ * returns undefined.
  *
  * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
  */

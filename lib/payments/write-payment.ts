@@ -44,8 +44,8 @@ export function apiWriter(
  * reference, exactly one of them creates the payment.
  *
  * @returns `warning` is set if more is recorded on a Stripe invoice than is due in Stripe
- * @param options.onlyNew refuses a known reference instead of updating it
- * @param options.precondition checks the current payment, or null if it does not exist
+ * @param options.onlyNew whether to refuse a known reference instead of updating it
+ * @param options.precondition function that checks the current payment, or null if it does not exist
  * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with
  *   `onlyNew` if the reference is known, or if sync has recorded the Stripe payment that the reference names
  */

@@ -4,19 +4,19 @@ import { startOfDay } from '../dates';
 import { oneOf, textLine } from '../fields';
 import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
-// Field schemas that several kinds of record use. A null value clears the field.
+// Schemas of fields that several kinds of record use. A null value clears the field.
 
 /** Makes the schema of an optional line of text. @param normal normalizes the text before the checks */
 export const optionalText = (max: number, normal?: (text: string) => string) =>
   textLine(max, normal).nullable().optional();
 
-/** Currency code (ISO 4217). Accepted in any case, stored in lower case. */
+/** Currency code (ISO 4217). It is accepted in any case and stored in lower case. */
 export const currencyCode = textLine(100, (text) => text.trim().toLowerCase()).refine(
   isCurrency,
   'must be the code of a currency, such as EUR',
 );
 
-/** Country, by code or name. Stored as the code in upper case. */
+/** Country as a code or name. Stored as the code in upper case. */
 export const countryCode = textLine(100, toCountryCode).refine(
   isCountry,
   'must be a country by its name or its two letters, such as Germany or DE',

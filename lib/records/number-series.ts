@@ -15,7 +15,7 @@ type SeriesName = 'invoice' | 'credit_note' | 'offer' | 'order_confirmation' | '
  * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is
  * skipped.
  *
- * @param date date whose year the number contains, in series with years; defaults to today
+ * @param date the date whose year appears in the numbers of a series with years; defaults to today
  */
 export async function takeNumber(
   tx: Database,

@@ -9,7 +9,10 @@ import type { FieldError } from '../errors';
 export interface RecordWriter {
   actor: Actor;
   now: Date;
-  /** Gives the day on which accounting books the write, which may wait past midnight. Defaults to `now`. */
+  /**
+   * Returns the day on which accounting books the write, because the write may wait until after midnight. Defaults to
+   * `now`.
+   */
   clock?(): Date;
   /** Time zone for calendar dates. */
   timeZone: string;
@@ -23,7 +26,7 @@ export interface Draft {
   id?: number | undefined;
   /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
-  /** If true, the draft is refused if a record with the same key exists. */
+  /** Whether to refuse the draft if a record with the same key exists. */
   isNew?: boolean | undefined;
   /** Omitted fields stay as they are. A new record gets their defaults. */
   values: Record<string, unknown>;

@@ -123,7 +123,7 @@ function changesOf(before: Row | null, columns: Row): Row {
  * Validates a draft and resolves its references. Returns the columns that it sets, or its problems.
  *
  * @param before the stored record; null for a new one, whose required fields must all be present
- * @param idsOf returns record ids by public key, for the name of a reference field
+ * @param idsOf function that returns record ids by public key, for the name of a reference field
  */
 function parseDraft(
   kind: RecordKind,
@@ -146,14 +146,14 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may set the same column by different keys. An empty one does not clear the other's value.
+    // Two fields may set the same column by different keys. An empty field does not clear the value of the other field.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
   return { columns: kind.toColumns?.(columns, before, writer) ?? columns, problems };
 }
 
-// Caches the schemas, since zod compiles a schema at its first use, which takes longer than using it.
+// Cache the schemas, because zod compiles a schema at its first use, which takes longer than using it.
 const schemas = new WeakMap<RecordKind, Record<'complete' | 'changes', z.ZodObject>>();
 
 function schemasOf(kind: RecordKind) {

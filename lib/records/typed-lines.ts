@@ -16,7 +16,10 @@ const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})
 /** Returns true if a form field belongs to a line, such as `lines.0.text`. */
 export const isLineField = (name: string): boolean => NAME.test(name);
 
-/** One line more than an invoice may have, so that a form with more lines is refused instead of truncated. */
+/**
+ * Maximum number of lines to read. It is one more than an invoice may have, so that a form with more lines is refused
+ * instead of truncated.
+ */
 const MOST_TYPED = 501;
 
 /**
@@ -49,7 +52,7 @@ export const NEW_LINE: TypedLine = {
   tax_category: '',
 };
 
-/** Returns the typed fields of a form with one new line. @param taxRate in percent */
+/** Returns the typed fields of a form with one new line. @param taxRate tax rate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
   toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
 

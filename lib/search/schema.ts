@@ -24,7 +24,7 @@ export type SearchKind =
 /** A record that a search found, with the details that distinguish it from similar records. */
 export interface SearchHit {
   kind: SearchKind;
-  /** Our id. For an event, the Stripe id. */
+  /** Our id. For an event, it is the Stripe id. */
   id: number | string;
   title: string;
   detail: string;

@@ -71,8 +71,8 @@ interface Found {
 /**
  * Reads the exact hits, then other hits only while there are too few.
  *
- * @param exact reads at most `limit` hits whose number, name or id equals the text
- * @param others read partial matches, the cheapest query first; they may return a hit again
+ * @param exact function that reads at most `limit` hits whose number, name or id equals the text
+ * @param others functions that read partial matches, the cheapest query first; they may return a hit again
  */
 async function collect(exact: Read, ...others: Read[]): Promise<Found> {
   const named = await exact(MAX_HITS + 1);
@@ -103,7 +103,7 @@ interface HitKind<Columns extends SelectedFields> {
   join?: { table: PgTable; on: SQL };
   order: SQLWrapper[];
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
-  /** Matches the rows whose number, name or id equals the text. Undefined if no row can match. */
+  /** Returns the condition for rows whose number, name or id equals the text. Returns undefined if no row can match. */
   exact(text: string): SQL | undefined;
   /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
@@ -200,7 +200,10 @@ export const customerHits = hitsOf({
   first: (text) => ({ exact: asc(customers.id), others: matchRank(text) }),
 });
 
-/** Matches customers that contain each word of the text in any field. Undefined for fewer than two searchable words. */
+/**
+ * Matches customers that contain each word of the text in any field. Returns undefined for fewer than two searchable
+ * words.
+ */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);
   return words.length > 1 ? and(...words.map(matchMention)) : undefined;
@@ -400,7 +403,7 @@ const creditNoteHits = hitsOf({
   others: (text) => [or(...beginnings(n.number, text))],
 });
 
-/** Finds events by their id or by a checkout session's id, since checkout sessions are not stored. */
+/** Finds events by their id or by a checkout session's id, because checkout sessions are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
   label: 'Stripe events',
@@ -420,7 +423,7 @@ const KINDS: ReturnType<typeof hitsOf>[] = [
   ...[subscriptionHits, eventHits],
 ];
 
-/** Matches rows with an amount that the text can mean. Undefined if the text is not an amount. */
+/** Matches rows with an amount that the text can mean. Returns undefined if the text is not an amount. */
 function isAmount(column: PgColumn, text: string): SQL | undefined {
   const amounts = typedAmounts(text);
   return amounts.length === 0 ? undefined : inArray(column, amounts);

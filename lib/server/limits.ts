@@ -1,47 +1,50 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Open files to reserve for the database, its connections and Next. */
+/** Number of open files to reserve for the database, its connections and Next. */
 const OWN_FILES = 192;
 
 /** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** The largest body of a page or server action request. API routes set their own limits. */
+  /** Maximum body of a page or server action request. API routes set their own limits. */
   pageBody: 131_072,
   /** Time from the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
   /** Time to the end of the request body, however slowly it arrives. */
   requestMs: 30_000,
-  /** Time to the end of a file that staff upload. Enough for 200 MB at 2 Mbit/s. */
+  /** Time to the end of a file that staff upload. It is enough for 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
-  /** The interval at which these times are checked. */
+  /** Interval at which the server checks these times. */
   checkMs: 1000,
-  /** How long a client may leave its response unread. */
+  /** Time that a client may leave its response unread. */
   unreadMs: 60_000,
-  /** How long an idle connection stays open. */
+  /** Time that an idle connection stays open. */
   keepAliveMs: 5000,
-  /** How long open requests may delay the server's stop. */
+  /** Time that open requests may delay the server's stop. */
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
-  /** How many pipelined requests of a connection may wait for an earlier response. */
+  /** Maximum number of pipelined requests of a connection that wait for an earlier response. */
   sentAhead: 16,
-  /** How many pages and API requests Next handles concurrently, in total and per client. Further requests wait. */
+  /** Maximum number of concurrent pages and API requests in Next, in total and per client. Further requests wait. */
   pagesAtOnce: 4,
   pagesOfClient: 3,
   routesAtOnce: 16,
   routesOfClient: 12,
-  /** How many pages and API requests may wait, in total and per client, and the longest wait. */
+  /** Maximum number of waiting pages and API requests, in total and per client, and the maximum wait. */
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
-  /** The time after which a request that Next still handles no longer counts towards these limits. */
+  /** Time after which a request that Next still handles no longer counts towards these limits. */
   pagePlaceMs: 2000,
   connections: maxConnections(),
 };
 
 export type Limits = typeof LIMITS;
 
-/** Returns the limit of open files minus `OWN_FILES`, from 64 to 2,000. Without /proc, assumes 1,024. */
+/**
+ * Returns the limit of open files minus `OWN_FILES`, but at least 64 and at most 2,000. Assumes a limit of 1,024 if
+ * /proc is not available.
+ */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
   const told = existsSync(limits)

@@ -3,7 +3,7 @@ import { createServer, isIPv6, type Server } from 'node:net';
 import type { Env } from '../env';
 import { StartError } from '../errors';
 
-/** Returns the addresses to listen on: the IPv4 and IPv6 loopback unless HOST is set. */
+/** Returns the IP addresses to listen on: HOST, or else the IPv4 and IPv6 loopback. */
 export function listenAddresses({ host }: Pick<Env, 'host'>): string[] {
   return host === null || host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
 }
@@ -21,7 +21,7 @@ type Place = Pick<Env, 'host' | 'port'>;
  * Starts a server on each of the `listenAddresses`. Skips the IPv6 loopback on a machine without IPv6.
  *
  * @returns the listening servers
- * @throws StartError if the port or an address is not available; then no server listens
+ * @throws StartError if the port or an IP address is not available; in this case no server listens
  */
 export async function listen<S extends Server>(create: () => S, place: Place): Promise<S[]> {
   const servers: S[] = [];

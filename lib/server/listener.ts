@@ -12,7 +12,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 interface Settings {
   trusted: BlockList;
-  /** The secret for `setForwarding`. */
+  /** Secret of this process for `setForwarding`. */
   secret: string;
   /** Whether clients reach the server only over https. */
   isHttps: boolean;
@@ -34,7 +34,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (!hasOneHost(request)) return refuse(request, response, 400, 'Send one valid Host header.');
     if (!setTarget(request)) return refuse(request, response, 400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
-    // Next would fail, since a `Request` cannot have the method TRACE.
+    // Next would fail, because a `Request` cannot have the method TRACE.
     if (request.method === 'TRACE') return refuse(request, response, 405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -68,7 +68,7 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
 /**
  * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for a target that is not a page's address, such as the `*` of OPTIONS
+ * @returns false for a target that is not a page's URL, such as the `*` of OPTIONS
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
@@ -104,12 +104,12 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
     request.once('close', () => resolve('broken off'));
   });
   request.removeAllListeners('readable');
-  await setImmediate(); // the stream detects the removed listener only in the next turn of the event loop
+  await setImmediate(); // The stream detects the removed listener only in the next turn of the event loop.
   return outcome;
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** Carries this process's secret. Next copies the header to requests that it sends to our server itself. */
+/** Header that carries this process's secret. Next copies it to requests that Next itself sends to our server. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
@@ -117,8 +117,8 @@ const AGAIN = ' again';
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
- * Makes the forwarding headers of a request trustworthy: drops all but `FROM_PROXIES` of trusted peers, and
- * sets X-Forwarded-For to the client's address. Requests that Next sends for a client stay unchanged.
+ * Makes the forwarding headers of a request trustworthy: drops all but `FROM_PROXIES` of trusted peers, and sets
+ * X-Forwarded-For to the client's IP address. Requests that Next sends for a client stay unchanged.
  *
  * @param secret known only to this process
  * @returns false if the peer has already disconnected
@@ -150,8 +150,9 @@ export function isOwnRequest({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the client's address: the peer, or the address that trusted proxies report. Each proxy appends its own peer
- * to X-Forwarded-For, so the entries are reliable from the right up to the first untrusted address, the client's.
+ * Returns the client's IP address: the peer's, or the one that trusted proxies report. Each proxy appends its own peer
+ * to X-Forwarded-For, so the entries are reliable from the right up to the first untrusted IP address, which is the
+ * client's.
  *
  * @param peer the other end of the connection
  * @param chain X-Forwarded-For as received
@@ -161,19 +162,19 @@ export function clientAddress(peer: string, chain: string | undefined, trusted: 
   for (const hop of (chain ?? '').split(',').reverse()) {
     if (!isWithin(trusted, address)) return address;
     const before = normalAddress(withoutPort(hop.trim()));
-    if (before === null) return address; // `unknown`, or no entry
+    if (before === null) return address; // The entry is `unknown`, or is missing.
     address = before;
   }
   return address;
 }
 
-/** Removes the port, since some proxies write `192.0.2.7:5000` and `[2001:db8::7]:5000`. */
+/** Removes the port, because some proxies write `192.0.2.7:5000` and `[2001:db8::7]:5000`. */
 function withoutPort(hop: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 const DRAINED_BYTES = 2_097_152;
-/** How long a refused client may read the response before the connection closes. */
+/** Milliseconds that a refused client has to read the response before the connection closes. */
 const LINGER_MS = 1000;
 
 /** Responds, discards the body, and closes later. A client that is still sending would otherwise see only a reset. */
@@ -189,7 +190,7 @@ export function refuse(
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   });
-  response.write(text); // sent now, so that the client can read the whole text before the response ends
+  response.write(text); // Send the text now, so that the client can read all of it before the response ends.
   const timer = setTimeout(() => response.end(), LINGER_MS);
   response.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());

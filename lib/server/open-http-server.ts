@@ -15,7 +15,7 @@ import { createListener, createSlowBodies, type Handler, isOwnRequest, type Slow
 export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
-  /** The secret for `setForwarding`. */
+  /** Secret of this process for `setForwarding`. */
   secret: string;
   log: Logger;
   limits?: Limits;
@@ -26,7 +26,7 @@ const FULL_AGAIN_MS = 60_000;
 /**
  * Starts the HTTP server on HOST and PORT, with its limits.
  *
- * @param handle handles the valid requests
+ * @param handle function that handles the valid requests
  * @throws StartError if the port is not available
  */
 export async function openHttpServer(settings: Settings, handle: Handler) {
@@ -54,14 +54,14 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // Raised if no file descriptor is left, for example. An unhandled error would end the process.
+  // This error occurs, for example, if no file descriptor is left. An unhandled error would end the process.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
 
-/** Leaves out requests that Next sends to our server while it handles a request of a client. */
+/** Returns true for a client's request, and false for a request that Next sends to our server while handling one. */
 const isOfClient = (request: IncomingMessage) => !isOwnRequest(request);
 
 function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
@@ -71,10 +71,11 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     maxHeaderSize: limits.headerBytes,
-    highWaterMark: limits.pageBody + 1, // buffers the whole body of a page's request
+    highWaterMark: limits.pageBody + 1, // This buffers the whole body of a page's request.
   });
-  server.maxHeadersCount = 0; // no limit, because Node would drop headers silently; the listener refuses too many
-  // Also called when keep-alive ends. Keep the connection while the server computes a response.
+  // Set no limit, because Node would drop headers silently. The listener refuses too many headers.
+  server.maxHeadersCount = 0;
+  // This is also called when keep-alive ends. Keep the connection while the server computes a response.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
@@ -96,18 +97,18 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 type Pair = Parameters<Listener>;
 
 /**
- * Handles the requests of a connection one at a time. Node emits all pipelined requests at once, so one
- * connection could start thousands of pages. A request whose client has disconnected never starts.
+ * Handles the requests of a connection one at a time. Node emits all pipelined requests at once, so one connection
+ * could start thousands of pages. A request whose client has disconnected never starts.
  *
- * @param maxWaiting requests that may wait for earlier responses. No request may follow a waiting request with a body,
- * so that bodies cannot accumulate. A client that sends more loses its connection.
+ * @param maxWaiting maximum number of requests that wait for earlier responses. No request may follow a waiting request
+ *   with a body, so that bodies cannot accumulate. A client that sends more loses its connection.
  */
 function oneAtATime(listener: Listener, maxWaiting: number): Listener {
   const queues = new WeakMap<Socket, Pair[]>();
 
   const begin = (queue: Pair[]): void => {
     const [request, response] = queue[0] as Pair;
-    listener(request, response); // called first, because its `close` handlers must run before ours
+    listener(request, response); // Call the listener first, because its `close` handlers must run before ours.
     response.once('close', () => {
       queue.shift();
       if (queue.length > 0 && request.socket.writable) begin(queue);
@@ -116,7 +117,7 @@ function oneAtATime(listener: Listener, maxWaiting: number): Listener {
 
   return (request, response) => {
     const { socket } = request;
-    if (!socket.writable) return; // Node emits requests that arrived before the close
+    if (!socket.writable) return; // Node also emits requests that arrived before the connection closed.
     const queue = queues.get(socket) ?? [];
     queues.set(socket, queue);
     const last = queue.at(-1)?.[0];
@@ -152,7 +153,7 @@ function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   };
 }
 
-/** How long a stopping server waits before it closes connections that are idle or still sending headers. */
+/** Milliseconds that a stopping server waits before it closes connections that are idle or still sending headers. */
 const GRACE_MS = 500;
 const EVERY_MS = 100;
 
@@ -179,7 +180,7 @@ type Traffic = ReturnType<typeof createTraffic>;
 /**
  * Tracks the open connections and the responses in progress.
  *
- * @param refused called for each connection above the limit, which is closed
+ * @param refused function that is called for each connection above the limit, which is closed
  */
 function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();

@@ -25,8 +25,9 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   watchQueue('pages', pages);
   watchQueue('routes', routes);
   return async (request, response) => {
-    if (isOwnRequest(request)) return handle(request, response); // belongs to a request that already has a place
-    const client = request.headers['x-forwarded-for']?.toString(); // set by our server, see setForwarding
+    // The request belongs to a request that already has a place.
+    if (isOwnRequest(request)) return handle(request, response);
+    const client = request.headers['x-forwarded-for']?.toString(); // Our server sets this header, see setForwarding.
     let work: Promise<void> | undefined;
     const begin = async () => {
       await letOthersIn();
@@ -52,7 +53,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   };
 }
 
-/** Lets short requests in before a page is rendered, because Node accepts only one connection per event loop turn. */
+/** Lets short requests in before a page is rendered. Node accepts only one connection per turn of the event loop. */
 async function letOthersIn(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }

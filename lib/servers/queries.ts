@@ -29,7 +29,7 @@ export const SERVER_STATUSES = serverStatus.enumValues;
 
 /** The filters of the server list on the staff pages. */
 export const serverFilters = z.object({
-  /** Part of a host name, an IP address, an operating system or a location, in any case. */
+  /** Part of a host name, an IP address, an operating system or a location. Case is ignored. */
   q: textLine(200).optional(),
   status: oneOf(SERVER_STATUSES).optional(),
   per_page: perPageParam,
@@ -71,7 +71,7 @@ export async function getServer(db: Database, id: number): Promise<ServerRow> {
   return serverRow.parse(found);
 }
 
-/** Returns the matching servers as CSV. The addresses of a server are in one cell, separated by spaces. */
+/** Returns the matching servers as CSV. The IP addresses of a server are in one cell, separated by spaces. */
 export function serversCsv(db: Database, filters: ServerFilters): AsyncGenerator<string> {
   return toCsv(Object.keys(serverRow.shape), readRecords(db, filters));
 }

@@ -87,13 +87,13 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** The indexed expression of the next billing day. Without a day it is `infinity`, which sorts last. */
+/** The indexed expression of the next billing day. For a service without a day it is `infinity`, which sorts last. */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {
   customer: customerFilter(s.customer_id),
   number: numberFilter({ id: s.id, number: s.service_number }),
-  /** Part of a domain, in any case. */
+  /** Part of a domain. Case is ignored. */
   domain: {
     schema: textLine(253),
     means: (domain: string) => ({

@@ -73,7 +73,7 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
 };
 
-/** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets none. */
+/** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets no value. */
 function endOf(status: unknown, before: Row | null, now: Date): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
@@ -81,7 +81,7 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
-/** Schedules a recheck of subscriptions that name these services, since they may have been synced earlier. */
+/** Schedules a recheck of subscriptions that name these services, because they may have been synced earlier. */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)

@@ -35,7 +35,7 @@ import { deleteSessions, type GivenPassword } from './manage-staff';
 /**
  * Replaces a signed-in person's password with their new one, and ends their other sessions.
  *
- * @param typed the current password, and the new one twice, with 12 to 128 characters
+ * @param typed the current password, and twice the new one, which must have 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
  */
 export async function changeOwnPassword(
@@ -102,9 +102,9 @@ async function confirmPassword(
 /**
  * Generates the secret of an authenticator app. It takes effect when `confirmTwoFactor` receives a code from the app.
  *
- * @param headers with the session's cookie
- * @returns the address that the app reads from the QR code, and recovery codes. Each of them can replace
- *   a code from the app once.
+ * @param headers request headers with the session's cookie
+ * @returns the URL for the QR code that the app scans, and recovery codes; each recovery code can replace one code from
+ *   the app
  * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
  */
 export async function beginTwoFactor(
@@ -149,7 +149,7 @@ export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: S
  * Generates new recovery codes and invalidates the old ones. The audit entry is written first, because better-auth
  * writes outside our transaction.
  *
- * @param headers with the session's cookie
+ * @param headers request headers with the session's cookie
  * @throws AppError validation_failed for a wrong password; too_many_requests
  */
 export async function renewRecoveryCodes(
@@ -230,7 +230,7 @@ export async function listPasskeys(db: Database, userId: string) {
 /**
  * Returns the options from which the browser makes a passkey.
  *
- * @param headers with the session's cookie
+ * @param headers request headers with the session's cookie
  * @returns the options, and the `Set-Cookie` headers that store their challenge
  * @throws AppError validation_failed for a wrong password; conflict if the person has too many passkeys
  */

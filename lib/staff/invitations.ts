@@ -142,9 +142,9 @@ const FIRST_ADMIN = 'first-admin';
 const HOUR_MS = 3_600_000;
 
 interface TypedAdmin extends Credentials {
-  /** If empty, the name is the part of the email address before the @. */
+  /** The person's name. If it is empty, the part of the email address before the @ is used. */
   name: string;
-  /** The password again. */
+  /** The password, typed a second time. */
   repeated: string;
 }
 
@@ -170,7 +170,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
 }
 
 /**
- * Creates the first admin and uses the token up.
+ * Creates the first admin and uses up the token.
  *
  * @throws AppError validation_failed naming the field; conflict if the token is no longer valid
  */

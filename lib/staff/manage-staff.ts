@@ -85,7 +85,7 @@ export async function getLoginState(db: Database, userId: string) {
 
 /** A password that an admin or a command sets for a person. */
 export interface GivenPassword {
-  /** 12 to 128 characters. Generated if absent. */
+  /** Password with 12 to 128 characters. Generated if absent. */
   password?: string | undefined;
   /** Whether the person must choose their own password when they next sign in. */
   passwordTemporary?: boolean;
@@ -94,7 +94,8 @@ export interface GivenPassword {
 /**
  * Creates a login with a password.
  *
- * @param condition throws if the person must not be added; runs under the lock that all writers of staff take
+ * @param condition function that throws if the person must not be added; runs under the lock that all writers of staff
+ *   take
  * @returns the login with its password, whether given or generated; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
@@ -117,7 +118,7 @@ const MAX_NAME_LENGTH = 100;
 
 export interface NewPerson {
   email: string;
-  /** The default is the part of the email address before the @. */
+  /** The person's name. Defaults to the part of the email address before the @. */
   name?: string | undefined;
   role?: StaffRole | undefined;
 }
@@ -125,9 +126,10 @@ export interface NewPerson {
 /**
  * Creates a member of staff.
  *
- * @param work writes what the person needs to sign in, under the lock that all writers of staff take; returns further
- * details for the audit entry
- * @param condition throws if the person must not be added; runs under that lock, before the person is written
+ * @param work function that writes what the person needs to sign in, under the lock that all writers of staff take;
+ *   returns further details for the audit entry
+ * @param condition function that throws if the person must not be added; runs under that lock, before the person is
+ *   written
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function createStaffUser(

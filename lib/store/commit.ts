@@ -11,7 +11,7 @@ type InboxRow = typeof stripeEvents.$inferSelect;
 export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
-  /** The Stripe customers that the payload mentions. Empty if the payload contains no personal data. */
+  /** The Stripe customers that the payload mentions. The list is empty if the payload contains no personal data. */
   owners: string[];
   processed_at: Date;
   /** Outcome and attempts of the inbox row that the decision read. Null if there was no row. */
@@ -94,16 +94,19 @@ const commitWith = (limit: SQL) =>
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);
 
-/** True if another transaction wrote first, so that the decision must be made again. */
+/** Returns true if another transaction wrote first, so that the decision must be made again. */
 export function isVersionConflict(error: unknown): boolean {
   return CONFLICTS.includes(pgErrorCode(error) ?? '');
 }
 
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
-/** JSON contains this character only escaped. Raw, it separates payloads. Escaped, it marks new rows' ids. */
+/**
+ * JSON contains this character only in escaped form. Unescaped, it separates payloads. Escaped, it marks the ids of new
+ * rows.
+ */
 const SEPARATOR = '\u0001';
-// The lookbehind skips a text that literally contains `\u0001`, whose backslash JSON escapes.
+// The lookbehind skips a text that literally contains `\u0001`, because JSON escapes its backslash.
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
 /** Returns an id for use inside a text. For a new row, it is a placeholder that the commit replaces. */
@@ -185,7 +188,10 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
     .filter((id) => id !== null);
 
-/** Returns the ids of the invoices to lock: those that the plan changes, is based on, or writes payments of. */
+/**
+ * Returns the ids of the invoices to lock: invoices that the plan changes or is based on, and invoices whose payments
+ * it writes.
+ */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
   const paid = [...payments.inserted, ...payments.updated].map(({ invoice_id }) => invoice_id);

@@ -24,7 +24,7 @@ export interface StoredEvent {
   id: string;
   outcome: StoredOutcome;
   attempts: number;
-  /** Body of the event. Empty if only the outcome was requested, or if the body was removed. */
+  /** Body of the event. Empty if only the outcome was requested, or if the body was deleted. */
   payload: string;
   checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
   isStorable: boolean;
@@ -241,7 +241,7 @@ export interface Plan extends TablePlans {
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
   lines: { invoice_id: number; lines: StoredLine[] }[];
-  /** Stripe's credit notes, to be inserted. A known one is only marked as void. */
+  /** Stripe's credit notes, to be inserted. A credit note that is already stored is only marked as void. */
   creditNotes: StripeCreditNote[];
   abandoned: number[];
   audits: AuditEntry[];

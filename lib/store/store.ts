@@ -100,7 +100,12 @@ export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;
 
-  /** @param perform handles a batch and returns the results in the same order; if it throws, the whole batch fails */
+  /**
+   * Creates the batches.
+   *
+   * @param perform function that handles a batch and returns the results in the same order; if it throws, the whole
+   *   batch fails
+   */
   constructor(
     private readonly perform: (given: Given[]) => Promise<Done[]>,
     private readonly atOnce: number,

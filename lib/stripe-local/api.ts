@@ -139,7 +139,7 @@ function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<Objec
       kind,
       (object) =>
         references.every(({ field, value }) => object[field] === value) && (matches?.(object) ?? true),
-      // The last filter selects the fewest objects: a subscription has fewer invoices than its customer.
+      // The last filter selects the fewest objects. For example, a subscription has fewer invoices than its customer.
       references.findLast(({ field }) => field !== 'status'),
     );
     const list = envelope(page, url, (object) => render(object, shape));
@@ -410,7 +410,7 @@ function take<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolea
   return { data, hasMore: false };
 }
 
-// The world keeps a deleted customer, since Stripe still returns it by id.
+// The world keeps a deleted customer, because Stripe still returns it by id.
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }

@@ -67,7 +67,7 @@ export function isChargeRefundable({ status }: Dispute): boolean {
 /** A movement of the balance that no payout contains yet. */
 export type Movement = Omit<BalanceTransaction, 'payout'>;
 
-/** Stripe's fee for a dispute in minor units, which is not part of the dispute's amount. */
+/** Stripe's fee for a dispute, in minor units. It is not part of the dispute's amount. */
 const DISPUTE_FEE = 1500;
 
 /** Returns the movements of the balance that a dispute caused. */
@@ -90,7 +90,7 @@ export type Paid = { paymentIntent: string } | { invoice: string };
  * Finds a collected payment. For an invoice, prefers the first payment that has enough money left.
  *
  * @param amount the amount needed, in minor units
- * @param leftOf returns the amount of a payment that can still be refunded or disputed
+ * @param leftOf function that returns the amount of a payment that can still be refunded or disputed
  * @throws WorldError if Stripe collected nothing
  */
 export function collectedPayment(
@@ -112,7 +112,10 @@ export function collectedPayment(
   return enough;
 }
 
-/** Returns the payments that Stripe collected for an invoice, oldest first. Empty if it was paid outside Stripe. */
+/**
+ * Returns the payments that Stripe collected for an invoice, oldest first. The list is empty if the invoice was paid
+ * outside Stripe.
+ */
 export function collectedFor(world: World, invoice: Invoice): Collected[] {
   return [...world.invoicePayments.where('invoice', invoice.id)].flatMap(({ status, payment }) => {
     if (status !== 'paid' || payment.type !== 'payment_intent') return [];
@@ -161,7 +164,7 @@ export function putPayment(
   });
 }
 
-/** @throws WorldError with Stripe's message if the amount is not a positive integer */
+/** Checks an amount. @throws WorldError with Stripe's message if the amount is not a positive integer */
 export function requirePositive(amount: number): void {
   if (!Number.isInteger(amount) || amount < 1) throw new WorldError('Invalid positive integer');
 }

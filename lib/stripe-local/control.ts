@@ -36,7 +36,10 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /** Null if the webhook did not respond, or if the event was deliberately not delivered. */
+      /**
+       * HTTP status of the response. Null if the webhook did not respond, or if the event was deliberately not
+       * delivered.
+       */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),

@@ -55,7 +55,7 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
-    // Omit the number if the link is unsure, since a number in the metadata would confirm the link.
+    // Omit the number if the link is not reliable, because a number in the metadata would confirm the link.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
   };
 }

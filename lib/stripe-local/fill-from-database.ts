@@ -11,8 +11,8 @@ import type { Invoice, InvoicePayment, Refund } from './model';
 import { newId, type World } from './world';
 
 /**
- * Fills an empty world with the objects that Stripe would have for our database: the same ids, states and amounts, so
- * that a reconciliation right after it changes nothing. It creates no events.
+ * Fills an empty world with the objects that Stripe would have for our database. They have the same ids, states and
+ * amounts, so a reconciliation right afterwards changes nothing. Creates no events.
  *
  * @param options.timeZone the time zone of our calendar dates
  */
@@ -138,7 +138,10 @@ async function fillInvoices(
   }
 }
 
-/** Reads intents of collected payments, by Stripe invoice id. Null if unknown, as for deleted payments. */
+/**
+ * Reads intents of collected payments, by Stripe invoice id. The intent is null if it is unknown, as for deleted
+ * payments.
+ */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
     .select({ reference: payments.payment_reference, intent: payments.stripe_payment_intent_id })

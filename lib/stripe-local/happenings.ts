@@ -210,7 +210,7 @@ function settle(
 
 type Statuses = typeof STATUSES;
 
-/** @throws ControlError 422 if the event does not allow the requested status */
+/** Returns the requested status. @throws ControlError 422 if the event does not allow the requested status */
 function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Statuses[T][number] {
   const known: readonly Statuses[T][number][] = STATUSES[type];
   const found = status === undefined ? known[0] : known.find((one) => one === status);
@@ -219,8 +219,8 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 }
 
 /**
- * Returns the amounts of a credit note. For an unpaid invoice, half of the unpaid amount, so that the invoice stays
- * open. For a paid invoice, the whole creditable amount, refunded as far as possible.
+ * Returns the amounts of a credit note. An unpaid invoice gets a note for half of the unpaid amount, so that the
+ * invoice stays open. A paid invoice gets one for the whole creditable amount, refunded as far as possible.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);

@@ -59,7 +59,9 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /** Planned end. Set with `cancelAtPeriodEnd`, or alone by the customer portal under flexible billing. */
+  /**
+   * Planned end. It is set together with `cancelAtPeriodEnd`, or alone by the customer portal under flexible billing.
+   */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
@@ -76,7 +78,7 @@ export interface InvoiceLine {
   readonly id: string;
   /** Amount before the discount and without tax. */
   readonly amount: number;
-  /** Worlds saved by an older version lack it. */
+  /** Discount of the line. Worlds saved by an older version lack it. */
   readonly discount?: number;
   readonly description: string | null;
   readonly quantity: number;
@@ -123,7 +125,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly finalizedAt: number | null;
   /** Id of the invoice that this invoice revises. Null if it revises no invoice. */
   readonly revises: string | null;
-  /** The date printed on the invoice. Null if not set. The invoice then has the date of its finalization. */
+  /** The date printed on the invoice. If null, the invoice has the date of its finalization. */
   readonly effectiveAt: number | null;
   readonly paidAt: number | null;
   readonly voidedAt: number | null;
@@ -150,7 +152,7 @@ export function lineTax({ tax, lines }: Invoice, line: InvoiceLine): number {
 export interface InvoicePayment extends Entity<'invoice_payment'> {
   readonly invoice: string;
   readonly amountRequested: number;
-  /** Null until the payment succeeds. */
+  /** Amount paid. Null until the payment succeeds. */
   readonly amountPaid: number | null;
   readonly currency: string;
   readonly isDefault: boolean;
@@ -215,7 +217,7 @@ export type DisputeStatus = (typeof disputeStatus.enumValues)[number];
 export interface DisputeTransaction {
   readonly id: string;
   readonly created: number;
-  /** Negative if the money is withdrawn from our account. */
+  /** Amount that moved. Negative if the money is withdrawn from our account. */
   readonly amount: number;
 }
 
@@ -226,7 +228,7 @@ export interface Dispute extends Entity<'dispute'> {
   readonly currency: string;
   readonly reason: string;
   readonly status: DisputeStatus;
-  /** Deadline for evidence. 0, as at Stripe, if the bank accepts no evidence. */
+  /** Deadline for evidence. As at Stripe, it is 0 if the bank accepts no evidence. */
   readonly evidenceDueBy: number;
   readonly submissionCount: number;
   /** True if the last evidence was submitted after the deadline. */
@@ -256,19 +258,19 @@ export interface CreditNote extends Entity<'credit_note'> {
 /** A movement of the account's balance. The world stores a movement once a payout pays it out. */
 export interface BalanceTransaction extends Entity<'balance_transaction'> {
   readonly type: 'charge' | 'refund' | 'refund_failure' | 'adjustment' | 'payout' | 'payout_failure';
-  /** Negative if money leaves the balance. */
+  /** Amount in minor units. Negative if money leaves the balance. */
   readonly amount: number;
   readonly fee: number;
   readonly currency: string;
   readonly description: string | null;
   /** Id of the charge, refund, dispute or payout. */
   readonly source: string;
-  /** Id of the payout that contains the movement. A manual payout contains only its own. */
+  /** Id of the payout that contains the movement. A manual payout contains only its own movement. */
   readonly payout: string;
 }
 
 export interface Payout extends Entity<'payout'> {
-  /** Negative if Stripe takes money from the bank account. */
+  /** Amount in minor units. Negative if Stripe takes money from the bank account. */
   readonly amount: number;
   readonly currency: string;
   readonly arrivalDate: number;

@@ -22,7 +22,7 @@ export function send(world: World, res: ServerResponse, answer: Answer): void {
   res.end(body);
 }
 
-/** @throws ApiError 401 unless the request has this secret key */
+/** Checks the request's secret key. @throws ApiError 401 unless the request has this secret key */
 export function authorize(req: IncomingMessage, secretKey: string): void {
   const [, key] = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '') ?? [];
   if (key === undefined) {
@@ -40,7 +40,9 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver replaces each parsed value */
+/**
+ * Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver function that replaces each parsed value
+ */
 export function parseJson(
   text: string,
   otherwise: unknown,

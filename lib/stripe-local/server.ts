@@ -20,7 +20,8 @@ interface StripeLocalOptions extends ApiOptions {
 
 export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
-// Longer than clients keep idle connections, so the server does not close a connection that a client is about to reuse.
+// This is longer than clients keep idle connections, so the server never closes a connection that a client is about to
+// reuse.
 const KEEP_ALIVE_MS = 120_000;
 
 /** Starts a Stripe API on a free port of 127.0.0.1 that serves a world. */

@@ -42,7 +42,7 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
   };
 }
 
-/** The collection of each kind of object. Charges have no collection, since they derive from payment intents. */
+/** The collection of each kind of object. Charges have no collection, because they derive from payment intents. */
 export const COLLECTIONS = {
   customer: 'customers',
   subscription: 'subscriptions',
@@ -167,7 +167,7 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /** Returns the position entry of an object. A deleted object has one too, since it can still be a cursor. */
+  /** Returns the position entry of an object. A deleted object has one too, because it can still be a cursor. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }

@@ -1,10 +1,10 @@
 import type { StripeMode } from '../env';
 
 /**
- * Returns the address of a page of Stripe's own dashboard.
+ * Returns the URL of a page of Stripe's own dashboard.
  *
  * @param mode mode of the configured keys; null counts as live
- * @param path such as `payments/pi_…` or `disputes/dp_…`
+ * @param path path of the page, such as `payments/pi_…` or `disputes/dp_…`
  */
 export function dashboardUrl(mode: StripeMode | null, path: string): string {
   return `https://dashboard.stripe.com/${mode === 'test' ? 'test/' : ''}${path}`;
@@ -25,7 +25,7 @@ const PLACES: Record<string, string> = {
   sub: 'subscriptions',
 };
 
-/** Returns the dashboard path of an object by its id. Null if the dashboard has no page for the object. */
+/** Returns the dashboard path of an object by its id. Returns null if the dashboard has no page for the object. */
 export function dashboardPathOf(id: string): string | null {
   const place = PLACES[id.split('_')[0] ?? ''];
   return place ? `${place}/${encodeURIComponent(id)}` : null;

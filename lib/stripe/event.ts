@@ -8,7 +8,7 @@ const TOLERANCE = 300;
 type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
-  /** The signature is valid, but its time is too old or, by our clock, in the future. `age` is in seconds. */
+  /** The signature is valid, but its time is too old or is in the future by our clock. `age` is in seconds. */
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
@@ -64,7 +64,10 @@ function decodeExactly(bytes: Uint8Array): string | null {
   }
 }
 
-/** Returns the signed timestamp in seconds. Null unless there is exactly one in plain digits; the SDK accepts more. */
+/**
+ * Returns the signed timestamp in seconds. Returns null unless there is exactly one timestamp in plain digits. The SDK
+ * is less strict.
+ */
 function timeOf(header: string): number | null {
   const times = header.split(',').filter((part) => part.trim().startsWith('t='));
   const [time = ''] = times;
@@ -72,7 +75,10 @@ function timeOf(header: string): number | null {
   return isPlain && times.length === 1 ? Number(time.slice(2)) : null;
 }
 
-/** A snapshot or thin event (docs.stripe.com/event-destinations#thin-events). `object` has its API version's shape. */
+/**
+ * An event of Stripe, either a snapshot or thin (docs.stripe.com/event-destinations#thin-events). `object` has the
+ * shape of the event's API version.
+ */
 export type ProviderEvent = NonNullable<ReturnType<typeof toProviderEvent>>;
 
 /** Converts JSON to an event. @returns null if the JSON is not an event */
@@ -109,7 +115,10 @@ export function fromInbox(payload: string): ProviderEvent {
   return event;
 }
 
-/** Returns the payment intent if the event's object names no customer, as with disputes. Otherwise an empty list. */
+/**
+ * Returns the payment intent if the event's object names no customer, as with disputes. Otherwise returns an empty
+ * list.
+ */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
@@ -147,7 +156,7 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** Maximum number of updates in one second to put in order, since more would have too many possible orders. */
+/** Maximum number of updates in one second to put in order, because more would have too many possible orders. */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;

@@ -44,7 +44,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
     const response = await retrieve(stripe, kind, id);
     const object = MAPPERS[kind](response) as ProviderObjects[Kind] | null;
     if (object) return { state: 'found', object, asOf: responseTime(response, started, now()) };
-    // Any other answer, such as a proxy's page or half an object, does not tell whether the object exists.
+    // Any other answer, such as a proxy's page or half an object, does not show whether the object exists.
     return isDeleted(response) ? { state: 'gone' } : { state: 'unavailable', reason: 'invalid_answer' };
   } catch (error) {
     return isGone(error) ? { state: 'gone' } : unavailable(error);
@@ -90,15 +90,15 @@ async function retrieveInvoice(stripe: Stripe, invoice: string) {
   return found;
 }
 
-/** Addresses at Stripe of an invoice's PDF and its page for the customer. Null if Stripe gives none. */
+/** URLs at Stripe of an invoice's PDF and of its page for the customer. Null if Stripe provides none. */
 export interface InvoiceLinks {
   pdf: string | null;
   page: string | null;
 }
 
 /**
- * Fetches the addresses of an invoice at Stripe. They are not stored, because they expire and because they open the
- * invoice without a login. Never throws errors from Stripe or the network.
+ * Fetches the URLs of an invoice at Stripe. They are not stored, because they expire and because they open the invoice
+ * without a login. Never throws errors from Stripe or the network.
  *
  * @returns null if Stripe does not answer
  */
@@ -112,7 +112,7 @@ export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<Inv
   }
 }
 
-/** Reads the addresses of an invoice. Other hosts than Stripe's are left out. */
+/** Reads the URLs of an invoice. Omits URLs with hosts other than Stripe's. */
 export function toInvoiceLinks(object: unknown): InvoiceLinks {
   const { invoice_pdf, hosted_invoice_url } = asObject(object);
   const ofStripe = (value: unknown) => {
@@ -131,9 +131,9 @@ export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   );
 
 /**
- * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds.
- * This is the earliest possible time of the state, so that no event missing in it looks older than the state. Without a
- * Date header, uses our clock.
+ * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds. This is the
+ * earliest possible time of the state, so an event that is not included in the state never looks older than the state.
+ * If there is no Date header, uses our clock.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -157,8 +157,8 @@ export function stripeErrorCode(error: unknown): string {
 }
 
 /**
- * Fetches the time of Stripe's last collection for an invoice. Null if Stripe never collected. Payments made elsewhere
- * and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
+ * Fetches the time of Stripe's last collection for an invoice. The time is null if Stripe never collected. Payments
+ * made elsewhere and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
  */
 export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
   const paid = { invoice, status: 'paid', limit: LIMIT } as const;
@@ -223,7 +223,9 @@ type ListPage<T> = (page: {
 /** Maximum number of pages of 100 entries, far more than a subscription or an invoice may have. */
 const MAX_PAGES = 5;
 
-/** Lists all pages. @returns the reason if there are too many, or if an answer is no list. @throws Stripe's errors */
+/**
+ * Lists all pages. @returns the reason if there are too many, or if an answer is not a list. @throws Stripe's errors
+ */
 async function listAll<T extends { id: string }>(list: ListPage<T>) {
   const first = await list({ limit: LIMIT });
   const data: T[] = [];
@@ -268,8 +270,8 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
 }
 
 /**
- * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors
- * from Stripe or the network.
+ * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors from
+ * Stripe or the network.
  *
  * @returns the reason if the account cannot be read, as with a restricted key
  */
@@ -288,7 +290,7 @@ export interface ListRequest {
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
-  /** Limits refunds and disputes to one payment. */
+  /** Payment to which refunds and disputes are limited. */
   of?: { payment_intent: string } | { charge: string };
 }
 
@@ -320,7 +322,7 @@ export async function listObjects<Kind extends ListedKind>(
 
 function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof params>) {
   if (kind === 'subscription') return stripe.subscriptions.list(request);
-  // In a list, only the payments show the amount paid outside Stripe.
+  // In a list, the amount paid outside Stripe appears only in the payments.
   if (kind === 'invoice') return stripe.invoices.list({ ...request, expand: ['data.payments'] });
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }

@@ -36,7 +36,7 @@ export async function listProviderPayoutEntries(stripe: Stripe, payout: string, 
   };
 }
 
-/** Converts a payout. Amounts are decimal text and can be negative. Returns null without an id or a time. */
+/** Converts a payout. Amounts are decimal text and can be negative. Returns null if the payout has no id or no time. */
 export function toPayout(object: unknown) {
   const payload = asObject(object);
   const id = asText(payload.id);

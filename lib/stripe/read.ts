@@ -75,7 +75,7 @@ export function toCurrency(value: unknown): string {
   throw new UnstorableError(`The currency ${shown} is no code of three letters.`);
 }
 
-/** Converts minor units to whole units, as decimal text. @throws UnstorableError if the amount is too large */
+/** Converts minor units to major units, as decimal text. @throws UnstorableError if the amount is too large */
 export function toMoney(minor: number, currency: string): string {
   const amount = fromMinorUnits(minor, currency);
   if (!/^-?\d{13}/.test(amount)) return amount;

@@ -13,7 +13,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Text by key. An address has several keys (`street`, `city`…). Any other field has one, its own name. */
+  /** Texts by key. A postal address has several keys (`street`, `city`…). Any other field has one key, its own name. */
   value: Record<string, string | null>;
 }
 
@@ -26,7 +26,10 @@ export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
-  /** Id of the reporting event. Without one, the creation time (seconds since 1970) and the id of the source object. */
+  /**
+   * Id of the reporting event. If no event reported it, the creation time (in seconds since 1970) and the id of the
+   * source object.
+   */
   by: string | null;
 }
 

@@ -47,9 +47,9 @@ function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: 
     description: asText(line.description),
     periodStart: asInstant(period.start),
     periodEnd: asInstant(period.end),
-    /** Decimal text. Null if Stripe reports no quantity. */
+    /** Quantity as decimal text. Null if Stripe reports no quantity. */
     quantity: toQuantity(line.quantity_decimal) ?? toQuantity(line.quantity),
-    /** In whole units, before discounts. The amount contains the inclusive taxes. */
+    /** Amount in major units, before discounts. It contains the inclusive taxes. */
     amount: money(asAmount(line.amount) ?? 0),
     discount: money(sumOf(line.discount_amounts)),
     taxes,
@@ -75,7 +75,10 @@ const isInclusive = (tax: Json) => tax.inclusive === true || tax.tax_behavior ==
 
 const rateIdOf = (tax: Json) => asId(asObject(tax.tax_rate_details).tax_rate) ?? asId(tax.tax_rate);
 
-/** Returns the tax rate as an object, from the tax or from the line's `tax_rates`. Empty if only its id is reported. */
+/**
+ * Returns the tax rate as an object, from the tax or from the line's `tax_rates`. Returns an empty object if Stripe
+ * reports only the rate's id.
+ */
 function rateObjectOf(tax: Json, line: Json): Json {
   const listed = asList(line.tax_rates).map(asObject);
   const id = rateIdOf(tax);
@@ -105,10 +108,13 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   };
 }
 
-/** Decimals of a percentage to try. Real rates have at most three. */
+/** Numbers of decimals to try for a percentage. Real rates have at most three. */
 const DECIMALS = [0, 1, 2, 3];
 
-/** Returns the only percentage with the fewest decimals that results in all these taxes. Null if there are several. */
+/**
+ * Returns the only percentage with the fewest decimals that results in all these taxes. Returns null if there are
+ * several.
+ */
 function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
   const bounds = amounts
     .filter(([, taxable]) => taxable !== 0)

@@ -47,7 +47,7 @@ export function toProviderInvoice(object: unknown) {
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
-    /** Date on the invoice: the date that was set, otherwise the time of finalization, otherwise that of creation. */
+    /** Date on the invoice: the date that was set, else the time of finalization, else the time of creation. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??
@@ -57,7 +57,7 @@ export function toProviderInvoice(object: unknown) {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    /** Amounts are in whole units, as decimal text. The subtotal is after discounts, unlike Stripe's own. */
+    /** Amounts are decimal text in major units. Unlike Stripe's subtotal, this one is after discounts. */
     subtotal: money(total - tax),
     tax: money(tax),
     total: money(total),
@@ -67,11 +67,14 @@ export function toProviderInvoice(object: unknown) {
     amountDue: money(due),
     /** Amount settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),
-    /** Amount paid from the customer's balance, minus the amount added to it. Null if unknown: see `balanceApplied`. */
+    /**
+     * Amount paid from the customer's balance, minus the amount added to it. Null if it is unknown, see
+     * `balanceApplied`.
+     */
     balanceApplied: balance === null ? null : money(balance),
     /** Amount paid outside Stripe. Null if the payload does not contain it. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
-    /** The lines. Stripe embeds only the first ten. Null if the payload contains no list of lines. */
+    /** Lines of the invoice. Stripe embeds only the first ten. Null if the payload contains no list of lines. */
     lines: toProviderLines(payload, currency),
     paymentIntentId: paymentIntentOf(payload),
     /** All payment intents and charges that the payload names. */
@@ -93,9 +96,9 @@ function amountCredited(payload: Json): number | null {
 }
 
 /**
- * Returns the amount taken from the customer's balance, in minor units. Null for a draft, because Stripe applies the
- * balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In that case,
- * zero shows that the excess is an overpayment and not an earlier debt.
+ * Returns the amount taken from the customer's balance, in minor units. Returns null for a draft, because Stripe
+ * applies the balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In
+ * that case, zero shows that the excess is an overpayment and not an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);
@@ -119,9 +122,9 @@ function amountPaid(payload: Json): number {
 }
 
 /**
- * Returns the paid amount with overpayments. From basil on, `amount_overpaid` may be in addition to `amount_paid` or
- * included in it. If the payload lists all payments, their sum decides. Otherwise `amount_paid` includes the
- * overpayment if it exceeds `amount_due` by at least that amount. Older versions always include it.
+ * Returns the paid amount with overpayments. From basil on, `amount_paid` may include `amount_overpaid` or not. If the
+ * payload lists all payments, their sum shows which is the case. Otherwise `amount_paid` includes the overpayment if it
+ * exceeds `amount_due` by at least that amount. Older versions always include it.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -132,8 +135,8 @@ function withOverpaid(payload: Json, paid: number): number {
 }
 
 /**
- * Returns whether an invoice was marked as paid outside Stripe, in an API version before basil. There, `amount_paid`
- * does not include that payment, and its amount still counts as remaining.
+ * Returns whether an invoice was marked as paid outside Stripe, in an API version before basil. In these versions,
+ * `amount_paid` does not include the payment, and its amount still counts as remaining.
  */
 function isSettledOutOfBand(payload: Json): boolean {
   return payload.paid === true && payload.paid_out_of_band === true;
@@ -155,7 +158,7 @@ export function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/** Returns the amount paid outside Stripe in minor units. Null if missing, as in events from basil on. */
+/** Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as in events from basil on. */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;
@@ -166,7 +169,7 @@ function amountOffStripe(payload: Json, paid: number): number | null {
   return paid === 0 ? 0 : null;
 }
 
-/** Returns the payments of an invoice. Null if the payload does not list all of them. */
+/** Returns the payments of an invoice. Returns null if the payload does not list all of them. */
 function listedPayments(payload: Json): Json[] | null {
   const { data, has_more } = asObject(payload.payments);
   return Array.isArray(data) && has_more !== true ? data.map(asObject) : null;

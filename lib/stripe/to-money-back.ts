@@ -80,20 +80,20 @@ export function toProviderCreditNote(object: unknown) {
     number,
     issuedAt: asInstant(payload.effective_at) ?? created,
     voidedAt: asInstant(payload.voided_at) ?? (payload.status === 'void' ? created : null),
-    /** Time of the last change that Stripe reports. */
+    /** Time of the last change to the credit note. */
     changedAt: asInstant(payload.voided_at) ?? created,
     reason: asText(payload.memo),
     currency,
-    /** Amounts are in whole units, as decimal text. The subtotal is after discounts. */
+    /** Amounts are decimal text in major units. The subtotal is after discounts. */
     subtotal: toMoney(total - tax, currency),
     tax: toMoney(tax, currency),
     total: toMoney(total, currency),
-    /** Null if the object does not contain all lines. */
+    /** Lines of the credit note. Null if the object does not contain all lines. */
     lines: Array.isArray(data) && has_more !== true ? toLines(data, currency) : null,
   };
 }
 
-/** Reads the common fields of refunds and disputes. The amount is in whole units, as decimal text. */
+/** Reads the common fields of refunds and disputes. The amount is decimal text in major units. */
 function toMoneyBack(payload: Json) {
   const id = asText(payload.id);
   if (id === null) return null;

@@ -15,7 +15,7 @@ import {
 } from './read';
 import { toProviderCustomer } from './to-customer';
 
-// https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+// Our status for each of Stripe's: https://docs.stripe.com/api/subscriptions/object#subscription_object-status
 const STATUS = new Map<string, (typeof subscriptionStatus.enumValues)[number]>(
   Object.entries({
     incomplete: 'incomplete',
@@ -112,7 +112,7 @@ export type ProviderBilled = ReturnType<typeof toBilled>;
 /**
  * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
- * The amount, in whole units, is for the whole quantity and one interval, before tax. It is null if price and quantity
+ * The amount, in major units, is for the whole quantity and one interval, before tax. It is null if price and quantity
  * alone do not determine it: tiers, metered use, packages, a price that includes tax, or a price in another currency
  * than the subscription's.
  */
@@ -131,7 +131,7 @@ function toBilled(item: Json, subscription: Json) {
   return {
     amount: isPlain && currency ? amountOf(item, currency) : null,
     currency,
-    /** `day`, `week`, `month` or `year`. */
+    /** Billing interval: `day`, `week`, `month` or `year`. */
     interval: asText(terms.interval),
     intervalCount: count !== null && count > 0 && count <= 1000 ? count : null,
   };
@@ -179,7 +179,7 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    /** Our id of the sold subscription. Must be checked, since the payer may have set it in a payment link. */
+    /** Our id of the sold subscription. It must be checked, because the payer may have set it in a payment link. */
     // The creator of the checkout set `metadata`. The payer may have set `client_reference_id`.
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),

@@ -39,13 +39,15 @@ export const subscriptionList = defineList({
     status: wordFilter(SUBSCRIPTION_STATUSES, s.status),
     /** The Stripe id of a subscription, an item or a customer. */
     id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
-    /** Live subscriptions with an item that does not pay for any of our services. */
+    /** Filter for live subscriptions with an item that does not pay for any of our services. */
     items: filter(oneOf(['unlinked']), (_, db) => {
       const holding = db.select({ id: item.subscription_id }).from(item);
       const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
-    /** Live subscriptions that have not been merged into the sold subscription that their checkout refers to. */
+    /**
+     * Filter for live subscriptions that have not been merged into the sold subscription that their checkout refers to.
+     */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
   orders: { created: s.id, 'next-billing': NEXT_BILLING },
@@ -72,7 +74,7 @@ function hasStripeId(db: Database, id: string): SQL {
 /** Condition for live, reliably linked subscriptions whose checkout refers to a sold subscription not merged yet. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
-    sql`${s.checkout_reference} is not null`, // must match the condition of the partial index
+    sql`${s.checkout_reference} is not null`, // This must match the condition of the partial index.
     eq(s.reference_declined, false),
     ne(s.status, 'cancelled'),
     isOfSureCustomer(s),
@@ -119,7 +121,7 @@ const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** A subscription item, the day on which it is billed again, and its subscription with the customer. */
+/** A subscription item with the day on which it is billed again, and its subscription with the customer. */
 export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**

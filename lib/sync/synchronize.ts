@@ -51,7 +51,7 @@ export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> 
 /** Reads, decides and commits once. Returns the question to Stripe if the decision needs an answer first. */
 export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 
-/** State that one attempt at a piece of work passes on to the next attempt. */
+/** State that one attempt at a piece of work passes to the next attempt. */
 interface Known {
   inquiry: Inquiry;
   /** Id of the Stripe customer to lock after a conflict. Null if no decision has named one yet. */
@@ -86,7 +86,7 @@ export async function untilDone<T>(
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {
-    // Read the clock here, since the attempt may have waited for its turn.
+    // Read the clock here, because the attempt may have waited for its turn.
     const question = { settings: settingsOf(deps), keys, decide: work.decide };
     const decided = await readAndDecide(store.read, question, known.inquiry);
     ({ keys } = question);

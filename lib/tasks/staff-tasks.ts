@@ -8,7 +8,7 @@ import { literal } from '../page-query';
 export type StoredTask = typeof staffTasks.$inferSelect;
 export type StaffTask = Pick<StoredTask, 'kind' | 'subject' | 'message' | 'entity' | 'entity_id'>;
 
-/** The name of each kind of task on the pages. */
+/** The name of each kind of task on the staff pages. */
 export const TASK_KINDS: Record<TaskKind, string> = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
@@ -25,12 +25,12 @@ export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
-/** Values of `done_by` for tasks that a program closed. It opens them again if their reason comes back. */
+/** Values of `done_by` for tasks that a program closed. The program opens such a task again if its reason returns. */
 const BY_PROGRAM = ['Stripe', 'a later change'];
 
 /**
- * Makes the tasks of a kind about one record equal to the given ones. Closes those whose reason is over. A task that a
- * person closed stays closed.
+ * Makes the tasks of a kind about one record equal to the given tasks. Closes stored tasks whose reason is over. A task
+ * that a person closed stays closed.
  */
 export async function replaceTasks(
   tx: Database,
@@ -61,7 +61,10 @@ export async function replaceTasks(
 /** The maximum number of tasks in a list. */
 const MAX_TASKS = 100;
 
-/** Lists up to 100 open tasks, newest first, or with `done` the tasks that were done last. `kind` defaults to all. */
+/**
+ * Lists up to 100 open tasks, newest first. If `done` is true, lists the tasks that were done last instead. `kind`
+ * defaults to all kinds.
+ */
 export function listStaffTasks(
   db: Database,
   { done = false, kind }: { done?: boolean; kind?: StaffTask['kind'] } = {},

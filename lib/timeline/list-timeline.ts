@@ -52,11 +52,11 @@ export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
 
 interface TimelineOptions {
   timeZone: string;
-  /** The cursor of an older page. An invalid cursor returns the newest page. */
+  /** Cursor of an older page. An invalid cursor returns the newest page. */
   before?: string | null;
-  /** Includes Stripe's events that changed nothing in our database (outcome `ignored`). */
+  /** Whether to include Stripe's events that changed nothing in our database (outcome `ignored`). */
   withIgnored?: boolean;
-  /** Includes programs' queries about the customer, which only admins may see. */
+  /** Whether to include programs' queries about the customer, which only admins may see. */
   withCalls?: boolean;
 }
 
@@ -214,7 +214,7 @@ const eventSource = toSource({
   read({ db, customerId, withIgnored }, place, limit) {
     const { id, stripe_created, outcome } = eventColumns;
     const created = place && sql.param(fromEpoch(Number(place.second)), stripe_created);
-    // Reads the latest events of each Stripe customer separately, so that each read uses the index on the customer.
+    // Read the latest events of each Stripe customer separately, so that each read uses the index on the customer.
     const latest = db
       .select(eventColumns)
       .from(stripeEvents)

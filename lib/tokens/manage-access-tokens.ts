@@ -22,9 +22,9 @@ export interface TypedToken {
   name: string;
   scopes: string[];
   hides_personal_data: boolean;
-  /** One of `TOKEN_DAYS`, `never` or `date`. */
+  /** Lifetime of the token: one of `TOKEN_DAYS`, `never` or `date`. */
   expires: string;
-  /** With `date`, the last day on which the token is valid: YYYY-MM-DD. */
+  /** Last day on which the token is valid if `expires` is `date`: YYYY-MM-DD. */
   last_day: string;
   /** The email address of the member of staff who owns the token, or empty. */
   staff_email: string;
@@ -79,9 +79,9 @@ function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date 
 interface NewAccessToken {
   name: string;
   scopes: Scope[];
-  /** Whether personal data of customers is masked in answers of tools. Default false. */
+  /** Whether personal data of customers is masked in answers of tools. Defaults to false. */
   hides_personal_data?: boolean;
-  /** Null if the token is valid until it is revoked. */
+  /** Expiry of the token. Null if the token is valid until it is revoked. */
   expires_at: Date | null;
   /** The member of staff who owns the token. The token is revoked when they are removed. */
   staff_email?: string | undefined;
@@ -177,7 +177,10 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
   return rows.length;
 }
 
-/** Locks the owner's row, so that removing the owner at the same time also revokes the new token. Returns the email. */
+/**
+ * Locks the owner's row, so that removing the owner at the same time also revokes the new token. Returns the owner's
+ * email address.
+ */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx
     .select({ email: staffUsers.email })

@@ -30,7 +30,7 @@ const waiting = perProcess('tool-calls', () => ({
 export function recordToolCall(world: World, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
-    waitUntil(flushToolCalls(world)); // on Vercel, the process may be suspended before a timer fires
+    waitUntil(flushToolCalls(world)); // On Vercel, the process may be suspended before a timer fires.
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
 }
 
@@ -177,7 +177,10 @@ export async function listToolCalls(
   );
 }
 
-/** Lists the latest calls about a customer, newest first. @param behind only calls with smaller ids; null for all */
+/**
+ * Lists the latest calls about a customer, newest first. @param behind lists only calls with smaller ids; null for all
+ * calls
+ */
 export async function listCallsAbout(db: Database, customerId: number, limit: number, behind: number | null) {
   return db
     .select()

@@ -11,13 +11,13 @@ import { fileOf, type Upload } from './upload-store';
 export const chosenOptions = z.object({
   /** Our column name for each column of the file. '' leaves a column out. */
   columns: z.record(z.string(), z.string()),
-  /** Values that apply to all rows, one `OURS=VALUE` per line. */
+  /** Values that apply to all rows, one per line in the form `OURS=VALUE`. */
   constants: z.string(),
-  /** If empty, ambiguous numbers are refused. */
+  /** Decimal separator. If empty, ambiguous numbers are refused. */
   decimal_separator: z.enum(['', ',', '.']),
-  /** If empty, the encoding is detected from the file's bytes. */
+  /** Encoding of the file. If empty, it is detected from the file's bytes. */
   encoding: z.enum(['', ...ENCODINGS]),
-  /** If empty, the delimiter is detected from the first line. */
+  /** Delimiter between cells. If empty, it is detected from the first line. */
   delimiter: z.string(),
   /** Name of another program's format. Empty for our own format. */
   format: z.string(),

@@ -36,11 +36,11 @@ const importRun = z.object({
   /** Encoding of the file. Null until the run has ended, and if it failed. */
   encoding: z.string().nullable(),
   bytes_read: z.int(),
-  /** The first problems only. `counts` has the total number of rejected rows. */
+  /** The first problems of the run. `counts` contains the total number of rejected rows. */
   problems: z.array(z.object({ line: z.int(), column: z.string().nullable(), message: z.string() })),
   /** Columns of the file that the format does not know. */
   left_out: z.array(z.string()),
-  /** Reason of the failure, in sentences. Null if the run did not fail. */
+  /** Reason for the failure, in sentences. Null if the run did not fail. */
   failure: z.string().nullable(),
 });
 /** The latest import or dry run of an uploaded file, and its result. */
@@ -71,7 +71,10 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
   return writeJson(pathOf(dataDir, upload.id), run);
 }
 
-/** Reads a file's latest run. Null before the first run. Status `interrupted` if its process has ended. */
+/**
+ * Reads a file's latest run. Returns null before the first run. The status is `interrupted` if the run's process has
+ * ended.
+ */
 export async function readRun(dataDir: string, id: string) {
   const job = currentJob();
   if (job?.upload.id === id) return job.run;

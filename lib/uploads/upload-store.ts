@@ -50,7 +50,7 @@ export async function listFolders(dataDir: string): Promise<string[]> {
 
 /**
  * Creates the folder of an upload. Returns false if there are too many. Works synchronously, so that no other upload
- * can come in between.
+ * can interfere.
  */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
@@ -77,7 +77,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-/** Returns null for a missing file, and for invalid JSON, since a file may be empty after a power failure. */
+/** Returns null for a missing file, and for invalid JSON, because a file may be empty after a power failure. */
 async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
@@ -91,7 +91,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
 /** Bytes to read beyond the size limit. A client that is cut off while it sends does not see the error response. */
 const DRAINED_BYTES = 8_000_000;
 
-/** Maximum length of a file name, which leaves room for suffixes. */
+/** Maximum length of a file name, which leaves space for suffixes. */
 const MAX_NAME_BYTES = 180;
 
 /**
@@ -156,6 +156,6 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];
-  while (Buffer.byteLength(fits.join('')) > MAX_NAME_BYTES) fits = fits.slice(1); // keeps the extension
+  while (Buffer.byteLength(fits.join('')) > MAX_NAME_BYTES) fits = fits.slice(1); // This keeps the extension.
   return fits.join('') || 'upload.csv';
 }

@@ -1,7 +1,9 @@
 import ts from 'typescript';
 import { lineOf, type Source, walk } from './sources';
 
-/** These files hold only caches. Each bundle may have its own copy, since the content can be recomputed at any time. */
+/**
+ * These files hold only caches. Each bundle may have its own copy, because the content can be recomputed at any time.
+ */
 const CACHES = ['lib/countries.ts', 'lib/dates.ts', 'lib/records/save-records.ts', 'lib/store/store.ts'];
 /** These files run in only one bundle or in their own process. */
 const ALONE = /^(app|lib\/cli|lib\/stripe-local|db\/seed)\//;

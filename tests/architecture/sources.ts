@@ -6,12 +6,12 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export interface Import {
   line: number;
-  /** The path from the root if the file is ours, or else the package name. */
+  /** Path from the root if the file is ours, otherwise the package name. */
   target: string;
 }
 
 export interface Source {
-  /** The path from the root, such as `lib/money.ts`. */
+  /** Path from the root, such as `lib/money.ts`. */
   path: string;
   imports: Import[];
   tree: ts.SourceFile;
@@ -32,7 +32,11 @@ export function readSources(paths: string[]): Source[] {
     .map((path) => parseSource(path, readFileSync(join(ROOT, path), 'utf8')));
 }
 
-/** @param path the real or assumed path of the source, from the root */
+/**
+ * Parses a source.
+ *
+ * @param path the real or assumed path of the source, from the root
+ */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
   const imports: Import[] = [];

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
-// measureMemory preloads this module into the server. On SIGUSR2 the server collects its garbage and writes its memory
-// usage to a file.
+// `measureMemory` preloads this module into the server. On SIGUSR2, the server collects its garbage and writes its
+// memory usage to a file.
 process.on('SIGUSR2', () => {
   globalThis.gc();
   globalThis.gc();

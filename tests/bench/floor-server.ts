@@ -15,7 +15,10 @@ interface Statement {
   values: (string | number)[];
 }
 
-/** The statements of each reading operation, keyed by the tool's name; `payments` is the list of payments. */
+/**
+ * The statements of each reading operation, keyed by the tool's name; the key `payments` stands for the list of
+ * payments.
+ */
 export type Recorded = Record<string, Statement[]>;
 
 const asText = { serialize: String, parse: String };
@@ -237,7 +240,7 @@ function toContent(tool: string, answers: Row[][]): Row {
   return { count: matches.length, truncated: known.size > MAX_MATCHES, matches };
 }
 
-/** Runs statements one after the other. If `isAtOnce`, runs all but the first at the same time. */
+/** Runs statements one after the other. If `isAtOnce` is true, runs all statements after the first at the same time. */
 async function runAll([first, ...rest]: Statement[] = [], isAtOnce = false): Promise<Row[][]> {
   const answers = first ? [await run(first)] : [];
   if (isAtOnce) return [...answers, ...(await Promise.all(rest.map(run)))];

@@ -124,11 +124,11 @@ async function recordStatements(url: string): Promise<Recorded> {
   const db = drizzle({ client });
   limitWriters(db, 1);
   const record = async (run: (db: Database) => Promise<unknown>) => {
-    await run(db); // the first run also queries the types
+    await run(db); // The first run also queries the types.
     statements = [];
     await run(db);
     const recorded = statements;
-    statements = []; // later statements do not belong to this operation
+    statements = []; // Later statements do not belong to this operation.
     return recorded;
   };
   try {
@@ -182,7 +182,7 @@ interface Operation {
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
-/** Returns the measured operations. @throws if the servers answer differently */
+/** Returns the measured operations. @throws Error if the servers answer differently */
 async function operationsOf(
   db: Database,
   deps: SyncDeps,
@@ -215,7 +215,10 @@ async function operationsOf(
   return operations.filter(({ name }) => ONLY?.test(name) ?? true);
 }
 
-/** @throws if the servers return different numbers of rows. The floor's rows have another shape. */
+/**
+ * Compares the row counts of the servers' answers. The floor's rows have another shape. @throws Error if the counts
+ * differ
+ */
 async function requireAsManyRows(targets: Target[]): Promise<void> {
   const counts = await Promise.all(
     targets.map(async (target) => {

@@ -106,7 +106,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @returns rows per second */
+/** Measures an import. @returns rows per second */
 async function time(rows: number, work: () => Promise<void>): Promise<number> {
   const begun = performance.now();
   await work();
@@ -139,7 +139,7 @@ async function importAll(db: Database, kind: ImportName): Promise<void> {
   await importFile(deps, kind, join(folder, `${kind}.csv`), options, listener);
 }
 
-/** Samples the process's memory. `stop` returns the largest growth in megabytes. */
+/** Samples the memory of this process. `stop` returns the largest growth in megabytes. */
 function watchMemory(): { stop(): number } {
   const inUse = () => process.memoryUsage().rss / 2 ** 20;
   const before = inUse();

@@ -20,7 +20,7 @@ import { type Served, serve } from './serve';
 const STARTS = 10;
 const MOST_START_MS = 1000;
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50_000);
-/** Requests before measuring. They load and compile the code, and the heap grows to its working size. */
+/** Number of requests before measuring. They load and compile the code, and the heap grows to its working size. */
 const WARM_UP = 10_000;
 const STEPS = 5;
 const MOST_MB = 20;
@@ -28,7 +28,7 @@ const MOST_MB = 20;
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
 const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** In every fifth restart, `npm start` is killed with SIGKILL. */
+/** Interval, in restarts, at which `npm start` is killed with SIGKILL instead of SIGTERM. */
 const KILLED = 5;
 const POLL_MS = 5;
 const SLOWEST_END_MS = 15_000;
@@ -145,7 +145,7 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   const path = `${file}-${pid}`;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(path)) await sleep(POLL_MS);
-  await sleep(POLL_MS); // lets the server finish writing the file
+  await sleep(POLL_MS); // This lets the server finish writing the file.
   const { rss, heapUsed } = JSON.parse(readFileSync(path, 'utf8'));
   rmSync(path);
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };

@@ -54,7 +54,10 @@ async function compare(targets: Target[]): Promise<void> {
   requireRatio('tool / plain', ratio, LEAST_RATIO);
 }
 
-/** @throws if the answers contain different rows, or the plain route and the tool return different bytes */
+/**
+ * Compares the answers. @throws Error if they contain different rows, or if the plain route and the tool return
+ * different bytes
+ */
 async function requireSameRows(targets: Target[]): Promise<void> {
   const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));
   if (answers[0] !== answers[1]) throw new Error(`plain and tool differ:\n${answers[0]}\n${answers[1]}`);

@@ -124,7 +124,7 @@ export const ratioOf = (ours: Figures, theirs: Figures): number =>
     perSecond: ours.perSecond.map((figure, round) => figure / (theirs.perSecond[round] ?? Number.NaN)),
   });
 
-/** Returns a percentile of sorted figures. For the 99th percentile, `share` is 0.99. */
+/** Returns a percentile of sorted figures. A `share` of 0.99 gives the 99th percentile. */
 export function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }
@@ -153,14 +153,19 @@ async function keepBusy({ once }: Contender, milliseconds: number, connections: 
   return { perSecond: (times.length * 1000) / (performance.now() - started), times };
 }
 
-/** The CPU time of a process in milliseconds: fields 14 and 15 of proc(5)'s `stat`, in hundredths of a second. */
+/**
+ * Returns the CPU time of a process in milliseconds: fields 14 and 15 of proc(5)'s `stat`, in hundredths of a second.
+ */
 export function cpuMsOf(pid: number | undefined): number {
   const fields = readProcess(pid, 'stat').split(') ')[1] ?? '';
   const [user = Number.NaN, system = Number.NaN] = fields.split(' ').slice(11, 13).map(Number);
   return (user + system) * 10;
 }
 
-/** The CPU time of each PostgreSQL process, without the one of this query. Empty if PostgreSQL is remote. */
+/**
+ * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns none if PostgreSQL is
+ * remote.
+ */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();
   const found = await rows<{ pid: number }>(
@@ -192,7 +197,7 @@ export interface Target {
 
 export const asking = (target: Target) => (agent: Agent) => send(target, agent);
 
-/** Sends one request. @throws if the status is not 200, 201 or 204 */
+/** Sends one request. @throws Error if the status is not 200, 201 or 204 */
 export function send(target: Target, agent?: Agent): Promise<{ status: number; body: string }> {
   const { name, method, url, body } = target;
   const text = typeof body === 'function' ? body() : (body ?? '');

@@ -17,7 +17,10 @@ export interface Measured {
   peakMb: number;
 }
 
-/** Requests per second to Stripe. So many that they never limit the run, and only our own work is measured. */
+/**
+ * Maximum number of requests per second to Stripe. The number is so high that it never limits the run, so that only our
+ * own work is measured.
+ */
 const UNLIMITED = 10_000;
 
 const [databaseUrl = '', secretKey = '', stripeUrl = ''] = process.argv.slice(2);

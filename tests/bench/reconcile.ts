@@ -58,7 +58,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
     throw new Error(`a process of the benchmark ended with ${code}`);
   });
   const [answer] = await Promise.race([once(child, 'message'), ended]);
-  ended.catch(() => {}); // prevents an unhandled rejection when the process ends later
+  ended.catch(() => {}); // This prevents an unhandled rejection when the process ends later.
   return answer;
 }
 

@@ -13,7 +13,7 @@ import { send, type Target } from './measure';
 /** A server with the routes of the payments API. */
 export interface Door {
   name: string;
-  /** The address of the list of payments. */
+  /** The URL of the list of payments. */
   url: string;
   cpuMs(): number;
 }
@@ -26,7 +26,7 @@ export interface PaymentOperation {
 
 export type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
 
-/** Returns the measured requests. Writes use the payable invoices in turn, so that row locks are rare. */
+/** Returns the measured requests. Writes use the payable invoices in turn, so that they rarely wait for row locks. */
 export async function paymentOperations(
   db: Database,
   doors: Door[],
@@ -117,7 +117,7 @@ function post({ name, url }: Door, token: string, body: () => string): Target {
   return { name, method: 'POST', url: new URL(url), headers, body };
 }
 
-/** @throws if the servers answer a reading request with different JSON */
+/** Compares reading requests. @throws Error if the servers answer one of them with different JSON */
 export async function requireSameReads(operations: PaymentOperation[]): Promise<void> {
   for (const { targets } of operations.filter(({ targets: [first] }) => first?.method === 'GET')) {
     requireEqual(await Promise.all(targets.map(answerOf)));
@@ -126,7 +126,10 @@ export async function requireSameReads(operations: PaymentOperation[]): Promise<
 
 const REFERENCE = 'BENCH-SAME';
 
-/** @throws if recording and then changing a payment leads to different answers or rows on the servers */
+/**
+ * Compares writes. @throws Error if recording and then changing a payment leads to different answers or rows on the
+ * servers
+ */
 export async function requireSameWrites(db: Database, doors: Door[], token: string): Promise<void> {
   const [invoice] = await openInvoices(db);
   assert(invoice, 'no invoice takes a payment');
@@ -217,7 +220,7 @@ export async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`analyze`);
 }
 
-/** @throws if an event was not applied */
+/** Checks the inbox. @throws Error if an event was not applied */
 export async function requireAllProcessed(db: Database): Promise<void> {
   const wrong = await rows(
     db,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import postgres, { type ISql, type Sql } from 'postgres';
 
-/** The SQL statements of the payments API, written by hand and prepared, without drizzle and zod. */
+// This file contains the SQL statements of the payments API, written by hand and prepared, without drizzle and zod.
 
 interface Token {
   id: number;

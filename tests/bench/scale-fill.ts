@@ -25,16 +25,16 @@ interface Filled {
   insert(series: SQL, counts: typeof SMALL): SQL;
 }
 
-/** SQL for one of the values. The row's number determines the value, so that every run has the same rows. */
+/** Returns SQL for one of the values. The row's number determines the value, so that every run has the same rows. */
 const oneOf = (values: string[], by: string) =>
   sql.raw(`(array['${values.join("','")}'])[1 + abs(hashint4(n * 7 + ${by})) % ${values.length}]`);
 const chance = (by: number) => sql.raw(`(abs(hashint4(n * 11 + ${by})) % 1000)`);
-/** SQL for a day within ten years, roughly in row order. Every fiftieth row has 3 May 2021. */
+/** Returns SQL for a day within ten years, roughly in row order. Every fiftieth row has 3 May 2021. */
 const day = (count: number) => sql`(case when n % 50 = 0 then date '2021-05-03'
   else date '2016-11-22' + (n::bigint * 3640 / ${count}::int)::int + abs(hashint4(n)) % 10 end)`;
-/** Amounts from 1.00 to 900.99 that do not depend on the day. */
+/** SQL for amounts from 1.00 to 900.99 that do not depend on the day. */
 const AMOUNT = sql`(100 + abs(hashint4(n * 17)) % 90000) / 100.0`;
-/** Days of the next year, about evenly distributed. */
+/** SQL for days of the next year, about evenly distributed. */
 const COMING = sql`date '2026-11-22' + abs(hashint4(n * 13)) % 365`;
 const FIRST = 'Ada Grace Jürgen Anna Peter Zoë Lukas Marie Karl Ute Björn Nora'.split(' ');
 const LAST = 'Müller Schmidt Weber Fischer Strauß Meyer Wagner Becker Hoffmann Koch'.split(' ');
@@ -157,11 +157,11 @@ export async function openFilled(
     await migrate(loader);
     await fill(loader.db, times);
     await loader.close();
-    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // marks the database as filled
+    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // This marks the database as filled.
   }
   await admin.close();
   const handle = openPostgres(url, { max: 1 });
-  await migrate(handle); // an earlier release may have filled the database
+  await migrate(handle); // An earlier release may have filled the database.
   return { url, handle };
 }
 

@@ -42,7 +42,9 @@ type List = (db: Database, filters: object) => Promise<{ total: number }>;
 
 interface Listed {
   table: string;
-  /** Empty for the payments, which are listed over the payments API and without their customers. */
+  /**
+   * Name of the list tool. Empty for the payments, which are listed over the payments API and without their customers.
+   */
   tool: string;
   list: List;
   order: string;

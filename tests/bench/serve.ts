@@ -22,7 +22,7 @@ export interface Served {
   pid: number | undefined;
   /** Milliseconds of CPU time that the server has used. NaN on a system without /proc. */
   cpuMs(): number;
-  /** @returns the exit code, or null after SIGKILL */
+  /** Stops the server. @returns the exit code, or null after SIGKILL */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
 }
 

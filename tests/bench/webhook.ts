@@ -12,7 +12,8 @@ import {
   subscriptionEvents,
 } from './requests';
 
-// Compares delivery handling without HTTP to a two-statement transaction (the floor) and to another engine.
+// Compare the handling of deliveries without HTTP to a transaction of two statements (the floor), and to another
+// engine.
 
 const LEAST_RATIO = 0.5;
 
@@ -41,7 +42,7 @@ await withSeededDatabase(async (db, databaseUrl) => {
   }
 });
 
-/** Compares the handling of events after the signature check. @returns the ratios on all connections */
+/** Compares our handling of events after the signature check with the floor. @returns the ratios on all connections */
 async function compareHandler(
   deps: SyncDeps,
   floor: Floor,

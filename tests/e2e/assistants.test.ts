@@ -205,7 +205,7 @@ test('an OAuth client receives the error access_denied when consent is denied', 
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the connection check page reports no problem except the local address', {
+test('the connection check page reports no problem except the local URL', {
   timeout: 60_000,
 }, async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
@@ -219,7 +219,7 @@ test('the connection check page reports no problem except the local address', {
   await page.getByText('6 of 10 clients can connect.').waitFor();
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
-  // The test server has no public address, so these clients cannot reach it.
+  // The test server has no public URL, so these clients cannot reach it.
   for (const sentence of failed) expect(sentence).toContain(`do not reach ${site.url}`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();

@@ -36,7 +36,7 @@ const signIn = async (on: Page, email: string, password: string) => {
   await on.getByRole('button', { name: 'Sign in' }).click();
 };
 
-test('a server without staff prints one address for creating the first admin', async () => {
+test('a server without staff prints one link for creating the first admin', async () => {
   expect(site.log()).toMatch(
     /^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m,
   );
@@ -49,7 +49,7 @@ test('a server without staff prints one address for creating the first admin', a
   await page.getByRole('heading', { name: 'Create the first admin' }).waitFor();
 });
 
-test('a wrong first-admin address is answered with 404 and instructions for a new one', async () => {
+test('a wrong first-admin link is answered with 404 and instructions for a new link', async () => {
   const other = printed()[0]?.replace(/.{8}$/, 'AAAAAAAA') ?? '';
   const answer = await fetch(other);
   expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('prints a new one')]);
@@ -65,7 +65,7 @@ test('the first-admin page shows an error at the invalid field and keeps the typ
   await expect.poll(focused).toBe('repeated');
 });
 
-test('the first-admin address is answered with 404 after the first admin is created', async () => {
+test('the first-admin link is answered with 404 after the first admin is created', async () => {
   const [address = ''] = printed();
   await create({ Name: 'Grace Hopper', Password: GRACE.password, 'Password again': GRACE.password });
   await page.waitForURL(`${site.url}/admin`);
@@ -92,7 +92,8 @@ test('the sign-in page shows how long to wait after too many attempts', async ()
   const stranger = await browser.newPage();
   await visit(stranger, `${site.url}/sign-in`);
   const wrong = { email: 'ada@example.com', password: 'not the password' };
-  // Sent from the page, because the server counts attempts per address and Node may use another address.
+  // Send the request from the page, because the server counts attempts per IP address, and Node may use another IP
+  // address.
   const attempt = async (body: string) => {
     const headers = { 'content-type': 'application/json' };
     return (await fetch('/api/auth/sign-in/email', { method: 'POST', headers, body })).status;
@@ -105,7 +106,7 @@ test('the sign-in page shows how long to wait after too many attempts', async ()
   await stranger.close();
 });
 
-test('a server that has staff prints no first-admin address', async () => {
+test('a server that has staff prints no first-admin link', async () => {
   await site.restart();
   await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();

@@ -45,7 +45,8 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-// Enough rows for several batches. PostgreSQL gets two batches at once; embedded databases get smaller ones.
+// Number of rows, enough for several batches. PostgreSQL gets two batches at once, and embedded databases get smaller
+// ones.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
   'an import interrupted by %s completes when it runs again',
@@ -56,7 +57,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     const database = await createDatabase(join(folder, signal), async () => {});
     const env = { DATA_DIR: join(folder, signal), ...database.env };
     const { child, ended } = await startCommandFile('import', ['customers', file, '--yes'], env);
-    await once(child.stderr, 'data'); // the first progress report, so some rows are written
+    await once(child.stderr, 'data'); // This is the first progress report, so some rows are written.
     child.kill(signal);
     const { code, out } = await ended;
     if (signal === 'SIGINT') {
@@ -107,10 +108,10 @@ describe('a killed server', () => {
 
 describe('stopping npm start while payments are recorded', () => {
   const WRITERS = 18;
-  /** Connections that read a page rendered by Next. */
+  /** Number of connections that read a page rendered by Next. */
   const READERS = 2;
   const INVOICES = 5;
-  /** Payments answered before the signal, so that it arrives under load. */
+  /** Number of payments answered before the signal, so that the signal arrives under load. */
   const BEFORE = 200;
   const LONGEST_STOP_MS = 10_000;
   const invoices: { id: number; customer_id: number }[] = [];
@@ -144,7 +145,7 @@ describe('stopping npm start while payments are recorded', () => {
         if (typeof outcome === 'string') return ends.push(outcome);
         written.set(reference, outcome);
         if (toldAt || written.size < BEFORE) continue;
-        toldAt = performance.now(); // set immediately, so that only this writer sends the signal
+        toldAt = performance.now(); // Set this immediately, so that only this writer sends the signal.
         await callTool();
         toldAt = performance.now();
         server.child.kill('SIGTERM');
@@ -207,11 +208,11 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
   beforeAll(async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'hostile')) };
     const { server, port: own } = await startServer(env, 'ulimit -n 256; ');
-    started = []; // other tests must not stop these servers before the end of this block
+    started = []; // Other tests must not stop these servers before the end of this block.
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);
-    // These connections take half a minute of real time to end. The other tests run meanwhile.
+    // These connections take half a minute of real time to end. The other tests run in the meantime.
     const body = (path: string) => openRaw(port, `${head(`POST ${path}`, { 'Content-Length': 90 })}abc`);
     const trickling = body('/');
     drip = setInterval(() => trickling.socket.write('a'), 1000);

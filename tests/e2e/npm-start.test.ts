@@ -14,7 +14,7 @@ import { UNPATCHED, unpatchedDriver } from './support/unpatched-driver';
 
 const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
 
-/** A loopback address other than the one from which Next calls our server. */
+/** A loopback IP address other than the one from which Next calls our server. */
 const PROXY = '127.0.0.2';
 
 const folder = temporaryFolder();

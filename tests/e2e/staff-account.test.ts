@@ -101,7 +101,7 @@ describe('two-factor authentication', () => {
     const second = await enter(CODES, '/sign-in/code');
     expect(await violationsOf(second)).toEqual([]);
     await visit(second, `${site.url}/admin`);
-    await arrive(second, '/sign-in'); // the password alone leaves the person signed out
+    await arrive(second, '/sign-in'); // The password alone leaves the person signed out.
     const third = await enter(CODES, '/sign-in/code');
     await typeCode(third, '000000');
     await alert(third, 'The code is wrong');
@@ -129,7 +129,7 @@ describe('two-factor authentication', () => {
   }, async () => {
     const page = await site.open('/admin/staff', { as: ADMIN, own: true });
     await confirm(page, 'Require it for everyone', 'Require it');
-    await arrive(page, '/sign-in/due'); // the requirement covers every account, so the admin has to set it up too
+    await arrive(page, '/sign-in/due'); // The requirement covers every account, so the admin has to set up an app too.
     const { code } = await setUpApp(page, ADMIN.password);
     await page.getByRole('link', { name: 'I have saved them' }).click();
     await arrive(page, '/admin/staff');

@@ -80,7 +80,7 @@ test('the MCP tools show each step from a new customer to a paid invoice', async
   await fillLine(page, 1, 'Dedicated server', '79,90');
   await press(page, 'Add line');
   await fillLine(page, 2, 'Discount', '-9.90');
-  await page.getByText('€83.30').waitFor(); // 70.00 plus 19 % tax
+  await page.getByText('€83.30').waitFor(); // The amount is 70.00 plus 19 % tax.
   await press(page, 'Save draft');
   await told(page, 'The draft is saved.');
   await page.getByRole('heading', { name: /^Offer AN-/ }).waitFor();
@@ -151,7 +151,7 @@ test('the PDF link of an invoice without a document opens its page, which names 
   await page.getByText('The invoice has no document yet.').waitFor();
 });
 
-test('the links to the files of a Stripe invoice lead to Stripe, or back with a notice', async () => {
+test('the links to the files of a Stripe invoice lead to Stripe, or back to the invoice with a notice', async () => {
   const [invoice, own] = await site.inspect((db) =>
     rows<{ id: number; stripe: string | null }>(
       db,
@@ -249,7 +249,7 @@ describe('drafts of documents', () => {
     await tabTo(page, 'button', 'Move line 2 up');
     await page.keyboard.press('Enter');
     await hasFocus(page, 'button', 'Move line 1 up');
-    await page.keyboard.press('Enter'); // the line is already the first, so this changes nothing
+    await page.keyboard.press('Enter'); // The line is already the first, so this changes nothing.
     await tabTo(page, 'button', 'Add line');
     await page.keyboard.press('Enter');
     await hasFocus(page, 'textbox', 'Text', 2);
@@ -385,7 +385,7 @@ test('forged form fields cannot set the status or number of an invoice', async (
   const made = await call('save', ['new_invoice', null, state, new Fields(forged)]);
   expect(made).toMatch(/\/admin\/invoices\/\d+\?notice=created$/);
   await visit(page, site.url + made);
-  await page.getByRole('button', { name: 'Issue' }).waitFor(); // the invoice is still a draft, without a number
+  await page.getByRole('button', { name: 'Issue' }).waitFor(); // The invoice is still a draft, without a number.
   expect(await page.getByText('FORGED').count()).toBe(0);
   for (const version of [0, 1]) {
     expect(await call('step', ['invoice', id, version, 'send'])).toMatch(

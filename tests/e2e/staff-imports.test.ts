@@ -8,7 +8,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
 
-// Windows-1252, with an unknown country in one row and one cell too many in another.
+// The file is encoded in Windows-1252. It has an unknown country in one row, and one cell too many in another.
 const FILE = Buffer.from(
   [
     'Kunde;company;country',

@@ -41,7 +41,7 @@ test('a site on plain http sends no HSTS header', async () => {
 });
 
 test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
-  'the API address %s with an invalid percent escape is answered with 404',
+  'the API URL %s with an invalid percent escape is answered with 404',
   async (path) => {
     const answer = await fetch(site.url + path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
@@ -50,7 +50,7 @@ test.each(['/api/w5t/payments/%ff', '/api/%ff', '/api/%'])(
 );
 
 test.each(['/admin/%ff', '/admin/webhooks/evt_%ff', '/docs/%'])(
-  'the page address %s with an invalid percent escape is answered with 404',
+  'the page URL %s with an invalid percent escape is answered with 404',
   async (path) => {
     for (const cookie of ['', 'w5t.session_token=forged.signature']) {
       const answer = await site.fetch(path, { as: null, headers: { cookie } });
@@ -84,14 +84,14 @@ test.each([
   ],
   ['/admin/invoices?from=tomorrow', 'Must be a calendar date'],
   ['/admin/webhooks?type=nonsense', 'Must be one of the types listed.'],
-])('the list %s shows an error instead of rows because its filter is invalid', async (path, sentence) => {
+])('the list %s shows an error instead of rows if its filter is invalid', async (path, sentence) => {
   const text = await (await site.fetch(path)).text();
   expect(text).toContain(sentence);
   expect(text).not.toMatch(/<table|Download CSV/);
 });
 
 describe('signing in and out', () => {
-  test('signing in with a wrong password or an unknown address shows the same error', async () => {
+  test('signing in with a wrong password or an unknown e-mail address shows the same error', async () => {
     const page = await site.open('/sign-in', { as: null });
     for (const email of [STAFF.email, 'nobody@example.com']) {
       await signIn(page, email, 'not the password');
@@ -213,7 +213,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
         return field.isVisible();
       })
       .toBe(true);
-    await field.fill(''); // the slash may have been typed into the field while the dialog opened
+    await field.fill(''); // The slash may have been typed into the field while the dialog opened.
     await page.keyboard.type(text);
     // Wait for the results, because Enter opens the page of all results until then.
     await page
@@ -397,7 +397,7 @@ describe('navigation between pages', () => {
     await city.fill('Half');
     await page.getByRole('link', { name: 'Invoices', exact: true }).click();
     await expect.poll(() => asked).toEqual(['confirm']);
-    await page.goBack({ timeout: 1000 }).catch(() => null); // the dialog blocks the navigation
+    await page.goBack({ timeout: 1000 }).catch(() => null); // The dialog blocks the navigation.
     await expect.poll(() => asked).toEqual(['confirm', 'confirm']);
     expect(page.url()).toMatch(/\/edit$/);
     expect(await city.inputValue()).toBe('Half');

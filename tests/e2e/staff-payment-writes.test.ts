@@ -83,7 +83,7 @@ describe('recording payments', () => {
     await link.waitFor();
     await hasFocus(page, 'textbox', 'Reference');
     expect((await paymentsNamed('W2E-005')).map(({ amount }) => amount)).toEqual([95]);
-    page.once('dialog', (dialog) => dialog.accept()); // accepts the warning that the typed values will be lost
+    page.once('dialog', (dialog) => dialog.accept()); // Accept the warning that the typed values will be lost.
     await link.click();
     await page.waitForURL(`${site.url}${LIST}/${id(5)}`);
   });
@@ -110,7 +110,7 @@ describe('recording payments', () => {
   test('the server action that records a payment does nothing without a session', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '3', 'FORGED-W2E');
-    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // the browser reports the aborted request
+    site.allowComplaints(/ERR_FAILED|Failed to fetch/); // The browser reports the aborted request.
     const action = await interceptAction(page, () => recordButton(page).click());
     const { headers } = await sendAction(action);
     expect(headers.get('x-action-redirect')).toContain('/sign-in');

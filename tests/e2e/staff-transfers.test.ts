@@ -11,7 +11,7 @@ const site = useSite('company');
 
 const customerPage = () => `/admin/customers/${site.facts.form.spread}`;
 
-/** Counts the clicks that a person makes on the page. */
+/** Returns a function that counts the clicks that a person has made on the page. */
 async function countClicks(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => sessionStorage.setItem('clicks', '0'));
   await page.addInitScript(() => {
@@ -83,7 +83,7 @@ test('staff can record one transfer over two invoices within five clicks, and us
   await told(page, 'The transfer is deleted. Its invoices are owed again.');
 });
 
-test('a share that a person has typed stays while the other shares of the transfer follow the amount', async () => {
+test('a share of a transfer that a person has typed stays unchanged while the other shares follow the amount', async () => {
   const page = await site.open(`${customerPage()}/transfer`);
   await page.getByLabel('Amount in EUR').fill('100');
   await share(page, 'SEPA-1').fill('60');
@@ -105,7 +105,7 @@ test('the form of a refund links to the credit note of its invoice', async () =>
   await page.waitForURL(/\/admin\/invoices\/\d+(\/credit)?$/);
 });
 
-test('staff book the exact matches of a bank statement with one click, undo a booking and ignore what is left', async () => {
+test('staff can book all exact matches of a bank statement with one click, undo a booking and ignore the other entries', async () => {
   const page = await site.open(`/admin/bank/${site.facts.form.statement}`, { own: true });
   await page.getByText('The text names FORM-1.').waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -181,7 +181,7 @@ test('staff book a bank statement with ten exact matches within three clicks, th
   await page.getByRole('button', { name: 'Book return' }).waitFor();
 });
 
-test('staff can open a reminder from the overview, copy it, note it with one click, and take it back', async () => {
+test('staff can open a payment reminder from the overview, copy it, record it with one click, and undo the record', async () => {
   const page = await site.open('/admin', { own: true });
   await page.getByRole('link', { name: /customers? (is|are) due for a reminder/ }).click();
   await page.waitForURL(`${site.url}/admin/overdue/reminders`);

@@ -57,7 +57,7 @@ describe('security headers', () => {
     }
   });
 
-  test('every script tag of a page has the nonce of the page and no address on another host', async () => {
+  test('every script tag of a page has the nonce of the page and loads nothing from another host', async () => {
     for (const path of pages) {
       const answer = await site.fetch(path);
       const nonce = /'nonce-([^']+)'/.exec(answer.headers.get('content-security-policy') ?? '')?.[1];

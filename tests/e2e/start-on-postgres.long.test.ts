@@ -104,7 +104,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     const invoice = await createInvoice(db);
     const [writing, reading] = [await tokenFor('payments:write'), await tokenFor('mcp:read')];
     const url = await start();
-    await measureReads(url, reading); // warms up, because the first requests take longer
+    await measureReads(url, reading); // Warm up, because the first requests take longer.
     const quiet = await measureReads(url, reading);
     let posts: Promise<Response>[] = [];
     const seen = await db.transaction(async (tx) => {

@@ -9,7 +9,7 @@ import { TODAY } from './question';
 
 /** A model behind an HTTP API. */
 export interface Model {
-  /** The address before `/chat/completions` or `/messages`, such as `https://api.openai.com/v1`. */
+  /** The base URL before `/chat/completions` or `/messages`, such as `https://api.openai.com/v1`. */
   baseUrl: string;
   apiKey: string;
   name: string;
@@ -18,10 +18,10 @@ export interface Model {
 
 /** How a model answered a question. */
 export interface Transcript {
-  /** The final text of the model. Empty if the model was stopped after 12 calls. */
+  /** The final text of the model. It is empty if the model was stopped after 12 calls. */
   text: string;
   calls: number;
-  /** Calls that a tool refused, such as one with an unknown argument. */
+  /** Number of calls that a tool refused, for example because of an unknown argument. */
   refused: number;
   inputTokens: number;
   outputTokens: number;
@@ -37,7 +37,7 @@ Today is ${TODAY}. End with the figure alone in the last line as "ANSWER: …". 
 interface ToolCall {
   id: string;
   name: string;
-  /** Undefined if the model wrote arguments that are not JSON. */
+  /** Arguments of the call. Undefined if the model wrote arguments that are not JSON. */
   args: unknown;
 }
 
@@ -52,7 +52,7 @@ interface Reply {
   calls: ToolCall[];
   inputTokens: number;
   outputTokens: number;
-  /** The reply, as the next request must send it back. */
+  /** The model's reply in the form in which the next request must repeat it. */
   message: object;
 }
 
@@ -81,7 +81,7 @@ const completion = z.object({
   usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int() }),
 });
 
-/** https://platform.openai.com/docs/api-reference/chat */
+/** The chat protocol of OpenAI: https://platform.openai.com/docs/api-reference/chat */
 const openai: Protocol = {
   path: '/chat/completions',
   headers: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
@@ -137,7 +137,7 @@ const answeredMessage = z.object({
   }),
 });
 
-/** https://docs.anthropic.com/en/api/messages */
+/** The messages protocol of Anthropic: https://docs.anthropic.com/en/api/messages */
 const anthropic: Protocol = {
   path: '/messages',
   headers: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
@@ -181,7 +181,7 @@ const anthropic: Protocol = {
 export const PROTOCOLS = { openai, anthropic };
 
 /**
- * Asks a model a question and makes the calls that it wants, until it answers or has made 12 calls.
+ * Asks a model a question and makes the tool calls that the model requests, until it answers or has made 12 calls.
  *
  * @throws Error if the API answers with an error or in another form
  */
@@ -226,7 +226,7 @@ async function send(model: Model, protocol: Protocol, messages: object[], tries 
 
 const toolArguments = z.record(z.string(), z.unknown());
 
-/** Calls a tool with every permission. Returns an error as a result, like the tool server. */
+/** Calls a tool with every permission. Returns an error as a result, like the MCP server. */
 async function callTool(db: Database, { id, name, args }: ToolCall): Promise<ToolResult> {
   const refusal = (text: string) => ({ id, text, isError: true });
   const tool = TOOLS.find((one) => one.name === name);

@@ -5,7 +5,10 @@ import { type Answer, type Figure, type Question, readGolden, TIME_ZONE, TODAY }
 import { QUESTIONS } from './questions';
 import { addEvaluationRows } from './rows';
 
-/** Limits for all plans together, so that a change of the tools cannot make the evaluation more expensive unnoticed. */
+/**
+ * Maximum values for all plans together, so that a change of the tools cannot make the evaluation more expensive
+ * without being noticed.
+ */
 const MOST_CALLS_PER_QUESTION = 1.3;
 const MOST_CHARACTERS = 150_000;
 

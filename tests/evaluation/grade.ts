@@ -1,12 +1,15 @@
 import type { Figure } from './question';
 
-/** Returns the text after the last `ANSWER:` of a model. Empty if it did not write one. */
+/** Returns the text after the last `ANSWER:` of a model. Returns '' if it did not write one. */
 export function answerOf(text: string): string {
   const lines = [...text.matchAll(/^\W*ANSWER\**:(.*)$/gim)];
   return (lines.at(-1)?.[1] ?? '').trim();
 }
 
-/** Whether a model's text ends with the figure: numbers are compared by value, lists as sets, texts without case. */
+/**
+ * Whether a model's text ends with the figure: numbers are compared by value, lists as sets, and texts regardless of
+ * case.
+ */
 export function isRight(text: string, figure: Figure): boolean {
   const answer = answerOf(text);
   if (typeof figure === 'number') return toNumber(answer) === figure;

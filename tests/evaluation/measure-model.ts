@@ -14,8 +14,8 @@ export interface Measured extends Transcript {
 /**
  * Asks a model every question. A question that the API fails to answer counts as wrong.
  *
- * @param note receives a line for each question
- * @throws Error if the API does not answer the first question, because the address or the key is probably wrong
+ * @param note function that gets a line for each question
+ * @throws Error if the API does not answer the first question, because the URL or the key is probably wrong
  */
 export async function measureModel(
   db: Database,

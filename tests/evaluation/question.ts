@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 
-/** The day of the questions. The sample data of this day is always the same. */
+/** The day of the questions. The sample data for this day is always the same. */
 export const TODAY = '2026-11-21';
 export const TIME_ZONE = 'Europe/Berlin';
 
-/** The value that answers a question. Amounts are in whole units, and days are YYYY-MM-DD. Lists may have any order. */
+/** The value that answers a question. Amounts are in major units, and days are YYYY-MM-DD. Lists may have any order. */
 export type Figure = string | number | string[];
 
 /** The answer to a question about a record that does not exist. */
@@ -29,7 +29,9 @@ export interface Answerable extends Asked {
   kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden';
   /** The fewest calls that answer the question. */
   plan: Call[];
-  /** Reads the figure from the answer of the last call, and from that of the first call if it needs both. */
+  /**
+   * Reads the figure from the answer of the last call. If the figure also needs the first call, reads that answer too.
+   */
   figure(last: Answer, first: Answer): Figure;
   /** SQL that computes the figure without the product's code. No row means `none`. */
   golden: string;
@@ -104,7 +106,9 @@ export interface Answer extends Customer {
   services_by_status: Record<string, number>;
 }
 
-/** Reads the only row of a list, or none. @throws Error if there are several, since the question would be ambiguous */
+/**
+ * Reads the only row of a list, or none. @throws Error if there are several, because the question would be ambiguous
+ */
 export function only<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
   const [one, ...others] = list;
   if (others.length > 0) throw new Error(`the answer has ${list.length} rows instead of one`);

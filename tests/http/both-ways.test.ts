@@ -17,7 +17,9 @@ import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 const CRON_SECRET = 'a-secret-of-the-cron-job';
 const MIB = 1_048_576;
 
-/** Headers that may differ between any two responses, because they depend on the connection, time or request. */
+/**
+ * Headers that may differ between any two responses, because they depend on the connection, the time or the request.
+ */
 const ITS_OWN = ['date', 'connection', 'keep-alive', 'vary', 'content-encoding', 'x-request-id'];
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 

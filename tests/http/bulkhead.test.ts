@@ -81,7 +81,7 @@ const lookAround = async () => {
 };
 
 test('twelve concurrent payments for one invoice all succeed', async () => {
-  await lookAround(); // fills the cache of the health check, so that it is fast enough on a busy machine
+  await lookAround(); // Fill the cache of the health check, so that the check is fast enough on a busy machine.
   const invoice = await createInvoice(server.runtime.db);
   const [statuses] = await Promise.all([postPayments([invoice]), lookAround()]);
   expect(statuses).toEqual(Array(AT_ONCE).fill(201));
@@ -97,13 +97,13 @@ if (postgres) {
     );
     const other = openPostgres(withDatabase(postgres?.url ?? '', row?.name ?? ''), { max: 1 });
     try {
-      await lookAround(); // a warm-up, because a first request also opens connections
+      await lookAround(); // Warm up, because a first request also opens connections.
       const quiet = await lookAround();
       let working: Promise<number[]> = Promise.resolve([]);
       const seen = await other.db.transaction(async (tx) => {
         await tx.execute(statement);
         working = work();
-        working.catch(() => {}); // `working` is awaited below
+        working.catch(() => {}); // `working` is awaited below.
         await sleep(300);
         return lookAround();
       });

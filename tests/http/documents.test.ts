@@ -130,7 +130,7 @@ function embedded(pdf: Buffer): string {
 
 beforeAll(() => setCompany());
 
-describe('the document of an issued invoice', () => {
+describe('documents of issued invoices', () => {
   test('the document of an invoice is made once, and every download returns the same bytes', async () => {
     const id = await issue();
     const first = await download(id);
@@ -192,7 +192,7 @@ describe('the document of an issued invoice', () => {
   });
 });
 
-describe('the document of a Stripe invoice', () => {
+describe('documents of Stripe invoices', () => {
   test('the document of a Stripe invoice shows lines with periods and discounts, and requests no bank transfer', async () => {
     const id = await stripeInvoice();
     const xml = await (await download(id, 'application/xml')).text();
@@ -268,7 +268,7 @@ describe('the document of a Stripe invoice', () => {
   });
 });
 
-describe('the document of a credit note', () => {
+describe('documents of credit notes', () => {
   async function creditNotesOf(customer = {}) {
     const { db } = server.runtime;
     const id = await issue(customer);
@@ -373,7 +373,7 @@ test.each([
   ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
   ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
-])('an invoice %s has no document, and the reason is given', async (_, make, reason) => {
+])('an invoice %s has no document, and the response gives the reason', async (_, make, reason) => {
   const { reasons } = await describeDocument(server.runtime.db, await make());
   expect(reasons.join(' ')).toContain(reason);
 });

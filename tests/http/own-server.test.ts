@@ -73,13 +73,13 @@ describe('forwarding headers', () => {
   const told = ({ headers }: IncomingMessage) =>
     Object.fromEntries(Object.entries(headers).filter(([name]) => name in CLAIMS));
 
-  test('forwarding headers of an untrusted peer are replaced by the peer’s address', async () => {
+  test('forwarding headers of an untrusted peer are replaced by the peer’s IP address', async () => {
     const { url, seen } = await serve();
     await fetch(url, { headers: CLAIMS });
     expect(seen.map(told)).toEqual([{ 'x-forwarded-for': '127.0.0.1' }]);
   });
 
-  test('forwarding headers of a trusted proxy determine the client address and the host', async () => {
+  test('forwarding headers of a trusted proxy determine the client’s IP address and the host', async () => {
     const { url, seen } = await serve(undefined, { trustedProxies: ['127.0.0.0/8'] });
     await fetch(url, { headers: { ...CLAIMS, 'x-forwarded-for': '8.8.8.8, 198.51.100.1' } });
     expect(seen.map(told)).toEqual([
@@ -97,7 +97,7 @@ describe('internal requests from Next to our own server', () => {
   const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
   const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
 
-  test('an internal request with the server’s secret keeps the client address and host', async () => {
+  test('an internal request with the server’s secret keeps the client’s IP address and the host', async () => {
     const { url, seen } = await serve();
     await fetch(url);
     const copied = seen[0]?.headers['x-w5t-own-request']?.toString() ?? '';
@@ -378,7 +378,7 @@ describe('slow clients', () => {
 
   test('a response may take longer than the time limit for receiving requests', async () => {
     const late: Answer = async (_, response) => {
-      await sleep(800); // twice the time limit for receiving a request
+      await sleep(800); // Wait for twice the time limit for receiving a request.
       response.end('late');
     };
     const { url } = await serve(late, { limits: SHORT });
@@ -582,7 +582,7 @@ describe('connections', () => {
     expect(await (await fetch(url)).text()).toBe('ok');
   });
 
-  test('the server accepts connections on both loopback addresses by default', async () => {
+  test('the server accepts connections on both loopback IP addresses by default', async () => {
     const { port } = await serve();
     for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
       expect((await fetch(`http://${host}:${port}`)).status).toBe(200);

@@ -6,7 +6,7 @@ import { usePayments } from '../support/payments-server';
 // A failed race is hard to reproduce, so log its errors.
 const { server, call, openInvoice, recorded, stateOf } = usePayments({ LOG_LEVEL: 'error' });
 
-/** More requests than the database pool has connections. */
+/** Number of requests. It exceeds the number of connections in the database pool. */
 const MANY = 30;
 
 const times = <T>(count: number, send: (i: number) => Promise<T>) =>

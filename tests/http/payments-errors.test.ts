@@ -70,7 +70,7 @@ describe('tokens of the payments API', () => {
   });
 });
 
-describe('addresses and methods of the payments API', () => {
+describe('URLs and methods of the payments API', () => {
   const unknown =
     '0 -0 -1 +1 0001 1.0 1.5 1e3 0x1 abc true null NaN 2000000000 2147483648 99999999999999999999'.split(' ');
   test.each([...unknown, '%31%2c', '%00', '1%20', '%20', "1'--", '1;2', '%EF%BC%91'])(
@@ -83,7 +83,7 @@ describe('addresses and methods of the payments API', () => {
     },
   );
 
-  test('an unknown API address is answered with 404', async () => {
+  test('an unknown API URL is answered with 404', async () => {
     const { status, headers } = await unknownPath.GET();
     expect([status, headers.get('content-type')]).toEqual([404, 'application/problem+json']);
     expect(headers.get('cache-control')).toBe('no-store');

@@ -244,7 +244,7 @@ describe('the list of payments', () => {
     [2, { first: 1, prev: 1, next: 3, last: 3 }],
     [3, { first: 1, prev: 2, last: 3 }],
     [7, { first: 1, prev: 3, last: 3 }],
-  ])('the Link header of page %i of the payment list uses the public address', async (page, pages) => {
+  ])('the Link header of page %i of the payment list uses the public URL', async (page, pages) => {
     const query = `per_page=2&invoice_id=${invoice.id}`;
     const { headers } = await call('GET', `?${query}&page=${page}`, undefined, {
       Host: 'evil.example',

@@ -91,7 +91,7 @@ describe('failed sign-ins', () => {
     expect(await told({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
   });
 
-  test('sign-ins with an invalid client address share one failure counter', async () => {
+  test('sign-ins with an invalid client IP address share one failure counter', async () => {
     const forged = ['192.0.2.1, 192.0.2.2', '192.0.2.3, 192.0.2.4', 'x', '192.0.2.5:1', ''];
     for (const from of forged) expect(await told({ from })).toBe('401');
     expect(await told({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
@@ -152,7 +152,7 @@ describe('known devices', () => {
     expect(await told({ cookie })).toBe('401');
   });
 
-  // After five failures from an address, its sixth sign-in is refused unless the device is known.
+  // After five failures from an IP address, its sixth sign-in is refused unless the device is known.
   const isStranger = async (cookie: string) => {
     const answers = await fail(5, STRANGER);
     return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';

@@ -27,7 +27,7 @@ const CALLER = 'b7ad6b7169203331';
 const api = useApi({ '/mcp': mcp });
 let server: OpenHttpServer;
 let url = '';
-/** A collector, which also answers as Stripe. */
+/** A trace collector, which also answers as Stripe. */
 let collector: Server;
 let spans: Span[] = [];
 let toStripe: { path: string | undefined; traceparent: unknown }[] = [];
@@ -106,7 +106,7 @@ test('a request to Stripe carries the trace id, and its span contains no Stripe 
   ]);
 });
 
-test('the span of a page names its route instead of its address, which may contain a secret', async () => {
+test('the span of a page names its route instead of its URL, which may contain a secret', async () => {
   await open();
   await fetch(`${url}/sign-in/first/a-secret?q=a-secret`);
   await closeTracing();

@@ -172,7 +172,7 @@ describe('a full disk', () => {
     const message = 'The disk of DATA_DIR has less than 1000000000 MB left.';
     const alerts = [{ code: 'disk_low', message }];
     expect(await healthLater()).toEqual({ ...well, status: 'degraded', disk: 'low', alerts });
-    env.databaseUrl = 'postgres://elsewhere/w5t'; // a database server does not use the disk of DATA_DIR
+    env.databaseUrl = 'postgres://elsewhere/w5t'; // A database server does not use the disk of DATA_DIR.
     expect(await healthLater()).toEqual(well);
     env.databaseUrl = null;
     env.alerts.diskMb = 200;

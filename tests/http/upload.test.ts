@@ -168,7 +168,7 @@ describe('uploads of an admin', () => {
         controller.enqueue(new Uint8Array(1_000_000));
       },
     });
-    const answer = await upload(body); // a stream, so that the request has no Content-Length
+    const answer = await upload(body); // Send a stream, so that the request has no Content-Length.
     expect([answer.status, (await answer.json()).detail]).toEqual([413, expect.stringContaining('200 MB')]);
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);

@@ -16,7 +16,11 @@ const server = useApi(
 
 describe('refused deliveries', () => {
   let sent = 0;
-  /** @param off seconds by which our clock is ahead of Stripe's clock */
+  /**
+   * Sends a delivery.
+   *
+   * @param off seconds by which our clock is ahead of Stripe's clock
+   */
   const send = (secret: string, off = 0) => {
     sent += 1;
     const { now } = server.runtime;
@@ -81,7 +85,7 @@ describe('refused deliveries', () => {
   });
 
   afterEach(async () => {
-    minute(); // ends the pause between writes, so that the first refusal of the next test is written immediately
+    minute(); // End the pause between writes, so that the first refusal of the next test is written immediately.
     minute();
     await Promise.allSettled(writes.mock.results.map(({ value }) => value));
     vi.restoreAllMocks();
@@ -210,7 +214,7 @@ describe('refused deliveries', () => {
 
   test('the alert about refused webhook deliveries ends three days after the last refusal', async () => {
     const { db, env, now } = server.runtime;
-    await db.delete(stripeEvents); // an accepted delivery would end the alert
+    await db.delete(stripeEvents); // An accepted delivery would end the alert.
     const last = (days: number) => new Date(Date.now() - days * 86_400_000);
     const refused = { id: 1, count: 10, since: last(9), last_at: last(2.9) };
     await db.insert(webhookRefusals).values(refused);

@@ -40,7 +40,7 @@ const send = (event: object) => deliver(server.url, event, server.runtime.now())
 const outcome = async (event: object) => (await send(event)).body.outcome;
 const statuses = async (deliveries: Promise<{ status: number }>[]) =>
   (await Promise.all(deliveries)).map(({ status }) => status);
-/** Gives a test its own Stripe customer, since all tests share one database. */
+/** Gives a test its own Stripe customer, because all tests share one database. */
 const own = (id: string) => ({ customer: `cus_${id}` });
 const failure = { status: 500, body: { error: 'Internal error', ref: expect.any(String) } };
 

@@ -103,7 +103,7 @@ test('the accounting export of a past month is not changed by later corrections'
   await sync.happen(() => act.payInvoice(world, partial));
   act.settleRefund(world, refund, 'failed');
   const before = world.disputes.get(returned);
-  if (before) world.disputes.put({ ...before, status: 'won' }); // A bank may change its decision.
+  if (before) world.disputes.put({ ...before, status: 'won' }); // A bank may change its decision about a dispute.
   act.moveDispute(world, open, 'under_review');
   act.moveDispute(world, open, 'lost');
   act.settleRefund(world, late, 'succeeded');
@@ -219,7 +219,7 @@ test('accounting entries rebuilt from the current records have the same sums', a
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
-test('an accounting entry keeps the country and the VAT ID that its customer had', async () => {
+test('an accounting entry keeps the country and the VAT ID that its customer had at the time', async () => {
   const { customer_number } = await createCustomer(sync.db, { country: 'AT', vat_id: 'ATU00000001' });
   const values = { customer_number, number: 'OWN-AT', status: 'sent', subtotal: 80, tax: 0, total: 80 };
   await saveRecord(sync.db, invoiceKind, { values }, sync.writer());
@@ -232,7 +232,7 @@ test.each([
   ['comma', '19,6.30,1.20,7.50,eur', '7.5,465,35,500,jpy', '0,-7.500,0.000,-7.500,kwd'],
   ['semicolon', '19;6,30;1,20;7,50;eur', '7,5;465;35;500;jpy', '0;-7,500;0,000;-7,500;kwd'],
 ] as const)(
-  'the accounting export in the form %s has all decimals of each currency',
+  'the accounting export in the format %s has all decimals of each currency',
   async (form, ...ends) => {
     const entry = {
       record: 'invoice',
@@ -285,7 +285,7 @@ test('the accounting export splits a Stripe invoice and its cancellation by the 
     ['cancelled', '19', '-100.00', '-19.00', '-119.00'],
     ['cancelled', '7', '-50.00', '-3.50', '-53.50'],
   ]);
-  // Lines that do not add up to the invoice.
+  // These lines do not add up to the invoice.
   await sync.db.execute(
     sql`update stripe_invoice_lines set amount = 99 where invoice_id = ${invoice_id} and position = 1`,
   );
@@ -301,7 +301,7 @@ test('SQL and TypeScript use the same number of decimals for each currency', asy
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
 });
 
-test('the DATEV export names missing accounts, and has a posting for each entry in euros once they are set', async () => {
+test('the DATEV export names missing accounts, and posts every entry in euros once the accounts are set', async () => {
   const file = () => buffer(datevFile(sync.db, '2020-02', NOVEMBER));
   const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
   const entry = { record: 'invoice', customer_number: 'K-1', customer_name: 'Müller' } as const;
@@ -327,7 +327,7 @@ test('the DATEV export names missing accounts, and has a posting for each entry 
   expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });
 });
 
-test('the file for DATEV posts an untaxed Stripe invoice by the tax category of its document', async () => {
+test('the DATEV export posts an untaxed Stripe invoice by the tax category of its document', async () => {
   const settings = { ...(await getAccountingSettings(sync.db)), accounts: PRESETS.skr04 };
   const typed = { ...toTyped(settings), consultant_number: '1001', client_number: '7' };
   await saveAccountingSettings(sync.db, typed, { actor: sync.writer().actor });

@@ -166,7 +166,7 @@ describe('alerts', () => {
 });
 
 describe('a database that is down', () => {
-  test('two processes that find the database down send one alert when it goes down and one when it is back', async () => {
+  test('two processes that find the database down send one alert when it goes down and one when it is up again', async () => {
     const down = [withoutDatabase(runtime), withoutDatabase(newRuntime())].map((world) => alertWatch(world));
     for (let round = 0; round < 3; round += 1) await Promise.all(down.map((check) => check()));
     expect(kinds()).toEqual(['alert.started database_down']);
@@ -191,7 +191,7 @@ describe('a database that is down', () => {
     expect(kinds()).toEqual([]);
   });
 
-  test('a process that restarts while the database is down does not report it again', async () => {
+  test('a process that restarts while the database is down does not report the problem again', async () => {
     const check = () => alertWatch(withoutDatabase(runtime), 1)();
     await check();
     await check();

@@ -99,7 +99,7 @@ describe('payouts of Stripe on a bank statement', () => {
     return row?.id ?? 0;
   };
 
-  test('a credit of Stripe is proposed as its payout and not as a customer’s payment, and accepting books nothing', async () => {
+  test('a bank credit from Stripe is proposed as a payout and not as a customer’s payment, and accepting it books nothing', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const other = await invoice(customerId, '214.92');
     const day = newDay();
@@ -128,7 +128,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect((await openOf(statement.id))[0]?.payout?.id).toBe(id);
   });
 
-  test('two payouts of one amount are two entries, and a debit of Stripe is a negative payout', async () => {
+  test('two payouts with the same amount match two bank entries, and a debit by Stripe is a negative payout', async () => {
     const [day, next] = [newDay(), newDay()];
     await payout('po_bank_2', day, '50');
     await payout('po_bank_3', next, '50');
@@ -143,7 +143,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect(found.sort()).toEqual(['po_bank_2', 'po_bank_3', 'po_bank_4', undefined]);
   });
 
-  test('only one of two entries accepted at the same time becomes the payout', async () => {
+  test('only one of two bank entries accepted at the same time is linked to the payout', async () => {
     const day = newDay();
     const payoutId = await payout('po_bank_6', day, '64.10');
     const { id } = await upload([
@@ -159,7 +159,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect(refused?.reason).toMatchObject({ code: 'conflict' });
   });
 
-  test('a payout that is missing from the bank statement of its days has a task until an entry is explained as it', async () => {
+  test('a payout that is missing from a bank statement has a task until a bank entry is linked to it', async () => {
     const [before, day] = [newDay(), newDay()];
     const days = [newDay(), newDay(), newDay(), newDay()];
     const id = await payout('po_bank_5', day, '81.25');
@@ -182,7 +182,7 @@ describe('payouts of Stripe on a bank statement', () => {
 });
 
 describe('bank statements', () => {
-  test('the same file and an overlapping period add nothing twice, and equal payments of a day stay apart', async () => {
+  test('uploading a bank file twice or for an overlapping period adds no entry twice, and keeps equal payments of one day', async () => {
     const [first, second] = [newDay(), newDay()];
     const twice: Line = [first, '10.00', 'Ada', '', 'same'];
     const { id } = await upload([twice, twice]);
@@ -198,7 +198,7 @@ describe('bank statements', () => {
     expect(entries.map(({ purpose }) => purpose)).toEqual(['same', 'same', 'third']);
   });
 
-  test('a statement of an account that is not that of the company is refused by its name', async () => {
+  test('a bank statement of an account that is not the company’s is refused, and the error names the account', async () => {
     const mt940 = ':20:X\n:25:DE25500105170137075030\n:60F:C260930EUR1,00\n:62F:C261002EUR1,00\n-';
     const refused = uploadStatement(base.db, { name: 'a.sta', bytes: Buffer.from(mt940) }, writer);
     await expect(refused).rejects.toMatchObject({
@@ -313,7 +313,7 @@ describe('bank statements', () => {
     expect(await countEntries(base.db, statement)).toMatchObject({ open: 2 });
   });
 
-  test('a booked entry is not booked again, and a proposal that is out of date books nothing', async () => {
+  test('a booked bank entry is not booked again, and an outdated proposal books nothing', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '30');
     const { id } = await upload([[newDay(), '30.00', 'X', '', due.number]]);
@@ -330,7 +330,7 @@ describe('bank statements', () => {
     });
   });
 
-  test('a remembered account books what equals exactly what is open, and nothing else', async () => {
+  test('a rule for a bank account books an entry only if its amount equals the open amount exactly', async () => {
     const { id: customerId } = await createCustomer(base.db);
     await invoice(customerId, '20');
     const iban = newIban();
@@ -352,7 +352,7 @@ describe('bank statements', () => {
     expect(await upload([[newDay(), '44.00', 'Somebody', iban, 'all']])).toMatchObject({ booked: 0 });
   });
 
-  test('a name that no customer or invoice has is refused at its field', async () => {
+  test('a bank entry cannot be booked for a number that no customer or invoice has, and the error names the field', async () => {
     const { id } = await upload([[newDay(), '1.00', 'X', '', 'x']]);
     const [open] = await openOf(id);
     const named = bookNamedEntry(
@@ -446,7 +446,7 @@ describe('bank statements', () => {
     expect(open?.proposals).toEqual([]);
   });
 
-  test('erasing a customer empties the name, the account and the text of booked entries, and deletes the rules', async () => {
+  test('erasing a customer empties the name, account and text of booked bank entries, and deletes the customer’s rules', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '15');
     const iban = newIban();
@@ -478,7 +478,7 @@ const step = fc.record({
   cents: fc.integer({ min: 1, max: 9000 }),
 });
 
-test('payments, credit and paid back amounts equal what was received after any sequence of changes', async () => {
+test('payments, credit and paid back amounts add up to the booked bank entries after any sequence of changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.boolean(),
@@ -506,7 +506,7 @@ test('payments, credit and paid back amounts equal what was received after any s
   );
 }, 300_000);
 
-/** Plays a step. A refusal is fine, because the sums must hold after it, too. */
+/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
 async function play(
   statement: number,
   customerId: number,

@@ -83,7 +83,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     },
   );
 
-  test('the nightly reconciliation assigns a refund found earlier to its payment', async () => {
+  test('the daily reconciliation assigns a refund found earlier to its payment', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     expect(await early.refundOf()).toMatchObject({ payment_id: null });

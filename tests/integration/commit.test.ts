@@ -53,7 +53,7 @@ const decideOnPing = (id: string) =>
   decide(JSON.stringify({ id, type: 'ping', created: 1, data: { object: {} } }));
 const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.API_VERSION));
 
-describe('commits decided on outdated rows', () => {
+describe('commits of decisions on outdated rows', () => {
   test('committing a dispute is refused if its customer was erased after the decision', async () => {
     const { id } = await createCustomer(sync.db);
     const invoice = await createInvoice(sync.db, {

@@ -40,7 +40,7 @@ const chance = (below: number) => Math.floor(drawn.draw() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
-// Only a PostgreSQL server has concurrent writers, so it gets more writes.
+// Only a PostgreSQL server has concurrent writers, so make more writes there.
 const WRITES = onPostgres() ? 2500 : 120;
 
 /** Makes changes from 32 concurrent writers. Every tenth change is rolled back. */

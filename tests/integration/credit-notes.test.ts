@@ -89,7 +89,7 @@ describe('a credit note', () => {
     expect(await read(id)).toMatchObject({ status: 'paid', amount_due: '0.000', amount_credited: '11.900' });
   });
 
-  test('an amount paid beyond the claim that remains after credit notes becomes the customer’s credit', async () => {
+  test('an amount paid beyond the reduced claim of a credited invoice becomes the customer’s credit', async () => {
     const id = await issue([hosting]);
     await pay(id, 35.7);
     await credit(id, [{ position: 1, quantity: 1 }]);
@@ -156,7 +156,7 @@ describe('a credit note', () => {
 });
 
 describe('the cancellation of an invoice', () => {
-  test('cancelling an invoice issues a cancellation over all lines that are not credited yet', async () => {
+  test('cancelling an invoice issues a cancellation document over all lines that are not credited yet', async () => {
     const id = await issue();
     await credit(id, [{ position: 1, quantity: 2 }]);
     await credit(id, [{ position: 2, amount: 1 }]);
@@ -174,7 +174,7 @@ describe('the cancellation of an invoice', () => {
     ]);
   });
 
-  test('the taxes of all credit notes of an invoice add up to its tax in spite of rounding', async () => {
+  test('the taxes of all credit notes of an invoice add up to the tax of the invoice despite rounding', async () => {
     const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
     const id = await issue([cents]);
     for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
@@ -194,7 +194,7 @@ describe('the cancellation of an invoice', () => {
   });
 });
 
-test('staff find a credit note by its number, and credit notes by kind, customer and day', async () => {
+test('staff can find a credit note by its number, and filter credit notes by kind, customer and day', async () => {
   const id = await issue();
   await credit(id, [{ position: 1, quantity: 1 }]);
   await cancel(id);
@@ -215,7 +215,7 @@ test('staff find a credit note by its number, and credit notes by kind, customer
   });
 });
 
-test('the journal posts credit notes and cancellations with their own numbers in their own month', async () => {
+test('the journal posts credit notes and cancellations in the month of their issue, with their own numbers', async () => {
   const id = await issue();
   const october = await exported('2026-10');
   await credit(id, [{ position: 1, quantity: 2 }]);

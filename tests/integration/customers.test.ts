@@ -52,7 +52,7 @@ describe('the staff list of customers', () => {
     [{ q: '%' }, ''],
     [{ q: '_' }, ''],
     [{ q: '#999999' }, ''],
-  ])('the customer list for the query %j is “%s”', async (input, numbers) => {
+  ])('the customer list for the query %j contains “%s”', async (input, numbers) => {
     const page = await read(input);
     expect(page).toMatchObject({ numbers, count: page.data.length });
   });
@@ -108,7 +108,7 @@ describe('the staff list of customers', () => {
       await base.db.execute(sql`select fold_receivables(100)`);
       await owe('K2', '5', '2026-04-01');
       await owe('K4', '31', '2025-12-01');
-      await owe('K5', '999', '2025-01-01', 'usd'); // not the currency of the customer
+      await owe('K5', '999', '2025-01-01', 'usd'); // This is not the currency of the customer.
     });
 
     test.each([
@@ -118,7 +118,7 @@ describe('the staff list of customers', () => {
       [{ sort: '-due' }, 'K2 K1 K4 K5 K3'],
       [{ sort: '-open', status: 'active' }, 'K4 K1 K3'],
       [{ sort: 'due', q: 'alpha' }, 'K2 K5'],
-    ])('the customers for %j are “%s”, and those who owe nothing come last', async (input, numbers) => {
+    ])('the customer list for %j is “%s”, and ends with those who owe nothing', async (input, numbers) => {
       expect(await read(input)).toMatchObject({ numbers, previous: null, next: null });
       for (const per_page of ['1', '2', '3']) {
         const found = await walkPages((start: object) => read({ ...input, per_page }, start));
@@ -126,7 +126,7 @@ describe('the staff list of customers', () => {
       }
     });
 
-    test('the customer file has the open amount and oldest due date in each customer’s own currency', async () => {
+    test('the CSV file of customers has the open amount and oldest due date in each customer’s own currency', async () => {
       let file = '';
       const filters = customerList.schema.parse({ sort: '-open' });
       for await (const piece of customerList.csv(base.db, filters)) file += piece;
@@ -228,7 +228,7 @@ describe('the state of a month', () => {
     { name: 'once', march: [{ price: '10', billing_interval: 'once' }], kind: null },
     { name: 'ordered', march: [{ price: '10', status: 'order' }], kind: null },
     {
-      // In Berlin, the cancellation is of the first of May.
+      // In Berlin, the cancellation falls on the first of May.
       ...{ name: 'cancelled in May', march: [{ price: '10' }], kind: null },
       april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T22:30:00Z') },
     },
@@ -260,7 +260,7 @@ describe('the state of a month', () => {
     expect(await record('2026-04', '2026-05-02')).toBe(true);
   });
 
-  test.each(CUSTOMERS)('the monthly change of the customer “$name” is $kind', async ({ name, kind }) => {
+  test.each(CUSTOMERS)('the revenue change of the customer “$name” is $kind', async ({ name, kind }) => {
     const found = await rows<{ month: string; text: string }>(
       months.db,
       sql`select month::text, kind || ' ' || trim_scale(change) as text from mrr_changes
@@ -269,7 +269,7 @@ describe('the state of a month', () => {
     expect(found).toEqual(kind === null ? [] : [{ month: '2026-04-01', text: kind }]);
   });
 
-  test('a month has its revenue and changes, and null for values that were not recorded', async () => {
+  test('the report of a month contains its revenue and changes, and null for values that were not recorded', async () => {
     const reports = await readReports(months.db, '2026-05-20', 12);
     const euros = reports.rowsOf('recurring', 'eur').slice(-3);
     expect(euros.map(({ month, values }) => [month, values])).toEqual([
@@ -292,7 +292,7 @@ describe('the state of a month', () => {
     ]);
   });
 
-  test('a month is recorded once, and not after a later month', async () => {
+  test('the state of a month is recorded once, and not after a later month', async () => {
     const read = () => rows(months.db, sql`select * from month_states order by 1, 2, 3`);
     const before = await read();
     await change('same', { price: '99' });
@@ -314,13 +314,13 @@ describe('the state of a month', () => {
     ['2026-04-churn-eur', 'cancelled in April, ended, lost'],
     ['2026-04-expansion-usd', 'in dollars'],
     ['2026-03-new-eur', ''],
-  ])('the number %s of a report leads to the customers “%s”', async (mrr, expected) => {
+  ])('the number %s in a report links to the customers “%s”', async (mrr, expected) => {
     const { data } = await customerList.page(months.db, customerList.schema.parse({ mrr }));
     const found = data.map(({ id }) => Object.keys(people).find((name) => people[name] === id));
     expect(found.sort().join(', ')).toBe(expected);
   });
 
-  test('the revenue of a merged customer is compared with the sum of both customers before', async () => {
+  test('the revenue of a merged customer is compared with the sum of both customers before the merge', async () => {
     const [kept = 0, gone = 0] = [people.same, people['ends later']];
     await months.db.execute(
       sql`update customer_services set customer_id = ${kept} where customer_id = ${gone}`,

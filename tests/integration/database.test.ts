@@ -63,7 +63,7 @@ describe('prepared statements', () => {
   });
 });
 
-test('an audit entry for a creation stores SQL null as the state before', async () => {
+test('an audit entry for a creation stores SQL null as the previous state', async () => {
   await recordAudit(base.db, {
     actor: { type: 'cli', id: 'test', name: 'Test' },
     ...{ action: 'payment.create', entity: 'payment', entity_id: 1 },

@@ -68,7 +68,8 @@ describe('concurrent deliveries of one customer', () => {
     const { outcomes, statements } = await deliver(atOnce.updates);
     for (const event of oneByOne.updates) await sync.take(event);
     expect(new Set(outcomes)).toEqual(new Set(['processed']));
-    expect(statements).toBe(4); // two for the first delivery, and two for the batch of all other deliveries
+    // Two statements are for the first delivery, and two for the batch of all other deliveries.
+    expect(statements).toBe(4);
     expect(await atOnce.date()).toBe('2031-01-08');
     const [one, ...others] = await inboxOf(atOnce.updates);
     expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });

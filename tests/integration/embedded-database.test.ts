@@ -45,7 +45,7 @@ describe('the lock of the embedded database', () => {
     for (const child of children) child.kill('SIGKILL');
   });
 
-  /** Starts a process that tries to take the lock, prints the outcome, and keeps running. */
+  /** Starts a process that tries to lock the folder, prints the outcome, and keeps running. */
   async function startOwner(): Promise<{ child: ChildProcess; word: string }> {
     const script = `
       import(${JSON.stringify(join(await bundledCommands(), 'db/lock.js'))}).then(({ lockDataDir }) => {

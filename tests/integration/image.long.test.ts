@@ -11,7 +11,7 @@ import { ensureBuild, productionEnv } from '../support/next-build';
 // Builds the image of the Dockerfile without Docker: each stage is a folder, in which its instructions are run.
 
 const MOST_MB = 350;
-/** User and group id of an unprivileged user. */
+/** Id of an unprivileged user and group. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
 /** Only root can become another user and make the root folder read-only. */
@@ -63,7 +63,7 @@ function copy(words: string[]): void {
   const from = words[0]?.startsWith('--from=') ? names.get(words.shift()?.slice(7) ?? '') : ROOT;
   const target = words.pop() ?? '';
   if (from === undefined) throw new Error('COPY from an unknown stage');
-  if (target === '.') return; // the sources are only needed by the build, which the tests already have
+  if (target === '.') return; // Only the build needs the sources, and the tests already have a build.
   for (const word of words) {
     const source = word.replace(/^\/app\//, '');
     const path = target.endsWith('/') ? join(target, basename(source)) : target;
@@ -74,7 +74,7 @@ function copy(words: string[]): void {
 
 /** Runs an instruction of a stage. The build and the packages of the tests replace those of the first stage. */
 function run(line: string): void {
-  if (/^(apt-get|install) /.test(line)) return; // they change the image's operating system
+  if (/^(apt-get|install) /.test(line)) return; // These instructions change the image's operating system.
   const shared: Record<string, string[]> = {
     'npm ci --include=dev': ['node_modules', 'app', 'lib', 'db', 'proxy.ts', 'tsconfig.json'],
     'npm run build': ['.next', 'dist', 'CHANGELOG.md', 'LICENSE'],

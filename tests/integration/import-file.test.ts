@@ -100,7 +100,7 @@ describe('an import of customers', () => {
   });
 
   test('a stopped import keeps the rows that it has imported', async () => {
-    const count = onPostgres() ? 5000 : 600; // enough rows for several batches
+    const count = onPostgres() ? 5000 : 600; // These are enough rows for several batches.
     const lines = Array.from({ length: count }, (_, i) => `T${i},Company ${i}`);
     write('long.csv', ['customer_number,company', ...lines]);
     const stop = new AbortController();

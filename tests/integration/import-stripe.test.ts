@@ -23,7 +23,10 @@ function useAccount() {
   beforeEach(() => sync.api.faults.clear());
   return {
     sync,
-    /** Ids of the Stripe customers: one is linked by number, and three have an address of one, two or no customers. */
+    /**
+     * Ids of the Stripe customers: one is linked by number, and three have an e-mail address of one, two or no
+     * customers.
+     */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
       files.run(sync.db, 'import stripe', ['stripe', ...args], { runtime: sync.runtime, ...more }),
@@ -67,7 +70,7 @@ describe('the first import of a Stripe account', () => {
     ]);
   });
 
-  test('the option --link-by-email links a Stripe customer whose address one customer has', async () => {
+  test('the option --link-by-email links a Stripe customer if exactly one customer has its e-mail address', async () => {
     const [, one, two, none] = at.ids();
     const { code, said } = await at.run(['--link-by-email']);
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);

@@ -17,7 +17,7 @@ import { testRuntime } from '../support/runtime';
 const base = useDatabase();
 
 describe('amounts that a customer owes', () => {
-  test('a customer’s unpaid sum adds the amounts due of sent and overdue invoices', async () => {
+  test('a customer’s unpaid amount is the sum of the amounts due of sent and overdue invoices', async () => {
     const customer = await createCustomer(base.db);
     const due = { sent: '0.10', overdue: '0.20', paid: '5', draft: '5', cancelled: '5' };
     for (const status of invoiceStatus.enumValues) {
@@ -28,7 +28,7 @@ describe('amounts that a customer owes', () => {
     expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
   });
 
-  test('a customer’s unpaid sum is in the customer’s own currency unless it is 0 in that currency', async () => {
+  test('a customer’s unpaid amount is in the customer’s own currency unless it is 0 in that currency', async () => {
     const customer = await createCustomer(base.db, { currency: 'chf' });
     const sum = () => sumUnpaidInvoices(base.db, customer);
     expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });

@@ -10,7 +10,7 @@ import { fillUnreadAccount } from '../support/unread-stripe';
 
 const KEY = 'sk_test_killed';
 const PATIENCE = 1_200_000;
-/** A run without a heartbeat for this time, in milliseconds, counts as dead. */
+/** Milliseconds without a heartbeat after which a run counts as dead. */
 const TEN_MINUTES = 600_000;
 
 const folder = temporaryFolder();

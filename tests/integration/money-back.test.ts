@@ -19,7 +19,7 @@ interface Case {
 }
 type Step = (at: Case) => unknown;
 
-/** Returns a test that pays an invoice, runs the steps, and expects the invoice to stay paid. */
+/** Returns a rule that pays an invoice, runs the steps, and expects the invoice to stay paid. */
 const inMemory = (...steps: Step[]): Rule => ({
   events: [
     async (scene) => {

@@ -31,7 +31,7 @@ import { createCustomer, createStripeInvoice } from '../support/factories';
 import { recordedEvents, recordedInvoices, toEvent } from '../support/stripe-events';
 import { useSync } from '../support/sync';
 
-/** Schema and rules of EN 16931 and XRechnung, with a README. Not part of the project. */
+/** Folder with the schema and rules of EN 16931 and XRechnung, and a README. It is not part of the project. */
 const OFFICIAL = '../shared/e-invoice';
 const XSD = `${OFFICIAL}/xsd/uncefact/data/standard/CrossIndustryInvoice_100pD16B.xsd`;
 const MOMENT = { now: new Date('2026-11-28T10:00:00Z'), timeZone: 'Europe/Berlin' };
@@ -43,7 +43,7 @@ const schematrons = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
   readFileSync(join(OFFICIAL, file), 'utf8'),
 );
 const rules = schematrons.map((schematron) => Schema.fromString(evaluatedOnce(schematron)));
-/** The rules that are only advice. Their flag is `warning` or `information` instead of `fatal`. */
+/** Ids of the rules that are only advice. Their flag is `warning` or `information` instead of `fatal`. */
 const ADVICE = new Set(
   schematrons.flatMap((schematron) =>
     [...schematron.matchAll(/<assert\b(?:[^>"']|"[^"]*"|'[^']*')*>/g)].flatMap(([tag]) =>
@@ -53,8 +53,8 @@ const ADVICE = new Set(
 );
 
 /**
- * Lets the absolute paths of rules start at the document. `node-schematron` searches for the context of a rule below
- * each node. It would evaluate an absolute path for all nodes, which takes thirty times as long.
+ * Rewrites rules with absolute paths so that their context is the document. `node-schematron` searches for the context
+ * of a rule below each node. It would evaluate an absolute path for all nodes, which takes thirty times as long.
  */
 function evaluatedOnce(schema: string): string {
   return schema.replace(/context="(\/[^"|]*)"/g, 'context="self::document-node()/($1)"');
@@ -121,7 +121,7 @@ async function demoDocuments(): Promise<Checked[]> {
 }
 
 /**
- * Brings each recorded Stripe invoice through sync, and makes its document. Each has a customer of its own, whose empty
+ * Brings each recorded Stripe invoice through sync, and makes its document. Each has a different customer, whose empty
  * fields are filled in.
  *
  * @returns the documents, and for each recording the reason why it has no document, or an empty text
@@ -161,8 +161,8 @@ async function fillCustomer(id: number): Promise<void> {
 }
 
 /**
- * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices, so
- * each credit note credits an invoice of its own.
+ * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices,
+ * so each credit note credits a new invoice.
  */
 async function recordedCreditNotes(): Promise<Checked[]> {
   const { db } = base;
@@ -255,7 +255,7 @@ async function ownDocuments(): Promise<Checked[]> {
 /** Recordings whose publishers changed amounts by hand. */
 const EDITED = /dj-stripe-[1345]|payment_failed\/stripe_model_callbacks/;
 
-/** Returns the reason why a recorded invoice cannot have a document. Empty if it can. */
+/** Returns the reason why a recorded invoice cannot have a document. Returns '' if it can. */
 function reasonFor(file: string, { status, number, lines }: Record<string, unknown>): string {
   const [line] = (lines as { data?: object[] }).data ?? [];
   if (status === 'draft' || status === 'deleted')
@@ -270,7 +270,7 @@ type StripeGiven = Parameters<typeof createStripeInvoice>;
 const untaxed = { tax: '0', total: '100' };
 const none = (reason: string | null) => ({ tax: { amount: '0', rate: '0', reason } });
 
-/** Invoices of Stripe over 100 without tax, after a discount of 10. */
+/** Stripe invoices over 100 without tax, after a discount of 10. */
 const STRIPES: [name: string, customer: Record<string, unknown>, StripeGiven[1], StripeGiven[2]][] = [
   ['S with a discount, paid from the balance', BERLIN, { amount_due: '89', balance_applied: '30' }, {}],
   [
@@ -320,7 +320,7 @@ const codesOf =
   ({ xml }: Pick<Checked, 'xml'>) =>
     [...xml.matchAll(pattern)].map(([, code]) => code);
 
-/** The elements and codes of a document. Documents of the same shape pass or break the same rules. */
+/** Returns the elements and codes of a document. Documents of the same shape pass or break the same rules. */
 const shapeOf = (document: Checked) =>
   `${document.xml.match(/<[a-z]+:\w+/g)} ${codesOf(/(?:Type|Category|Currency)Code>([^<]+)/g)(document)}`;
 
@@ -337,21 +337,21 @@ describe('XRechnungen', () => {
     cases = [...(await ownDocuments()), ...(await stripeDocuments())];
   }, 400_000);
 
-  test('a recorded Stripe invoice has a document, or the expected reason why it has none', () => {
+  test('every recorded Stripe invoice has a document, or the expected reason why it has none', () => {
     const expected = recordedInvoices().map(({ file, invoice }) => [file, reasonFor(file, invoice)]);
     expect(recorded.reasons).toEqual(expected);
     expect(recorded.documents).toHaveLength(expected.filter(([, reason]) => reason === '').length);
     expect(recorded.documents.length).toBeGreaterThan(20);
   });
 
-  test('XRechnungen of the demo, of recordings of Stripe and of each case fit the official schema', async () => {
+  test('XRechnungen of the sample data, of recorded Stripe invoices and of each special case fit the official schema', async () => {
     expect(cases).toHaveLength(3 * OWN.length + STRIPES.length);
     expect(demo.length).toBeGreaterThan(2000);
     expect(notes).toHaveLength(3);
     expect(await schemaErrors([...cases, ...recorded.documents, ...notes, ...demo])).toEqual([]);
   });
 
-  test('XRechnungen of each category, kind, currency and origin follow the rules of EN 16931 and XRechnung', () => {
+  test('XRechnungen of each category, kind, currency and origin pass the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...notes, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
     const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
@@ -367,7 +367,7 @@ ${checked.length} documents were checked against the rules. How many have each
     expect(failed).toEqual(checked.map(({ name }) => [name, []]));
   });
 
-  test('the PDF of an invoice with 60 lines is a tagged PDF/A-3 whose text is complete and in order', async () => {
+  test('the PDF of an invoice with 60 lines is a tagged PDF/A-3 that contains the complete text in order', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'w5t-rules-'));
     const file = join(folder, 'invoice.pdf');
     const lines = Array.from({ length: 60 }, (_, i) => line(19, { text: `Domain ${i + 1}` }));
@@ -390,7 +390,7 @@ ${checked.length} documents were checked against the rules. How many have each
     await rm(folder, { recursive: true });
   });
 
-  test('an XRechnung with ten faults breaks the rule about each fault', () => {
+  test('an XRechnung with ten faults breaks one rule for each fault', () => {
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [
       ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
       [

@@ -33,7 +33,7 @@ const openTasks = async () =>
   );
 
 describe('payouts of Stripe', () => {
-  test('a payout of recorded payments and refunds matches, with fees and counts, and makes no task', async () => {
+  test('a payout whose payments and refunds are all recorded matches, with its fees and counts, and creates no task', async () => {
     const { invoice } = await sync.collect();
     await sync.collect();
     await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
@@ -52,7 +52,7 @@ describe('payouts of Stripe', () => {
     expect(await openTasks()).toEqual([]);
   });
 
-  test('a payment in a payout that is missing or different here makes a task, which closes once it is recorded', async () => {
+  test('a payment in a payout that is missing or differs in our records creates a task, which closes once it is recorded', async () => {
     const { payment } = await sync.collect();
     sync.collectAlone('pi_alone_1');
     const { id } = act.payOut(sync.world);
@@ -75,7 +75,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('a payment without the ids of its charge is found by its invoice', async () => {
+  test('a payment in a payout without the ids of its charge is found by its invoice', async () => {
     const { payment } = await sync.collect();
     await sync.db
       .update(payments)
@@ -86,7 +86,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('a payout that fails days after it was paid makes a task, and the next payout contains its money', async () => {
+  test('a payout that fails days after it was paid creates a task, and the next payout contains its money', async () => {
     await sync.collect();
     const { id, amount } = act.payOut(sync.world);
     await sync.night();
@@ -99,7 +99,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
   });
 
-  test('a task about a payout that a person closed stays closed while its reason lasts', async () => {
+  test('a task about a payout that a person has closed stays closed while its reason lasts', async () => {
     await sync.collect();
     const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
     await sync.run();
@@ -109,7 +109,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual(['failed']);
   });
 
-  test('refunds that exceed the charges give a negative payout, which matches', async () => {
+  test('a payout with more refunds than charges is negative and matches', async () => {
     const { invoice } = await sync.collect();
     act.payOut(sync.world);
     await sync.happen((world) => act.refundPayment(world, { invoice }));
@@ -118,7 +118,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(id)).toMatchObject({ amount: '-119.000', differences: [] });
   });
 
-  test('a reconciliation does not request the transactions of a manual payout, since Stripe refuses them', async () => {
+  test('a reconciliation run does not request the transactions of a manual payout, because Stripe refuses them', async () => {
     const { id } = act.payOut(sync.world, { amount: 5000 });
     expect(await sync.run()).toMatchObject({ failures: 0 });
     expect(await payoutOf(id)).toMatchObject({ is_automatic: false, sums: null, differences: [] });
@@ -141,7 +141,7 @@ describe('payouts of Stripe', () => {
     ['payouts', '/v1/payouts'],
     ['balance_transactions', '/v1/balance_transactions'],
   ])(
-    'a key that may not read %s is a failure of that name, and the other steps go on',
+    'an API key that may not read %s causes one failure with that name, and the run’s other steps continue',
     async (name, path) => {
       await sync.collect();
       act.payOut(sync.world);
@@ -162,7 +162,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('the transactions of a payout that Stripe does not list yet are read by the next run', async () => {
+  test('the transactions of a payout that Stripe does not list yet are read by the next reconciliation run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;

@@ -13,7 +13,7 @@ const MANY = 2_000;
 const MOST_READ = 100;
 const sync = useSync();
 
-// Creates records of 2,000 Stripe customers, and a customer whose lists have many pages.
+// Create records of 2,000 Stripe customers, and a customer whose lists have many pages.
 beforeAll(async () => {
   const { id } = await createCustomer(sync.db, { customer_number: 'K77' });
   await createCustomer(sync.db, { customer_number: 'K78' });
@@ -81,7 +81,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-invoices', {}, ONE],
   ['list-invoices', { status: 'sent', ...DAYS, page: 60 }, ONE],
   ['list-invoices', { status: 'paid' }, ONE],
-  ['list-invoices', { customer_id: 1 }, ONE], // the id of K77
+  ['list-invoices', { customer_id: 1 }, ONE], // This is the id of K77.
   ['list-services', { status: 'active', page: 70 }, ONE],
   ['list-services', { domain: 'example' }, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],

@@ -178,7 +178,7 @@ describe('the list of receivables', () => {
     for (let i = 0; i < 9; i += 1) ids.customers.push((await createCustomer(base.db)).id);
   });
 
-  test('the list is right after every change, whether or not the rows are computed again', async () => {
+  test('the list of receivables is correct after every change, whether or not its stored rows are updated', async () => {
     for (let i = 0; i < 60; i += 1) {
       await change();
       if (chance(5) === 0) await base.db.execute(sql`select fold_receivables(${chance(3)}::int)`);
@@ -190,12 +190,12 @@ describe('the list of receivables', () => {
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('the sums by age are right on later and earlier days, although stored rows are of today', async () => {
+  test('the receivables by age are correct on earlier and later days, although the stored rows are of today', async () => {
     for (const days of [-100, -31, -1, 1, 2, 30, 31, 59, 200]) await expectRight({}, addDays(TODAY, days));
   });
 
   const orders = receivableList(TODAY).schema.shape.sort.unwrap().options;
-  test.each(orders)('the list is sorted by %s across its pages', async (sort) => {
+  test.each(orders)('the list of receivables is sorted by %s across its pages', async (sort) => {
     await createInvoice(base.db, { customer_id: oneOf(ids.customers), status: 'sent', amount_due: '0.01' });
     const found = await readAll({ sort });
     const name = sort.replace(/^-/, '');
@@ -215,7 +215,7 @@ describe('the list of receivables', () => {
     expect(found.map(comparable).toSorted(byKey)).toEqual((await expectedRows()).sort(byKey));
   });
 
-  test('the filters select a customer and a currency', async () => {
+  test('the list of receivables can be filtered by customer and currency', async () => {
     const all = await expectedRows();
     const usd = await readAll({ currency: 'USD' });
     expect(usd.map(({ id }) => id).sort()).toEqual(
@@ -229,7 +229,7 @@ describe('the list of receivables', () => {
     expect(own.length).toBe(all.filter(({ id }) => id === first?.id).length);
   });
 
-  test('the file has one line per customer and currency, in the order of the list', async () => {
+  test('the CSV file of receivables has one line per customer and currency, in the order of the list', async () => {
     const list = receivableList(TODAY);
     const lines: string[] = [];
     for await (const piece of list.csv(base.db, list.schema.parse({}))) lines.push(piece);
@@ -241,12 +241,12 @@ describe('the list of receivables', () => {
     for (const [i, line] of text.entries()) expect(line).toContain(String(numbers[i]?.split(',')[0]));
   });
 
-  test('a wrong row raises an alert until a recount', async () => {
+  test('a wrong stored row of receivables raises an alert until a recount', async () => {
     await base.db.execute(sql`select rebuild_receivables()`);
     await base.db.execute(sql`update receivables set open_amount = open_amount + 3
       where (customer_id, currency) = (select customer_id, currency from receivables limit 1)`);
     const seen = new Set<string>();
-    // The check looks at customers from a random place on, so it may miss the row.
+    // The check starts at a random customer, so it may miss the row.
     for (let i = 0; i < 60; i += 1) for (const name of await checkCounts(base.db)) seen.add(name);
     expect([...seen]).toEqual(['receivables']);
     const wrong = [];
@@ -256,7 +256,7 @@ describe('the list of receivables', () => {
     await expectRight();
   });
 
-  test('concurrent writes of the same customers leave the list right', async () => {
+  test('the list of receivables is correct after concurrent writes for the same customers', async () => {
     const writes = onPostgres() ? 400 : 40;
     await Promise.all(
       Array.from({ length: 8 }, async () => {
@@ -270,7 +270,7 @@ describe('the list of receivables', () => {
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('a customer without open invoices is not listed', async () => {
+  test('a customer without open invoices is missing from the list of receivables', async () => {
     await base.db.update(invoices).set({ status: 'paid', amount_due: '0' });
     expect(await readAll()).toEqual([]);
     await base.db.execute(sql`select fold_receivables(5)`);
@@ -301,11 +301,11 @@ const EXAMPLES = [
 ] as const;
 
 describe('the age of an unpaid invoice', () => {
-  test.each(EXAMPLES)('an invoice %d days after its due date is in the group %s', (days, group) => {
+  test.each(EXAMPLES)('an invoice %d days after its due date is in the age group %s', (days, group) => {
     expect(ageGroupOf(days)).toBe(group);
   });
 
-  test('SQL puts every day into the same group as the rule', async () => {
+  test('SQL and TypeScript put an invoice of any age into the same age group', async () => {
     const days = Array.from({ length: 200 }, (_, i) => i - 50);
     const found = await rows<{ days: number; age: string }>(
       base.db,
@@ -315,7 +315,7 @@ describe('the age of an unpaid invoice', () => {
     expect(found).toEqual(days.map((one) => ({ days: one, age: ageGroupOf(one) })));
   });
 
-  test.each(AGE_RANGES)('the filter %s holds exactly the days of its groups', (age) => {
+  test.each(AGE_RANGES)('the age filter %s selects exactly the days of its groups', (age) => {
     const [from, to] = rangeOfAge(age);
     const within = (days: number) => (from === null || days >= from) && (to === null || days <= to);
     for (const [days, group] of EXAMPLES) {
@@ -332,12 +332,12 @@ describe('the age of an unpaid invoice', () => {
     ['over-60', 'over-60'],
     ['over-30', 'over-30'],
     ['not-due', 'not-due'],
-  ])('an old link to the age %s filters by %s', (old, present) => {
+  ])('an old link with the age %s filters by the age %s', (old, present) => {
     expect(presentAge(old)).toBe(present);
     expect(overdueFilters.parse({ age: old }).age).toBe(present);
   });
 
-  test('an unknown age is refused with the list of the ages', () => {
+  test('an unknown age in a filter is refused with the list of valid ages', () => {
     expect(() => overdueFilters.parse({ age: '1-99' })).toThrow(/must be one of not-due, 1-30/);
   });
 });
@@ -369,19 +369,19 @@ describe('the reminder that is due', () => {
   });
 
   test.each(REMINDERS)(
-    'an invoice %d days overdue with reminders %j days ago is due for level %s',
+    'an invoice %d days overdue with reminders %j days ago is due for the reminder level %s',
     (...one) => {
       expect(dueLevel(toInvoice(one), RULES, AGEING_DAY)).toBe(one[2]);
     },
   );
 
-  test('a reminder level without days is not due, and neither are the later levels', () => {
+  test('a reminder level without days is never due, and neither are the later levels', () => {
     const rules = { days: [7, null, null], pause: 10 };
     expect(dueLevel(toInvoice([400, [], null]), rules, AGEING_DAY)).toBe(1);
     expect(dueLevel(toInvoice([400, [300], null]), rules, AGEING_DAY)).toBeNull();
   });
 
-  test('the query of reminders finds the same level as the pure rule', async () => {
+  test('SQL and TypeScript find the same reminder level for an invoice', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const expected = new Map<number, number>();
     for (const one of REMINDERS) {
@@ -414,7 +414,7 @@ describe('the worklist of reminders', () => {
     await base.db.execute(sql`update invoices set status = 'paid'`);
   });
 
-  test('invoices that staff do not collect themselves are not listed for a reminder', async () => {
+  test('an invoice that staff do not collect themselves is not listed for a reminder', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const its = { customer_id, ...overdueBy(30) };
     const own = await createInvoice(base.db, its);
@@ -442,7 +442,7 @@ describe('the worklist of reminders', () => {
     expect((await dueIds(customer_id)).sort()).toEqual([...listed, disputed.id].sort());
   });
 
-  test('the list of reminders has a customer once, at the highest level of the due invoices, with their sums', async () => {
+  test('a customer is listed for a reminder once, with the highest level and the sums of the due invoices', async () => {
     const { id: customer_id, customer_number } = await createCustomer(base.db);
     await createInvoice(base.db, { customer_id, ...overdueBy(80), total: '10' });
     const again = { customer_id, reminded_on: [addDays(AGEING_DAY, -20)], total: '5' };
@@ -466,7 +466,7 @@ describe('the worklist of reminders', () => {
     expect(file.join('')).toContain('"15 eur, 5 usd"');
   });
 
-  test('the list of reminders is sorted by the oldest due date across its pages, in both directions', async () => {
+  test('the list of reminders can be sorted by the oldest due date in both directions, across its pages', async () => {
     for (const days of [40, 8, 500, 8]) await createInvoice(base.db, overdueBy(days));
     const all = (await read({ level: '1' })).map(({ oldest_due }) => oldest_due);
     expect(all).toEqual(all.toSorted());
@@ -482,7 +482,7 @@ describe('the worklist of reminders', () => {
     expect([...first.data, ...second.data].map(({ oldest_due }) => oldest_due)).toEqual(all.slice(0, 4));
   });
 
-  test('noting a reminder moves the due invoices to the next level, and taking it back moves them again', async () => {
+  test('recording a reminder moves the due invoices to the next level, and undoing the record moves them back', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const first = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
     const again = { reminded_on: [addDays(AGEING_DAY, -30)] };
@@ -519,7 +519,7 @@ describe('the worklist of reminders', () => {
     ]);
   });
 
-  test('noting a reminder is refused if other invoices are due than the text names, or if it is already noted', async () => {
+  test('recording a reminder is refused if other invoices are due than its text names, or if it was already recorded', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const one = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
     const other = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
@@ -559,7 +559,7 @@ describe('the worklist of reminders', () => {
     expect(english).toContain('RE-7: 1,190.50 EUR, due on 21 November 2026, 8 days overdue');
   });
 
-  test('the settings of reminders refuse days that do not increase and unknown placeholders, and name the fields', async () => {
+  test('the reminder settings refuse days that do not increase and unknown placeholders, and name the fields', async () => {
     const typed = toTyped(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
     const save = (changes: object) => saveReminderSettings(base.db, { ...typed, ...changes }, writer);
     const refused = { days_1: '', days_2: '', days_3: '9', en_1: 'Dear {name}', de_2: ' ', pause_days: '0' };

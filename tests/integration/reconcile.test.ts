@@ -263,7 +263,7 @@ describe('the time zone of the Stripe account', () => {
     ['is unknown', 'Mars/Phobos', { kind: 'latency', ms: 1 }],
     ['is empty', '', { kind: 'latency', ms: 1 }],
   ] as const)(
-    'a reconciliation run completes without a warning if the account’s time zone %s',
+    'a reconciliation run completes without a warning if the Stripe account’s time zone %s',
     async (_, timeZone, fault) => {
       sync.world.timeZone = timeZone;
       sync.api.faults.add({ when: onAccount, fault });
@@ -297,7 +297,7 @@ describe('a single run at a time', () => {
     expect(await runOf(results[0]?.runId ?? 0)).toMatchObject(done);
   });
 
-  /** Starts a run that is stopped by its deadline after it has read the lists. */
+  /** Starts a run that is stopped by its deadline after it has read Stripe's lists. */
   async function stopBehindLists(deps: Partial<SyncDeps> = {}): Promise<number> {
     let isLate = false;
     const now = () => new Date(sync.now().getTime() + (isLate ? 1000 : 0));
@@ -441,7 +441,7 @@ describe('a dry run', () => {
       const told = await perform(scratch.db);
       // Tables without a temporary copy cannot be written.
       const outside = await scratch.db.execute(sql`update audit_log set action = action`).catch(pgErrorCode);
-      expect(outside).toBe('25006'); // SQLSTATE read_only_sql_transaction
+      expect(outside).toBe('25006'); // The error is the SQLSTATE read_only_sql_transaction.
       return told;
     })().finally(scratch.end);
     expect(await fingerprints()).toEqual(before);

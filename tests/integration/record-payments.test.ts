@@ -136,7 +136,7 @@ describe('payments recorded by staff', () => {
     },
   );
 
-  test('the amount due predicted before a refund is the amount due after it is recorded', async () => {
+  test('the amount due that is shown before a refund equals the amount due after the refund is recorded', async () => {
     const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
     const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
     const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);

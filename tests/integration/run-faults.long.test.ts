@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { useRunScene } from '../support/run-scene';
 
-/** Tests only every 27th statement and every third request, because testing all of them would take an hour. */
+/**
+ * Distance between the tested statements. Testing every statement and every request would take an hour, so only every
+ * 27th statement and every third request is tested.
+ */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
 

@@ -14,7 +14,7 @@ import { AGE_GROUPS } from '@/lib/overdue';
 import { monthsUntil, REPORTS, type ReportName, readReports, reportCsv } from '@/lib/overview/reports';
 import { useDatabase } from '../support/database';
 
-// A leap day at UTC+14, and New Year’s Day at UTC−8.
+// The days are a leap day at UTC+14, and New Year’s Day at UTC−8.
 const DAYS = [
   { today: '2028-02-29', timeZone: 'Pacific/Kiritimati' },
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
@@ -268,7 +268,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
 
   test('sample data contains 3,000 invoices and 2,500 payments', async () => {
     expect(await hasCustomers(base.db)).toBe(true);
-    const proposed = counts.customers - 400; // Customers created for Stripe.
+    const proposed = counts.customers - 400; // These are the customers that were created for Stripe customers.
     expect(proposed).toBeLessThan(40);
     expect(counts).toMatchObject({
       servers: 40,
@@ -298,7 +298,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  // Leaves out counts, sums and receivables, because writes fold their changes at random.
+  // Leave out counts, sums and receivables, because writers add the deltas to them at random times.
   test('the rows of sample data match the golden file of their day', async () => {
     const tables = await rows<{ name: string }>(
       base.db,
@@ -319,7 +319,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
   });
 
-  test('the reports of sample data add up, and those of revenue agree with the journal', async () => {
+  test('the reports of sample data add up, and the reports of revenue agree with the journal', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const booked = await rows<{ key: string; net: number | null; gross: number }>(
       base.db,
@@ -341,7 +341,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
           (sum: number, one) => sum + (one ?? 0),
           0,
         );
-        // Each amount is rounded by itself.
+        // Each amount is rounded separately.
         if (before !== null) expect(Math.abs((mrr ?? 0) - before - changes)).toBeLessThan(0.03);
         before = mrr ?? 0;
       }

@@ -263,7 +263,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     await migrate(own.handle);
     const others: [string, () => Promise<unknown>][] = [
       ['staff_users', () => addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR)],
-      // A login with the demo’s address that the demo did not create.
+      // This is a login with the demo’s e-mail address that the demo did not create.
       [
         'staff_users',
         () => addStaffUser({ ...world, db: own.handle.db }, { email: 'staff@example.com' }, ACTOR),

@@ -25,7 +25,7 @@ import {
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // Here the local day of the test is not the UTC day.
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // In this time zone, the local day of the test differs from the UTC day.
 
 const base = useDatabase();
 

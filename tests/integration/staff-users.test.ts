@@ -228,7 +228,7 @@ describe('admins', () => {
   });
 });
 
-describe('the one-time address of the first admin', () => {
+describe('the one-time link for creating the first admin', () => {
   const GRACE = { email: 'Grace@Example.com', name: '', password: 'correct horse battery' };
   const typed = (changed = {}) => ({ ...GRACE, repeated: GRACE.password, ...changed });
   const REFUSED = { code: 'conflict', message: expect.stringMatching(/no longer valid\. The server prints/) };

@@ -20,7 +20,7 @@ const ZONE = 'Europe/Berlin';
 const read = (id: number, period = {}) => readStatements(base.db, id, period, ZONE);
 const inCents = (amount: number) => Math.round(amount * 100);
 
-/** Returns what a customer owes minus the credit that its page shows, in cents by currency. */
+/** Returns the amount that a customer owes minus the credit that the customer's page shows, in cents by currency. */
 async function owedBy(id: number): Promise<Record<string, number>> {
   const owed: Record<string, number> = {};
   const add = (currency: string, amount: number) => {
@@ -45,13 +45,13 @@ describe('the statement of account of the sample data', () => {
     await seedDatabase(base.db, { today: '2026-11-26', timeZone: ZONE });
   });
 
-  test('the closing balance of every customer is the open amounts minus the credit', async () => {
+  test('the closing balance of a customer’s statement is the sum of the open amounts minus the credit', async () => {
     const found = await base.db.select({ id: customers.id }).from(customers);
     expect(found.length).toBeGreaterThan(50);
     for (const { id } of found) expect([id, closingsOf(await read(id))]).toEqual([id, await owedBy(id)]);
   });
 
-  test('a statement of a period starts with the previous closing balance and lists the entries of the period', async () => {
+  test('a statement for a period starts with the previous closing balance and lists the entries of the period', async () => {
     const [largest] = await rows<{ customer_id: number }>(
       base.db,
       sql`select customer_id from invoices group by customer_id order by count(*) desc limit 1`,
@@ -132,7 +132,7 @@ describe('a statement of account', () => {
     ]);
   });
 
-  test('the statement lists the credit of a transfer, and the paid back credit, on their own days', async () => {
+  test('the statement lists the credit of a transfer, and credit that was paid back, on their own days', async () => {
     const { customer_id } = await createTransfer(base.db, {
       ...{ amount: '50', credit: '20', paid_back: [{ amount: '30.000', date: '2026-03-20' }] },
     });

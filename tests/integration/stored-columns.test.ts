@@ -17,7 +17,7 @@ type Values = Record<string, unknown>;
 
 /** Columns that the database fills in. */
 const OWN = ['id', 'version', 'created_at', 'updated_at'];
-/** Columns of Stripe's invoices that only staff write. Sync keeps them. */
+/** Columns of Stripe's invoices that only staff write. Sync does not change them. */
 const OF_STAFF = ['reminded_on'];
 /** Columns that sync writes in tables that staff also edit. */
 const WRITTEN: Partial<Record<TableName, string[]>> = {
@@ -63,7 +63,7 @@ function valueFor(name: string, column: Column, which: 0 | 1): unknown {
 
 function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
   if (enumValues?.length) return [enumValues[1], enumValues[2]];
-  if (name === 'refunded_amount') return ['1.250', '2.500']; // Never more than the amount of the payment.
+  if (name === 'refunded_amount') return ['1.250', '2.500']; // The value never exceeds the amount of the payment.
   if (columnType === 'PgNumeric') return ['11.250', '12.500'];
   if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
   const ofType: Record<string, unknown[]> = {

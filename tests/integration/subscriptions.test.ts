@@ -200,7 +200,7 @@ describe('renewals of subscriptions and services', () => {
     ]);
   });
 
-  test('the CSV file of renewals has a row for each item with its day and amount', async () => {
+  test('the CSV file of renewals has a row with day and amount for each item', async () => {
     const id = await subscribe({ stripe_subscription_id: 'sub_csv' });
     const chunks: string[] = [];
     for await (const chunk of renewalsCsv(base.db, {}, 'subscriptions')) chunks.push(chunk);

@@ -90,7 +90,7 @@ describe('a delivery during a database fault', () => {
     return typed(make(id).events, type);
   }
 
-  /** For each event type, creates the rows that exist before the event, and returns the event. */
+  /** Functions by event type that create the rows that exist before the event, and return the event. */
   const SCENES: Record<string, () => Promise<WorldEvent>> = {
     'customer.subscription.created': async () => {
       const { id, items } = await knownCustomer();
@@ -155,7 +155,7 @@ describe('a delivery during a database fault', () => {
     event: WorldEvent;
     restore(): Promise<void>;
     before: Rows;
-    /** The rows after the event without a fault. */
+    /** The rows after the event, if there is no fault. */
     end: Meaning;
     /** The statements and transaction ends of the delivery without a fault, in order. */
     passed: string[];
@@ -235,7 +235,8 @@ describe('a delivery during a database fault', () => {
         for (const at of scene.passed.keys()) {
           if (await playFault(scene, { ...fault, at }, expected)) happened += 1;
         }
-        const harmless = fault.how === DEAD ? 0 : 1; // the entry `committed`, where an error has no effect
+        // A fault at the entry `committed` has no effect, unless the process dies.
+        const harmless = fault.how === DEAD ? 0 : 1;
         expect(happened).toBe(scene.passed.length - harmless);
       },
     );
@@ -246,7 +247,7 @@ describe('a delivery during a database fault', () => {
   });
 });
 
-// A sample of the faults. run-faults.long.test.ts covers a whole run.
+// This is a sample of the faults. run-faults.long.test.ts covers a whole run.
 describe('a run during a fault', () => {
   const scene = useRunScene();
   const find = (from: number, is: (statement: string) => boolean | undefined) =>

@@ -427,7 +427,7 @@ const posts =
     await scene.hands().recordPayment({ ...payment, payment_reference });
   };
 
-/** Changes the payment with this reference, as a program would. */
+/** Changes the payment with this reference, as an API client does. */
 const changes =
   (reference: string, change: (hands: ReturnType<Scene['hands']>, id: number) => Promise<void>) =>
   async (scene: Scene) => {

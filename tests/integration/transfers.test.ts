@@ -84,7 +84,7 @@ async function spread() {
 }
 
 describe('a transfer', () => {
-  test('a transfer settles several invoices, and its rest is credit', async () => {
+  test('a transfer settles several invoices, and the rest of its amount becomes credit', async () => {
     const { customerId, first, second, id, reference } = await spread();
     expect(await sharesOf(id)).toEqual([
       [reference, 100],
@@ -120,7 +120,7 @@ describe('a transfer', () => {
     expect(await statusOf(third.id)).toEqual(['overdue', 20]);
   });
 
-  test('using more credit than is available, or than the invoice owes, is refused', async () => {
+  test('using more credit than is available, or more than the amount due of an invoice, is refused', async () => {
     const { customerId } = await spread();
     const [small, large] = [await invoice(customerId, '20'), await invoice(customerId, '500')];
     await expect(applyCredit(base.db, small.id, '21', writer())).rejects.toMatchObject({
@@ -207,7 +207,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  test('changing a transfer is refused if another person has changed it since', async () => {
+  test('changing a transfer is refused if another person has changed it in the meantime', async () => {
     const { id } = await spread();
     const version = await seen(id);
     await payBackCredit(base.db, version, { amount: '10', date: '2026-10-15' }, writer());
@@ -262,7 +262,7 @@ describe('a payment of a transfer over the API', () => {
     expect(await statusOf(second.id)).toEqual(['paid', 0]);
   });
 
-  test('a POST above the received amount, for another invoice or as pending is refused with the name of the transfer', async () => {
+  test('a POST that raises a transfer’s payment too much, moves it or makes it pending is refused with the name of the transfer', async () => {
     const { customerId, first, second, reference } = await spread();
     for (const [of, amount, more] of [
       [first, 130.01, {}],
@@ -276,7 +276,7 @@ describe('a payment of a transfer over the API', () => {
     }
   });
 
-  test('a POST with the reference of a transfer without a first payment is answered with 409', async () => {
+  test('a POST with the reference of a transfer that has no first payment is answered with 409', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '10');
     const { reference } = await getTransfer(base.db, await record(customerId, '30', []));
@@ -298,7 +298,7 @@ describe('a payment of a transfer over the API', () => {
     expect((await getTransfer(base.db, id)).credit).toBe(130);
   });
 
-  test('a POST below the refunded amount is answered with 409, because a refund must not become credit', async () => {
+  test('a POST below the refunded amount of a transfer’s payment is answered with 409', async () => {
     const { customerId, first, id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     await recordTypedRefund(base.db, share?.id ?? 0, { amount: '40', date: '2026-10-15' }, writer());
@@ -346,7 +346,7 @@ describe('the credit of an overpaid invoice', () => {
     expect(await sharesOf(id)).toEqual([['BANK-WHOLE/2', 100]]);
   });
 
-  test('amounts imported as paid without payments, and Stripe’s payments, cannot be used as credit', async () => {
+  test('amounts imported as paid without payments, and payments reported by Stripe, cannot be used as credit', async () => {
     const { id: customerId } = await createCustomer(base.db);
     await invoice(customerId, '100', { amount_paid: '130', status: 'paid', amount_due: '0' });
     const due = await invoice(customerId, '30');
@@ -361,7 +361,7 @@ describe('the credit of an overpaid invoice', () => {
 });
 
 describe('transfers in the books', () => {
-  test('credit is posted when it is received, and moves to the invoice in the month of its use', async () => {
+  test('credit of a transfer is posted when it is received, and moves to the invoice in the month of its use', async () => {
     const { customerId, first, second, id } = await spread();
     const third = await invoice(customerId, '20');
     await applyCredit(base.db, third.id, '20', writer(LATER));
@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Plays a step. The step may be refused, because the sums must then be right, too. */
+/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
 async function play(
   customerId: number,
   due: { id: number }[],

@@ -13,12 +13,15 @@ import { withDatabase } from '../support/database-url';
 
 /**
  * A database of release 1.0.0: its migrations 0000 to 0002, its functions, and 60 sample customers with their records.
- * Made with `pg_dump --no-owner --no-privileges --inserts`. Never replace it: databases like it exist.
+ * It was made with `pg_dump --no-owner --no-privileges --inserts`. Never replace it, because databases like it exist.
  */
 const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
 
-/** Tables that triggers derive from other tables. Writers change them, and checkCounts compares them. */
+/**
+ * Pattern of tables that triggers derive from other tables. Every write changes them, so checkCounts checks them
+ * instead.
+ */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
 /** PGlite is built without this compression, and its migrations leave it out. */
@@ -37,7 +40,7 @@ async function restoreFirstRelease(): Promise<DatabaseHandle> {
     const handle = await openInMemory();
     opened.push(() => handle.close());
     await handle.client.exec(dump.replaceAll(OF_SERVERS, ''));
-    await handle.client.exec('reset all'); // the dump has set the search path of its session
+    await handle.client.exec('reset all'); // The dump has set the search path of its session.
     return handle;
   }
   const name = `w5t_first_release_${randomUUID().slice(0, 8)}`;
@@ -90,11 +93,11 @@ function startWriter({ db }: DatabaseHandle, name: string) {
       const number = `${name}-${count}`;
       await db.execute(sql`insert into customers (customer_number, last_name) values (${number}, 'Writer')`);
       acknowledged.push(number);
-      await setImmediate(); // PGlite answers without a turn of the event loop, so nothing else would run
+      await setImmediate(); // PGlite answers without a turn of the event loop, so no other code would run.
     }
   };
   const done = write();
-  done.catch(() => {}); // `stop` throws the error of a failed write
+  done.catch(() => {}); // `stop` throws the error of a failed write.
   return {
     acknowledged,
     stop: async () => {

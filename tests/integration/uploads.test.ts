@@ -94,7 +94,7 @@ test('a WHMCS file can be imported without choosing a key column', () => {
   expect(toFileOptions('invoices', chosen)).toHaveProperty('options');
 });
 
-/** Enough rows for several batches. */
+/** Number of rows, enough for several batches. */
 const ROWS = onPostgres() ? 3000 : 500;
 
 describe('imports of uploaded files', () => {

@@ -146,7 +146,7 @@ describe('connection instructions', () => {
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('the connection instructions of each MCP client contain the public address', () => {
+  test('the connection instructions of each MCP client contain the public URL', () => {
     const connections = listConnections(PUBLIC_URL);
     expect(connections.map((one) => one.client)).toEqual([
       ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
@@ -161,7 +161,7 @@ describe('connection instructions', () => {
     }
   });
 
-  test('the connection snippet for mcp-remote allows http only if the public address is http', () => {
+  test('the connection snippet for mcp-remote allows http only if the public URL is http', () => {
     expect(snippetOf('Claude Desktop')).toContain('--allow-http');
     expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
   });

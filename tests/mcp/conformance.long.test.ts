@@ -68,7 +68,7 @@ test('each MCP conformance scenario is either run or excluded with a reason', as
   expect(listed.toSorted()).toEqual([...APPLICABLE, ...Object.values(NOT_APPLICABLE).flat()].toSorted());
 });
 
-test.each(APPLICABLE)('the tool server passes the MCP conformance scenario %s', async (scenario) => {
+test.each(APPLICABLE)('the MCP server passes the MCP conformance scenario %s', async (scenario) => {
   // The suite exits with code 1 if a check fails.
   const report = await conformance('server', '--url', `${server.url}/conformance`, '--scenario', scenario);
   expect(report).toMatch(/Passed: [1-9]\d*\/\d+, 0 failed, 0 warnings/);

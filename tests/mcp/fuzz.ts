@@ -122,7 +122,8 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
   {
     weight: 1,
-    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)), // truncated JSON
+    // The text is truncated JSON.
+    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)),
   },
 );
 

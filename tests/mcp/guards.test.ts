@@ -193,7 +193,7 @@ test('an unexpected error of the MCP endpoint is answered with only a reference'
 
 test('the MCP endpoint answers 503 if the service cannot start', async () => {
   const failed = Promise.reject(new Error('no database at db.internal'));
-  failed.catch(() => {}); // an unhandled rejection would end the process
+  failed.catch(() => {}); // An unhandled rejection would end the process.
   Object.assign(globalThis, { [Symbol.for('w5t.runtime')]: failed });
   const response = await fetch(mcp.url, { method: 'POST' });
   expect(response.status).toBe(503);

@@ -9,11 +9,11 @@ import { add, type Failure, noTotals, type Totals } from './check-history';
 export interface CampaignOptions {
   runs: number;
   seed: number;
-  /** The URL of a PostgreSQL server. Null if each worker uses a database in memory. */
+  /** URL of a PostgreSQL server. Null if each worker uses a database in memory. */
   server: string | null;
-  /** Plays the histories on an in-memory model instead of a database. */
+  /** Whether to play the histories on an in-memory model instead of a database. */
   isPure: boolean;
-  /** Counts which blocks of `decide` are reached. */
+  /** Whether to count which blocks of `decide` are reached. */
   isCounted: boolean;
   resume: boolean;
   shrinkFor: number;
@@ -31,15 +31,15 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   isCovered: boolean;
 }
 
-/** A worker's report: the outcomes since its last report, its next history, and the blocks that it never reached. */
+/** A worker's report: the outcomes since its last report, its next history, and the blocks that it has not reached. */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
 const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
 /**
- * Garbage collector settings. A worker has one core and keeps nothing between histories, so it plays a fifth
- * more histories with these settings than with the defaults.
+ * Garbage collector settings. A worker has one core and keeps nothing between histories, so it plays 20 % more
+ * histories with these settings than with the defaults.
  */
 const GARBAGE = [
   ...['--single-threaded-gc', '--no-allocation-site-pretenuring'],
@@ -97,7 +97,7 @@ export async function runCampaign(
       );
     });
 
-  /** Removes the places that a worker reached. When no place is left, workers restart without counting. */
+  /** Removes the places that a worker reached. Once every place is reached, workers restart without counting. */
   const noteUnreached = (places: string[]) => {
     const known = state.unreached;
     if (known?.length === 0) return;

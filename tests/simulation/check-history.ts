@@ -116,7 +116,7 @@ const describe = ({ what, expected, actual }: Difference) =>
 
 /** The largest number of consecutive runs that can each bring new data. */
 const MOST_RUNS = 5;
-/** An upper limit for the duration of all final runs of a history. */
+/** Maximum duration of all final runs of a history, in seconds. */
 const FINAL_SECONDS = 900;
 
 class WrongEnd extends Error {
@@ -240,7 +240,8 @@ async function run(stage: Stage, looks: Look[]) {
 }
 
 /**
- * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe no longer knows.
+ * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe's API no longer
+ * returns.
  */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(
@@ -285,7 +286,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   played.looks.push(...looks);
   const { status } = expectedFailures(played, tables);
   if (again.status === status && again.changes === 0) return isNews;
-  // The new data may lead the run to a checkout. Later runs then neither look for that checkout nor fail because of it.
+  // The new data may lead the run to a checkout. Later runs then neither look for this checkout nor fail because of it.
   const statuses = [status, expectedFailures(played, await stage.tables()).status];
   if (statuses.includes(again.status) && (isNews || mayBeNews)) return true;
   const actual = await stage.lastChanges(again.changes);

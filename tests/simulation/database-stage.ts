@@ -52,7 +52,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   let world: World | undefined;
   let deadlocks = 0;
   let begun = 0;
-  // The local Stripe server gets one `World` when it starts, but each history has its own.
+  // The local Stripe server gets one `World` when it starts, but each history has a different one.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);
@@ -105,7 +105,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       const replay = async () => {
         const { id } = rendered as { id: string };
         const outcome = await replayEvent({ ...syncDeps(current()), db: own }, id).catch((error: unknown) => {
-          // the body of an old event was dropped, so replaying the event is a conflict
+          // The body of an old event was dropped, so replaying the event is a conflict.
           if (error instanceof AppError && error.code === 'conflict') return 'dropped';
           throw error;
         });

@@ -196,7 +196,7 @@ function toStep(swarm: Swarm, drawn: Drawn<typeof step>, before: Step | undefine
   };
 }
 
-/** Returns whether a fault happens. @param die from 0 to 99; low numbers mean that nothing happens */
+/** Returns whether a fault happens. @param die a random number from 0 to 99; low numbers mean that no fault happens */
 function strikes(swarm: Swarm, kind: FaultKind, die: number): boolean {
   const chance = Math.min(90, FAULT_CHANCES[kind] * (swarm[kind] ?? 1));
   return die >= 100 - chance;
@@ -257,7 +257,7 @@ const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
 };
 
 function waitOf(swarm: Swarm, kind: StepKind, { wait, b }: Pick<Step, 'wait' | 'b'>): number {
-  if (kind === 'settleRefund' && b < 4) return 5 * DAY; // a refund often fails days later
+  if (kind === 'settleRefund' && b < 4) return 5 * DAY; // A refund often fails days later.
   return isTurnedUp(swarm, 'hasty') ? Math.min(wait, MOMENT) : wait;
 }
 

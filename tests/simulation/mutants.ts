@@ -17,7 +17,10 @@ interface Mutant {
   edits: Edit[];
 }
 
-/** A mutant has a name, a file, a text and its replacement. `PostgreSQL` marks a mutant that needs it. */
+/**
+ * Each mutant has a name, a file, a text and its replacement. `PostgreSQL` marks a mutant that needs a PostgreSQL
+ * server.
+ */
 const SINGLE_EDITS = `
 failed-refund-not-taken-back lib/payments/money-back.ts
 - return status === 'succeeded' ||
@@ -177,7 +180,7 @@ const FOLDER = '.data/mutants';
 /**
  * Runs the simulation against each mutant in a copy of the sources, two mutants at a time.
  *
- * @param server a PostgreSQL server; without it, the mutants that need one are left out
+ * @param server a PostgreSQL server; if absent, the mutants that need one are left out
  * @returns whether the simulation found every mutant that it ran against
  */
 export async function runMutants(

@@ -27,9 +27,11 @@ interface Here {
   deeds: Deeds;
   /** Refunds the rest of an invoice's payment at Stripe, if there is any. */
   refundAtStripe(stripeInvoiceId: string): void;
-  /** Collects money at Stripe without an invoice. @returns the payment intent, or null without a Stripe customer */
+  /**
+   * Collects money at Stripe without an invoice. @returns the payment intent, or null if there is no Stripe customer
+   */
   collectAtStripe(a: number): string | null;
-  /** Returns the payment intents of a Stripe invoice with their amounts in whole currency units. */
+  /** Returns the payment intents of a Stripe invoice with their amounts in major units. */
   intentsOf(stripeInvoiceId: string): { id: string; amount: number }[];
   /** Returns whether the event that reports the payment of an invoice has not arrived yet. */
   isAwaited(stripeInvoiceId: string): boolean;
@@ -139,7 +141,7 @@ async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step
 
 /**
  * Records a payment of our own invoice as a program: in cash, or collected at Stripe with the intent as its reference.
- * Sometimes two programs do so at once.
+ * Sometimes two programs do so at the same time.
  */
 async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step): Promise<string | null> {
   const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);

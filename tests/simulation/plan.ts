@@ -1,4 +1,4 @@
-/** How often each kind of step and fault happens in one history: 0 is never, 1 is the usual frequency. */
+/** How often each kind of step and fault happens in one history: 0 means never, and 1 means the usual frequency. */
 export type Swarm = Readonly<Record<string, number>>;
 
 /** Everything that determines one history. A plan always replays the same history. */
@@ -21,7 +21,7 @@ export interface Plan {
   ours: OurCustomer[];
   stripeCustomers: StripeCustomer[];
   steps: Step[];
-  /** The delivery of each event, in the order of the events. Events without an entry arrive at once. */
+  /** The delivery of each event, in the order of the events. Events without an entry arrive immediately. */
   fates: Fate[];
   /** The result of each request to Stripe's API, in order. Requests without an entry succeed. */
   api: ApiFate[];
@@ -44,7 +44,7 @@ export interface StripeCustomer {
   number: number | null;
   /** The index of the customer that staff linked the Stripe customer to before the history. */
   staff: number | null;
-  /** Whether the Stripe customer was linked before the history, by an address that only one customer has. */
+  /** Whether the Stripe customer was linked before the history, by an e-mail address that only one customer has. */
   isLinkedByEmail: boolean;
 }
 
@@ -79,8 +79,8 @@ export interface Fate {
 
 export interface Crash {
   /**
-   * `killed`: the process stops without an answer; `refused`: one statement fails; `conflict`: the database asks for a
-   * retry.
+   * `killed` means that the process stops without an answer, `refused` that one statement fails, and `conflict` that
+   * the database asks for a retry.
    */
   mode: 'killed' | 'refused' | 'conflict';
   /** The number of the statement (or commit) at which the crash happens. */
@@ -89,7 +89,7 @@ export interface Crash {
 
 export interface ApiFate {
   kind: 'none' | 'error' | 'limit' | 'garbage' | 'late';
-  /** The number of queued steps and deliveries that run before a late answer arrives. */
+  /** Number of queued steps and deliveries that run before a late answer arrives. */
   meanwhile: number;
 }
 

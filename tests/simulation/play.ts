@@ -27,8 +27,8 @@ const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * One decision asks Stripe at most four times and may need two answers. If more processes than this work on
- * the same customer, each answer may be out of date when it arrives.
+ * Maximum number of processes that may work on one customer at the same time without making answers out of date. One
+ * decision asks Stripe at most four times and may need two answers.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -36,7 +36,7 @@ const PROMPT: Fate = { lost: false, delay: 0, copies: [], together: false, crash
 
 const STRIPE_STEPS: Steps = { ...SUBSCRIPTION_STEPS, ...INVOICE_STEPS };
 const PAYING = ['refundHere', 'payOwn', 'deletePayment', 'changePayment', 'enterPayment'];
-/** Steps of staff and programs that may happen while deliveries are handled. */
+/** Kinds of steps of staff and programs that may happen while deliveries are handled. */
 const STAFF = new Set(['confirmLink', 'linkItem', ...PAYING]);
 const OUR_STEPS = new Set([...STAFF, 'dateService']);
 
@@ -48,24 +48,24 @@ export function count(tally: Tally, kind: string, times = 1): void {
 
 export class Played {
   readonly deeds: Deeds;
-  /** Ids of the events that were delivered. */
+  /** Ids of the delivered events. */
   readonly delivered = new Set<string>();
   readonly times = new Map<string, EventTimes>();
   readonly looks: Look[] = [];
   /** Whether so many processes worked at the same time that answers of Stripe may have been out of date. */
   isCrowded = false;
-  /** Stripe customers that Stripe no longer knows. */
+  /** Stripe customers that Stripe's API no longer returns. */
   readonly unknown = new Set<string>();
   readonly strays: Stray[] = [];
   /** Signed bodies by event id. */
   readonly payloads = new Map<string, string>();
-  /** Readable sentences, in order. */
+  /** Sentences that describe the history, in order. */
   readonly log: string[] = [];
   readonly faults: string[] = [];
   readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
-  /** Counts of the planned faults that happened. */
+  /** Number of planned faults that happened, by kind. */
   readonly mishaps: Tally = {};
 
   constructor(
@@ -96,7 +96,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const { hasKey, timeZone, linkByEmail } = plan;
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
-  world.history.splice(0); // sync does not handle events about new customers
+  world.history.splice(0); // Sync does not handle events about new customers.
   const base = stage.requestCount();
   const played = new Played(plan, world, setup, clock);
   const { mishaps, times, unknown } = played;
@@ -139,7 +139,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Seals the entries of a month that has ended. */
+  /** Checks that the entries of ended months are unchanged, and records those of a month that has just ended. */
   const handOver = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
     if (!played.months.isOver(today)) return;
@@ -182,7 +182,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and records whether other work ran meanwhile. Sync may then have discarded an answer. */
+  /** Does work and records whether other work ran in the meantime. Sync may then have discarded an answer. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
@@ -335,7 +335,7 @@ function isAwaited(played: Played, invoice: string): boolean {
   );
 }
 
-/** Chooses the event to replay. Objects that people changed are preferred, since conflicts are likely. */
+/** Chooses the event to replay. Objects that people changed are preferred, because conflicts are likely. */
 function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
   const { deeds, world } = played;
   const all = [...played.delivered];
@@ -364,7 +364,10 @@ class Queue {
   private depth = 0;
   private batches = 0;
 
-  /** @param begin called before each batch with its time and its size, which is at most `most` */
+  /**
+   * Creates the queue. @param begin function that is called before each batch with its time and its size, which is at
+   * most `most`
+   */
   constructor(
     private readonly most: number,
     private readonly begin: (at: number, together: number) => void,

@@ -186,7 +186,7 @@ describe('amounts paid outside of Stripe', () => {
     },
     'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
-      expect(await payment()).toMatchObject({ amount: '90.000' }); // the event does not report the 30
+      expect(await payment()).toMatchObject({ amount: '90.000' }); // The event does not report the 30.
       await scene.night();
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
@@ -303,7 +303,8 @@ describe('several customer numbers', () => {
         const { id } = atStripe.invoice(scene, named('C-2'));
         await scene.night();
         await scene.edit('invoices', id, { recheck_at: scene.now() });
-        failing(3)(scene); // in the list, when the run retrieves the customer, and when it retrieves the invoice
+        // The requests fail in the list, when the run retrieves the customer, and when it retrieves the invoice.
+        failing(3)(scene);
         await scene.night();
         await scene.edit('customers', 'C-3', { customer_number: 'C-9' });
         own()(scene);
@@ -358,7 +359,7 @@ describe('a customer that Stripe failed to return', () => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
         const draft = act.createInvoice(scene.world, { customer: 'cus_1', lines }).object;
-        failing(2)(scene); // while the run lists the drafts, and when it asks again
+        failing(2)(scene); // The requests fail while the run lists the drafts, and when it asks again.
         const failed = { status: 'completed_with_errors', failures: [['customer', 'cus_1']] };
         expect(await scene.night()).toMatchObject(failed);
         await expectLink({ linked_by: 'created' })(scene);
@@ -560,7 +561,7 @@ describe('regressions on a database', () => {
   });
 
   test('sync discards an outdated answer of Stripe about a customer', async () => {
-    await sync.run(); // handles the customers that earlier tests left
+    await sync.run(); // Handle the customers that earlier tests left.
     const { after, other, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());
@@ -572,7 +573,7 @@ describe('regressions on a database', () => {
       return answer;
     });
     await sync.run();
-    // four calls: the late decision, the call inside the mock, the event, and the repeated decision
+    // The four calls are the late decision, the call inside the mock, the event, and the repeated decision.
     expect(retrieve).toHaveBeenCalledTimes(4);
     retrieve.mockRestore();
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });

@@ -25,7 +25,7 @@ const USAGE = [
   '  --hurry         does not shrink a failing history',
 ];
 
-/** With fewer histories, an unreached block of `decide` is not a failure. */
+/** Minimum number of histories for which an unreached block of `decide` counts as a failure. */
 const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -81,7 +81,7 @@ async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wan
   const { totals, failure, unreached } = await runCampaign(
     { runs, seed, server, isPure, isCounted: isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
     (done, { deliveries, seconds }) => {
-      // Without a terminal, the bar prints a line for every ten percent.
+      // If stdout is not a terminal, the bar prints a line for every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
       if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);

@@ -5,13 +5,16 @@ import type { Plan } from './plan';
 import type { Making } from './stage';
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
-/** Returns the postal address that belongs to an e-mail index. Odd indexes have none, and null has the address of 0. */
+/**
+ * Returns the postal address that belongs to an e-mail index. Odd indexes have no postal address, and null has the one
+ * of index 0.
+ */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1
     ? null
     : { line1: `Road ${at ?? 0}`, line2: null, postal_code: '10115', city: 'Berlin', country: 'DE' };
 
-/** Merged customers have higher ids than this. */
+/** Number above which the ids of merged customers start. */
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
@@ -59,7 +62,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
   return { ours, stripeCustomers: made };
 }
 
-// Two prices are equal, so that a wrong match of items is noticed.
+// Two of the prices are equal, so that a wrong match of items is noticed.
 const PRICES = [
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },

@@ -21,7 +21,11 @@ export interface Stage {
   /** Counts deadlocks since the last call, up to a second late. Retries hide deadlocks from the rows. */
   takeDeadlocks?(): Promise<number>;
   begin(scene: Scene): Promise<void>;
-  /** @param looks collects Stripe's answers about customers */
+  /**
+   * Handles a delivery.
+   *
+   * @param looks list that collects Stripe's answers about customers
+   */
   receive(delivery: Delivery, looks: Look[]): Promise<Received>;
   reconcile(crash: Crash | undefined, looks: Look[]): Promise<Ran>;
   hands(): Hands;
@@ -77,11 +81,11 @@ export interface Hands extends Making {
   isLinkedByStaff(itemId: number): Promise<boolean>;
   deletePayment(id: number): Promise<void>;
   updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
-  /** @throws AppError if the payment does not match its invoice or its reference is taken */
+  /** Records a payment. @throws AppError if the payment does not match its invoice or its reference is taken */
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
-  /** @throws AppError on a conflict */
+  /** Links a Stripe customer as staff. @throws AppError on a conflict */
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
-  /** @throws AppError on a conflict */
+  /** Links an item as staff. @throws AppError on a conflict */
   linkItem(id: number, serviceNumber: string | null): Promise<void>;
   dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
 }
@@ -103,7 +107,7 @@ export interface NewPayment {
 /** Creates the rows that exist before a history begins. */
 export interface Making {
   makeCustomer(email: string | null): Promise<{ id: number; customer_number: string }>;
-  /** Creates a customer that was merged into this one. @returns its number */
+  /** Creates a customer that was merged into the given one. @returns its number */
   makeMerged(customer_id: number): Promise<string>;
   makeService(
     service: Pick<

@@ -8,7 +8,7 @@ import type { Stage } from './stage';
  * Sets the faults of Stripe's API in a history.
  *
  * @param unknown customers that Stripe no longer knows
- * @param meanwhile runs this number of queued steps and deliveries before a late answer arrives
+ * @param meanwhile function that runs this number of queued steps and deliveries before a late answer arrives
  */
 export function apiFaults(
   { faults, requestCount }: Pick<Stage, 'faults' | 'requestCount'>,
@@ -17,7 +17,7 @@ export function apiFaults(
   meanwhile: (count: number) => Promise<void>,
 ) {
   const base = requestCount();
-  /** Makes requests fail only for unknown customers. */
+  /** Makes requests succeed unless they concern an unknown customer. */
   const none = () => {
     faults.clear();
     const isFor = (request: RequestLogEntry) => unknown.has(request.path.split('/')[3] ?? '');
@@ -35,7 +35,10 @@ export function apiFaults(
         if (fault) faults.add({ when: [base + i], fault });
       }
     },
-    /** Until `asPlanned`, fails all requests after the first few, or all that retrieve a single object. */
+    /**
+     * Until `asPlanned` is called, makes all requests after the first few fail, or all requests that retrieve a single
+     * object.
+     */
     failing({ b, c }: Step) {
       const before = requestCount();
       const when = ({ index, path }: RequestLogEntry) =>

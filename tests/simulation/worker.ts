@@ -1,12 +1,12 @@
 import type { Orders, Reported } from './campaign';
 import { startCoverage } from './pure/coverage';
 
-// Plays a share of a campaign in its own process, on its own stage.
+// This process plays a share of a campaign on its own stage.
 
 const TELL_MS = 500;
 /**
- * Reading the coverage is slow. The next reading follows when the number of histories has grown by the factor
- * `LOOK_GROWTH`, but after at most `LOOK_AFTER` more histories.
+ * The coverage is read again when the number of histories has grown by this factor, or by `LOOK_AFTER`, because reading
+ * it is slow.
  */
 const LOOK_GROWTH = 1.5;
 const LOOK_AFTER = 5000;
@@ -19,9 +19,9 @@ const stop = () => {
   isStopped = true;
 };
 process.on('message', stop);
-process.on('disconnect', stop); // the campaign was killed
+process.on('disconnect', stop); // The campaign was killed.
 
-// V8 counts blocks only in code that is compiled after the coverage starts. The other imports must follow.
+// V8 counts blocks only in code that is compiled after the coverage starts. So the other imports must follow.
 const coverage = isCovered ? await startCoverage() : null;
 const { add, checkHistory, noTotals, seedOf } = await import('./check-history');
 const { openOwnDatabase, openStage } = await import('./database-stage');

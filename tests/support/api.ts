@@ -24,12 +24,12 @@ export interface Api {
 
 interface ApiOptions {
   env?: Record<string, string>;
-  /** Uses its own database, for tests that change the schema. */
+  /** Whether to use a separate database, for tests that change the schema. */
   withOwnDatabase?: boolean;
   withLog?: boolean;
 }
 
-/** Serves route files, or a handler, over HTTP on an empty database. */
+/** Serves route files or a handler over HTTP, on an empty database. */
 export async function openApi(
   served: Record<string, RouteModule> | Handler,
   { env = {}, withOwnDatabase = false, withLog = false }: ApiOptions = {},

@@ -1,4 +1,4 @@
-// The private key of `CERTIFICATE`, for tests only.
+// This is the private key of `CERTIFICATE`. It is used in tests only.
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/QblXK1oBQDvOYTy
 u09wdaNV3Xqn1lILOcxnC6eNve6hRANCAATj/zReJrFsoaQHY2944/qmUdf0prgJ

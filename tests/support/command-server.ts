@@ -102,7 +102,7 @@ export async function startCommandFile(name: string, args: string[], env: Variab
   let err = '';
   child.stdout.on('data', (data) => (out += data));
   child.stderr.on('data', (data) => (err += data));
-  child.stdin.on('error', () => {}); // the process may exit without reading its input
+  child.stdin.on('error', () => {}); // The process may exit without reading its input.
   child.stdin.end(input);
   const ended = once(child, 'close').then(([code]): CommandResult => ({ code, out, err }));
   return { child, err: () => err, ended };

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { openEmbedded, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
 
-// A process that keeps writing invoices with several transactions at once, until it is killed.
+// This process writes invoices with several concurrent transactions until it is killed.
 
 const { DATABASE_URL, DATA_DIR = '' } = process.env;
 const handle = DATABASE_URL ? openPostgres(DATABASE_URL) : await openEmbedded(DATA_DIR);

@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** How the server cuts a connection: it closes the connection or resets it. */
+/** How the server ends a connection: it closes the connection or resets it. */
 export type Cut = 'close' | 'reset';
 
 export interface CuttingServer {
@@ -33,11 +33,11 @@ export async function startCuttingServer(cutAt: (statement: string) => Cut | nul
     connections.push(statements);
     let received = Buffer.alloc(0);
     let isStarted = false;
-    socket.on('error', () => {}); // the connection is cut on purpose
+    socket.on('error', () => {}); // The connection is cut on purpose.
     socket.on('data', (data) => {
       received = Buffer.concat([received, data]);
       for (;;) {
-        const at = isStarted ? 1 : 0; // the first message of a connection has no type byte
+        const at = isStarted ? 1 : 0; // The first message of a connection has no type byte.
         if (received.length < at + 4) return;
         const length = at + received.readInt32BE(at);
         if (received.length < length) return;

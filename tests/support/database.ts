@@ -20,8 +20,8 @@ declare module 'vitest' {
 }
 
 /**
- * Creates a migrated, empty database in PGlite, or with a `url` on the server of TEST_DATABASE_URL. This
- * takes a second and 300 MB. Use `useDatabase` unless the test needs a second database or changes the schema.
+ * Creates a migrated, empty database in PGlite, or on the server of TEST_DATABASE_URL. This takes a second and 300 MB.
+ * Use `useDatabase` unless the test needs a second database or changes the schema.
  */
 export async function createTestDatabase(): Promise<DatabaseHandle & { url?: string }> {
   const server = inject('postgres');
@@ -95,7 +95,7 @@ async function openForWorker(): Promise<() => DatabaseHandle> {
   return () => openServer(server, name);
 }
 
-/** Size of all tables in bytes, with their deleted rows, above which truncating is the faster way to empty them. */
+/** Size of all tables in bytes, including deleted rows, above which truncating is the faster way to empty them. */
 const SMALL = 4_000_000;
 
 /** Resets a migrated database to its state after the migrations, including their rows and the sequences. */
@@ -136,7 +136,7 @@ export async function readRows<Table extends PgTable & { id: PgColumn }>(
   return db.select().from<PgTable>(table).where(where).orderBy(table.id);
 }
 
-/** @throws Error if the table has no row with this id */
+/** Reads one row. @throws Error if the table has no row with this id */
 export async function readRow<Table extends PgTable & { id: PgColumn }>(
   db: Database,
   table: Table,
@@ -180,7 +180,7 @@ export async function databaseState(db: Database) {
 export const FOREIGN =
   'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
 
-/** Backdates the migrations of a database to before the first release. */
+/** Backdates the migrations of a database to a time before the first release. */
 export async function disownMigrations(db: Database): Promise<void> {
   await db.execute(sql`update drizzle.__drizzle_migrations set created_at = 1795256665216 + id`);
 }

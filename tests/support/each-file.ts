@@ -15,7 +15,10 @@ afterAll(() => {
   }
 });
 
-/** Resets state that the product keeps per process rather than per database or runtime, by its `perProcess` name. */
+/**
+ * Functions that reset state that the product keeps per process rather than per database or runtime, by its
+ * `perProcess` name.
+ */
 const RESETS = {
   'mcp-rate': (state: { minute: number }) => Object.assign(state, { minute: 0 }),
   'schema-doubt': (state: { isDoubted: boolean }) => Object.assign(state, { isDoubted: false }),

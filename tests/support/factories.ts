@@ -63,7 +63,7 @@ export async function createStripeCustomer(db: Database, overrides: New<typeof s
   return insert(db, stripeCustomers, defaults, { ...overrides, customer_id });
 }
 
-/** Creates an active server without addresses. */
+/** Creates an active server without IP addresses. */
 export const createServer = (db: Database, overrides: New<typeof servers> = {}) =>
   insert(db, servers, { hostname: `web${next()}.example.net` }, overrides);
 

@@ -11,7 +11,7 @@ export interface Fault {
   at: number;
   /** The SQLSTATE of the error, or `DEAD` to simulate a process that sends no more statements. */
   how: string;
-  /** Fails every statement from the position on, not just one. */
+  /** Whether every statement from the position on fails, and not just one. */
   lasting?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface FaultyDatabase {
   db: Database;
   /** Clears the recorded statements and sets the next fault, if any. */
   arm(fault?: Fault): void;
-  /** The statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
+  /** Returns the statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
   passed(): string[];
   happened(): boolean;
 }
@@ -50,7 +50,11 @@ export function openFaulty(db: Database): FaultyDatabase {
   let passed: string[] = [];
   let happened = false;
 
-  /** @returns the SQLSTATE of the error that is due now, or undefined */
+  /**
+   * Notes a statement or an end of a transaction.
+   *
+   * @returns the SQLSTATE of the error that is due now, or undefined
+   */
   const pass = (what: string): string | undefined => {
     const at = passed.push(what) - 1;
     if (!fault || at < fault.at || (happened && fault.how !== DEAD && !fault.lasting)) return undefined;
@@ -173,7 +177,7 @@ export type Meaning = Record<string, string[]>;
 
 const DELETES = TABLES.toReversed().map((table) => `delete from ${table};`);
 
-/** Saves all rows. @returns a function that restores them, with their ids and timestamps */
+/** Saves all rows. @returns a function that restores the rows with their ids and timestamps */
 export async function keepScene(db: Database): Promise<() => Promise<void>> {
   const columns = await rows<{ table: string; list: string }>(
     db,
@@ -234,7 +238,7 @@ export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);
   const meant = ([key, value]: [string, unknown]): [string, unknown] => {
     if (key === 'changes') return [key, (value as Row[]).map((change) => meaningOfRow(change)).sort()];
-    // a payload is long and never changes, so compare its length
+    // A payload is long and never changes, so compare only its length.
     if (key === 'payload') return [key, String(value).length];
     if (key === 'customer_number') return [key, String(value).replace(/^K[1-9]\d*$/, 'K…')];
     if (key in REFERS) return [key, names(REFERS[key] ?? '', value)];

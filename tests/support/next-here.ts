@@ -20,7 +20,7 @@ async function open(): Promise<Handler> {
   setRuntime({ ...runtime, env: { ...runtime.env, vercel: true } });
   try {
     const server = await serveHandler(next.handle);
-    await fetch(`${server.url}/icon.svg`); // the first request runs the instrumentation
+    await fetch(`${server.url}/icon.svg`); // The first request runs the instrumentation.
     await server.close();
   } finally {
     setRuntime(runtime);

@@ -30,7 +30,10 @@ export async function assertContract(method: string, pathname: string, answer: R
   if (method !== 'HEAD') assertBody(where, response, answer.headers, await answer.text());
 }
 
-/** Lists the errors of a value against a schema, given by name or as JSON Schema. Empty if the value is valid. */
+/**
+ * Lists the errors of a value against a schema, given by name or as JSON Schema. The list is empty if the value is
+ * valid.
+ */
 export function schemaErrors(schema: string | Json, value: unknown): string[] {
   const named = typeof schema === 'string' && { $ref: `openapi#/components/schemas/${schema}` };
   return errorsOf(named || schema, value);

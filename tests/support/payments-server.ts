@@ -31,7 +31,11 @@ export function usePayments(
 
   const payments = {
     server,
-    /** @param path the rest of the path after `/api/w5t/payments` */
+    /**
+     * Sends a request.
+     *
+     * @param path the rest of the path after `/api/w5t/payments`
+     */
     call: (method: string, path = '', body?: unknown, headers?: Record<string, string>) =>
       send({ url: server.url, token }, method, path, body, headers),
 
@@ -70,8 +74,8 @@ export function usePayments(
 /**
  * Sends one request.
  *
- * @param body text, bytes and streams are sent as they are (a stream without Content-Length), the rest as JSON
- * @param headers replace the default headers; a header with an empty value is not sent
+ * @param body text, bytes and streams are sent unchanged (a stream without Content-Length), and any other value as JSON
+ * @param headers headers that replace the default ones; a header with an empty value is not sent
  */
 async function send(
   { url, token }: { url: string; token: string },
@@ -89,7 +93,7 @@ async function send(
     ...headers,
   };
   const sent = request({
-    agent: false, // the server might close a kept connection just as it is reused
+    agent: false, // The server might close a kept-alive connection just as it is reused.
     hostname,
     port,
     method,

@@ -14,7 +14,7 @@ export function openRaw(port: number, start = '', host = '127.0.0.1'): RawConnec
   const socket = connect(port, host);
   let text = '';
   socket.on('data', (chunk) => (text += chunk.toString('latin1')));
-  socket.on('error', () => {}); // a reset counts as closing
+  socket.on('error', () => {}); // A reset counts as closing.
   const closed = new Promise<number>((done) => socket.once('close', () => done(performance.now() - from)));
   if (start) socket.write(start);
   return { socket, text: () => text, closed };

@@ -101,7 +101,7 @@ export function useRunScene() {
     );
     const { open, drafts, paid } = await invoice(customer);
     expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
-    sync.later(10 * DAY); // the next run no longer lists these objects as new
+    sync.later(10 * DAY); // The next run no longer lists these objects as new.
 
     act.renewSubscription(world, renewed);
     act.cancelSubscription(world, cancelled);
@@ -360,7 +360,7 @@ export function useRunScene() {
       sync.api.faults.clear();
       const latest = sync.api.requests.at(-1)?.index ?? 0;
       if (result.status === 'completed') {
-        expect([status, named], where).toEqual([404, []]); // Stripe reports the object as gone
+        expect([status, named], where).toEqual([404, []]); // Stripe reports the object as gone.
         return result.status;
       }
       expect(result, where).toMatchObject({ status: 'completed_with_errors', failures: 1 });

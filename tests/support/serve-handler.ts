@@ -8,11 +8,11 @@ export async function serveHandler(handle: Handler): Promise<{ url: string; clos
   const server = createServer((req, res) => {
     req.url = carryParameters(req.url ?? '/');
     handle(req, res).catch((error: unknown) => {
-      res.statusCode = 599; // a handler that throws, or a response that violates the OpenAPI document, is a bug
+      res.statusCode = 599; // A handler that throws, or a response that violates the OpenAPI document, is a bug.
       res.end(JSON.stringify(String(error)));
     });
   });
-  server.keepAliveTimeout = 0; // a test that blocks the process must not find its connections closed
+  server.keepAliveTimeout = 0; // A test that blocks the process must not find its connections closed.
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   return {

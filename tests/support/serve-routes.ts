@@ -13,10 +13,10 @@ import { serveHandler } from './serve-handler';
 export type RouteModule = Record<string, unknown>;
 
 /**
- * Serves route files over real HTTP in the test process, on the test database. Checks each response against
- * the OpenAPI document. Our server answers the paths in `FAST_ROUTES`, or Next does with TEST_THROUGH=next.
+ * Serves route files over real HTTP in the test process, on the test database. Checks each response against the OpenAPI
+ * document. Our server answers the paths in `FAST_ROUTES`. If TEST_THROUGH is `next`, Next answers them.
  *
- * @param routes path to module; `[name]` stands for one path segment
+ * @param routes modules by path; `[name]` in a path stands for one segment
  */
 export async function serveRoutes(
   routes: Record<string, RouteModule>,

@@ -80,7 +80,7 @@ export class PaymentModel {
     }
   }
 
-  /** Marks our own invoices as overdue if they are past due, as the nightly run does. */
+  /** Marks our own invoices as overdue if they are past due, as the daily reconciliation does. */
   night(): void {
     for (const invoice of this.invoices.values()) {
       if (!invoice.isManaged && invoice.status === 'sent' && this.isPastDue(invoice))
@@ -199,7 +199,7 @@ const remove = fc.record({ do: fc.constant('delete' as const), target });
 const clock = fc.record({
   do: fc.constant('clock' as const),
   hours: fc.nat(24 * 14),
-  /** Whether the nightly run happens as well. */
+  /** Whether the daily reconciliation happens as well. */
   night: fc.boolean(),
 });
 

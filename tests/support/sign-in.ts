@@ -15,7 +15,7 @@ const DOOR = '/api/auth/sign-in/email';
 export interface Attempt {
   email?: string;
   password?: string;
-  /** The value of `X-Forwarded-For`. By default each attempt has a new address. */
+  /** The value of `X-Forwarded-For`. By default, each attempt has a new IP address. */
   from?: string;
   cookie?: string | undefined;
 }
@@ -52,7 +52,7 @@ export function useSignIn() {
     server,
     door: () => server.url + DOOR,
     attempt,
-    /** Tries to sign in. @returns the status, and after 429 the seconds to wait */
+    /** Tries to sign in. @returns the status as text, followed by the seconds to wait if it is 429 */
     async told(tried: Attempt = {}): Promise<string> {
       const { status, headers } = await attempt(tried);
       return status === 429 ? `429 ${headers.get('retry-after')}` : String(status);
@@ -80,7 +80,7 @@ export function useHash(hash: (...args: ScryptArgs) => void): void {
   });
 }
 
-/** Hashes as fast as possible, still with different keys for different passwords or salts. */
+/** Hashes as fast as possible. Different passwords or salts still give different keys. */
 export function quickHash(...args: ScryptArgs): void {
   const done = args[args.length - 1] as (error: Error | null, key: Buffer) => void;
   const key = crypto.createHash('sha512').update(`${args[0]}\n${args[1]}`).digest();

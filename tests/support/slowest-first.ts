@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Path patterns in the order in which test files run. Files that need the production build come late, because
- * it is built meanwhile. The slowest of them come first, so that all workers end at about the same time.
+ * Path patterns in the order in which test files run. Files that need the production build come late, because the build
+ * runs in the meantime. The slowest of them come first, so that all workers end at about the same time.
  */
 const ORDER = [
   '/simulation/',

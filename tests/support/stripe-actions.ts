@@ -23,7 +23,7 @@ import { action, emit, epochNow, newId, type World, WorldError } from '@/lib/str
 
 export * from '@/lib/stripe-local/actions';
 
-/** Changes a customer → customer.updated */
+/** Changes a customer. Emits customer.updated. */
 export const updateCustomer = action((world, id: string, patch: CustomerInput): Customer => {
   const before = liveCustomer(world, id);
   const customer = world.customers.put({ ...before, ...patch });
@@ -31,7 +31,10 @@ export const updateCustomer = action((world, id: string, patch: CustomerInput): 
   return customer;
 });
 
-/** Deletes a customer and cancels its subscriptions → customer.subscription.deleted for each, customer.deleted */
+/**
+ * Deletes a customer and cancels its subscriptions. Emits customer.subscription.deleted for each, then
+ * customer.deleted.
+ */
 export const deleteCustomer = action((world, id: string): Customer => {
   const before = liveCustomer(world, id);
   for (const subscription of [...world.subscriptions.where('customer', id)]) {
@@ -46,7 +49,10 @@ type Patchable = 'cancelAtPeriodEnd' | 'pauseCollection' | 'trialEnd' | 'latestI
 
 interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
   status?: Exclude<Subscription['status'], 'canceled'>;
-  /** The complete list: items with an id are kept, items without an id are created, missing items are removed. */
+  /**
+   * The complete list of items. Items with an id are kept, items without an id are created, and missing items are
+   * removed.
+   */
   items?: readonly (Partial<SubscriptionItem> & Partial<ItemInput>)[];
   /** The current period of every item. */
   currentPeriodStart?: number;
@@ -55,7 +61,7 @@ interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
   cancelAt?: number | null;
 }
 
-/** Changes a subscription → customer.subscription.updated, or no event if nothing changes */
+/** Changes a subscription. Emits customer.subscription.updated, or no event if nothing changes. */
 export const updateSubscription = action((world, id: string, patch: SubscriptionPatch): Subscription => {
   const before = liveSubscription(world, id);
   const { items, currentPeriodStart, currentPeriodEnd, cancelAtPeriodEnd, cancelAt, ...plain } = patch;
@@ -101,12 +107,12 @@ export const finalizeInvoice = action((world, id: string, options: { number?: st
 
 type InvoicePatch = Partial<Pick<Invoice, 'dueDate' | 'metadata'>>;
 
-/** Changes an invoice → invoice.updated */
+/** Changes an invoice. Emits invoice.updated. */
 export const updateInvoice = action((world, id: string, patch: InvoicePatch): Invoice => {
   return changeInvoice(world, invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid'), patch);
 });
 
-/** Voids an invoice → (payment_intent.canceled), invoice.updated, invoice.voided */
+/** Voids an invoice. Emits payment_intent.canceled if an intent was open, then invoice.updated and invoice.voided. */
 export const voidInvoice = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
   if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);
@@ -115,7 +121,7 @@ export const voidInvoice = action((world, id: string): Invoice => {
   return changeInvoice(world, before, patch, 'invoice.voided');
 });
 
-/** Writes off an open invoice → invoice.updated, invoice.marked_uncollectible */
+/** Writes off an open invoice. Emits invoice.updated and invoice.marked_uncollectible. */
 export const markUncollectible = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
   const markedUncollectibleAt = epochNow(world);
@@ -123,7 +129,7 @@ export const markUncollectible = action((world, id: string): Invoice => {
   return changeInvoice(world, before, patch, 'invoice.marked_uncollectible');
 });
 
-/** Deletes a draft → invoice.deleted */
+/** Deletes a draft. Emits invoice.deleted. */
 export const deleteDraftInvoice = action((world, id: string): Invoice => {
   const invoice = invoiceThatIs(world, id, 'draft');
   world.invoices.delete(id);
@@ -132,10 +138,10 @@ export const deleteDraftInvoice = action((world, id: string): Invoice => {
 });
 
 /**
- * Pays a part of the remaining amount, off Stripe or through another intent than the invoice's own
- * → (payment_intent.succeeded), invoice_payment.paid, invoice.updated
+ * Pays a part of the remaining amount, outside Stripe or through another intent than the invoice's own. Emits
+ * payment_intent.succeeded unless paid outside Stripe, then invoice_payment.paid and invoice.updated.
  *
- * @param amount less than the remaining amount
+ * @param amount an amount below the remaining amount
  */
 export const payInvoicePart = action(
   (world, id: string, amount: number, options: { offStripe?: boolean } = {}): Invoice => {
@@ -153,7 +159,7 @@ export const payInvoicePart = action(
   },
 );
 
-/** Collects a part of an invoice through a new intent → payment_intent.succeeded, invoice_payment.paid */
+/** Collects a part of an invoice through a new intent. Emits payment_intent.succeeded and invoice_payment.paid. */
 function collectPart(world: World, invoice: Invoice, amount: number): void {
   const intent = putIntent(world, invoice, {
     id: newId(world, 'pi_'),
@@ -167,7 +173,7 @@ function collectPart(world: World, invoice: Invoice, amount: number): void {
   recordPaid(world, invoice, { amountRequested: amount, payment });
 }
 
-/** Starts a bank debit, which is neither paid nor failed yet → payment_intent.processing, invoice.updated */
+/** Starts a bank debit, which is neither paid nor failed yet. Emits payment_intent.processing and invoice.updated. */
 export const beginPayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open');
   const intent = changeIntent(world, intentOf(before), { status: 'processing', lastPaymentError: null });

@@ -25,7 +25,10 @@ export function recordedEvents(): Fixture[] {
   );
 }
 
-/** Reads the invoices of recorded events and of recorded answers of Stripe's API. Leaves out previews, which have no id. */
+/**
+ * Reads the invoices of recorded events and of recorded answers of Stripe's API. Leaves out previews of invoices, which
+ * have no id.
+ */
 export function recordedInvoices(): { file: string; invoice: Json }[] {
   const folder = 'objects/invoice';
   const objects = readdirSync(join(RECORDED, folder)).map((name) => ({
@@ -41,13 +44,13 @@ export function recordedInvoices(): { file: string; invoice: Json }[] {
   );
 }
 
-/** 2026-03-15T12:00:00Z, the time of the test clock, in seconds since the epoch. */
+/** The time of the test clock, 2026-03-15T12:00:00Z, in seconds since the epoch. */
 export const NOON = 1_773_576_000;
 export const DAY = 86_400;
 
 type Json = Record<string, unknown>;
 
-/** The content of an event. `at` is in seconds after noon; other fields override those of the event. */
+/** The content of an event. `at` is in seconds after noon; all other fields override fields of the event. */
 export interface Told extends Json {
   type: string;
   object: Json;
@@ -151,7 +154,8 @@ export function signatureOf(payload: string, now: Date, secret = WEBHOOK_SECRET)
   return Stripe.webhooks.generateTestHeaderString({
     payload,
     secret,
-    timestamp: Math.floor(now.getTime() / 1000), // in seconds, although the comment on the type says milliseconds
+    // The timestamp is in seconds, although the comment on the type says milliseconds.
+    timestamp: Math.floor(now.getTime() / 1000),
   });
 }
 

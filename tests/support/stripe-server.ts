@@ -98,9 +98,9 @@ export type Fault =
   | {
       kind: 'status';
       status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
-      /** The Retry-After header, in seconds. */
+      /** Value of the Retry-After header, in seconds. */
       retryAfter?: number;
-      /** The stripe-should-retry header. */
+      /** Value of the stripe-should-retry header. */
       shouldRetry?: boolean;
     }
   /** Creates the response immediately but sends it after a delay, when it may be out of date. */
@@ -108,13 +108,13 @@ export type Fault =
   /** Creates the response immediately but sends it when the promise resolves. */
   | { kind: 'hold'; until(): Promise<void> }
   | { kind: 'reset' }
-  /** Never responds. */
+  /** No response is ever sent. */
   | { kind: 'timeout' }
   /** Responds with 200 and a body that is not JSON. */
   | { kind: 'garbage'; body?: string };
 
 export interface RequestLogEntry {
-  /** Number of the request, from 0. */
+  /** Number of the request, counted from 0. */
   index: number;
   method: string;
   path: string;
@@ -125,7 +125,7 @@ interface FaultRule {
   fault: Fault;
   /** The affected requests, by index or by a predicate. Defaults to all. */
   when?: readonly number[] | ((request: RequestLogEntry) => boolean);
-  /** Maximum number of faults from this rule. Unlimited if absent. */
+  /** Maximum number of faults from this rule. If absent, there is no limit. */
   times?: number;
 }
 

@@ -10,18 +10,25 @@ import { type Json, nulls } from '@/lib/stripe-local/render/shape';
 /** The differences between API versions in the fields of the local Stripe's objects. */
 type Shape = ReturnType<typeof shapeOf>;
 
-/** @param version an API version such as `2020-08-27` or `2026-10-28.endive` */
+/**
+ * Returns the differences of an API version.
+ *
+ * @param version an API version such as `2020-08-27` or `2026-10-28.endive`
+ */
 export function shapeOf(version: string) {
   const since = (date: string) => version.slice(0, 10) >= date;
   return {
     version,
-    /** https://docs.stripe.com/changelog/basil: periods on the items, `parent`, `payments`, no `paid`. */
+    /**
+     * Whether items have periods, and invoices have `parent` and `payments` but not `paid`:
+     * https://docs.stripe.com/changelog/basil
+     */
     basil: since('2025-03-31'),
-    /** The versions before basil in which old and new fields existed side by side. */
+    /** Whether old and new fields exist side by side, as in the last versions before basil. */
     acacia: since('2024-09-30') && !since('2025-03-31'),
-    /** `latest_charge` replaces a payment intent's `charges`. */
+    /** Whether a payment intent has `latest_charge` instead of `charges`. */
     modern: since('2022-11-15'),
-    /** `amount_paid_off_stripe`, only if expanded and never in events. */
+    /** Whether `amount_paid_off_stripe` exists. It is sent only if it is expanded, and never in events. */
     offStripeAmount: since('2026-05-27'),
   };
 }
@@ -113,7 +120,7 @@ function olderSubscription({ items, created }: Subscription, json: Json, { acaci
 
 function olderInvoice(invoice: Invoice, json: Json, { acacia, modern }: Shape): Json {
   const { status, subscription, tax } = invoice;
-  // Before basil `amount_paid` did not include payments off Stripe.
+  // Before basil `amount_paid` did not include payments outside Stripe.
   const amountPaid = invoice.amountPaid - invoice.amountPaidOffStripe;
   const lines = json.lines as { data: Json[] };
   const gone = 'amount_overpaid total_pretax_credit_amounts total_taxes';

@@ -30,7 +30,7 @@ import { renderEvent } from './stripe-versions';
 
 type Row = Record<string, unknown>;
 type Rows = Record<TableName, Row[]>;
-/** Rows, keyed by Stripe id or our number; see `toView`. */
+/** Rows by table, keyed by Stripe id or our number. See `toView`. */
 export type View = Record<TableName, Record<string, Row>>;
 
 /** A row to insert. Missing columns get their defaults. */
@@ -48,7 +48,7 @@ export interface Rule {
    * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.
    */
   orders?: number[][] | 'all';
-  /** Expected values of some rows. Null if the row must not exist. */
+  /** Expected values of some rows. Null means that the row must not exist. */
   rows?: Partial<Record<TableName, Record<string, Row | null>>>;
   /** Expected row counts of some tables. */
   counts?: Partial<Record<TableName, number>>;
@@ -79,7 +79,7 @@ interface Ground {
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
-/** Registers a test for each rule, under the name of the rule. @param common defaults for all of these rules */
+/** Registers a test for each rule, under the name of the rule. @param common default fields of all these rules */
 export function testRules(
   rules: Record<string, Rule | ((scene: Scene) => Promise<unknown>)>,
   common: Partial<Rule> = {},
@@ -173,7 +173,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       scene.later(60);
       return done;
     },
-    /** Runs the nightly reconciliation, a day later by default. */
+    /** Runs the daily reconciliation, by default a day later. */
     night: async (seconds = DAY) => {
       scene.later(seconds);
       const { status } = await ground.run(depsOf(true));
@@ -283,7 +283,7 @@ const give = (table: TableName, row: Row): Given => {
   return { table, row: { id: drawn, version: 0, ...row } };
 };
 
-/** Builds a customer. `C-1` has the address c-1@example.com. */
+/** Builds a customer. `C-1` has the e-mail address c-1@example.com. */
 export const customer = (customer_number: string): Given =>
   give('customers', {
     customer_number,

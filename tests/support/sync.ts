@@ -43,7 +43,10 @@ export function typed(events: WorldEvent[], type: string): WorldEvent {
 }
 
 interface SyncOptions {
-  /** A server with the webhook, whose database and runtime sync uses. By default, sync opens its own. */
+  /**
+   * A server with the webhook, whose database and runtime sync uses. By default, sync opens a database and a runtime of
+   * its own.
+   */
   server?: Api;
   env?: Record<string, string>;
   now?: Date;
@@ -99,7 +102,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     get world(): World {
       return get().world;
     },
-    /** The account's API over HTTP, with its faults and its request log. */
+    /** The account's API over HTTP, with its injected faults and its request log. */
     get api(): StripeLocal {
       return get().api;
     },
@@ -188,7 +191,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
         outcome,
       ]);
     },
-    /** Reconciles twice and expects no changes in the second run. @returns the changes of the first run */
+    /** Reconciles twice and expects the second run to change nothing. @returns the changes of the first run */
     async bringInSync() {
       const first = await sync.run();
       const second = await sync.run();

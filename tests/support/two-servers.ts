@@ -21,7 +21,10 @@ export async function startServerProcess(variables: Record<string, string>): Pro
   return { url: output().trim(), kill };
 }
 
-/** Runs in the separate process, which alone loads the product. Serves DATABASE_URL and prints its URL. */
+/**
+ * Runs in the separate process, the only one that loads the product. Serves the database of DATABASE_URL and prints the
+ * server's URL.
+ */
 export async function serveHere(): Promise<void> {
   const webhook = await import('@/app/api/stripe/webhook/route');
   const payments = await import('@/app/api/w5t/payments/route');
@@ -49,7 +52,7 @@ export async function sendToAny(servers: ServerProcess[], requests: Send[], atOn
         const server = servers[(i + attempt) % servers.length];
         const isTaken = await send(server?.url ?? '').then(
           ({ ok }) => ok,
-          () => false, // the connection broke, so the request may or may not have been handled
+          () => false, // The connection broke, so the request may or may not have been handled.
         );
         if (isTaken) break;
         if (attempt === 20) throw new Error('no server takes the request');

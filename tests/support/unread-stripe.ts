@@ -10,8 +10,8 @@ const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
  * Creates a Stripe account that sync has not read yet, and our customers. The Stripe customers are of four kinds, a
- * quarter each: they match by number, by the e-mail address of one customer, by an address that two customers share, or
- * not at all.
+ * quarter each: they match by number, by the e-mail address of one customer, by an e-mail address that two customers
+ * share, or not at all.
  *
  * @param objects the minimum number of objects in the account
  */

@@ -1,7 +1,10 @@
 import type { Database } from '@/db/database';
 
 interface Watch {
-  /** Called with each prepared statement outside of transactions and its values as JSON. Must call `run` to send it. */
+  /**
+   * Called with each prepared statement outside of transactions, and its values as JSON. It must call `run` to send the
+   * statement.
+   */
   statement?(text: string, run: () => Promise<unknown>, values: string): Promise<unknown>;
   /** Called before a transaction begins. */
   transaction?(): void;

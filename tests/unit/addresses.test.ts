@@ -38,11 +38,11 @@ describe('client addresses', () => {
     ['behind an IPv4-mapped proxy', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
     ['of an untrusted IPv4-mapped peer', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
     ['of an untrusted peer with an IPv6 zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
-  ])('the client address is found %s (%s, forwarded %s → %s)', (_, peer, chain, expected) => {
+  ])('the client IP address is found %s (%s, forwarded %s → %s)', (_, peer, chain, expected) => {
     expect(clientAddress(peer, chain, TRUSTED)).toBe(expected);
   });
 
-  test('forwarded addresses are ignored when no proxy is trusted', () => {
+  test('forwarded IP addresses are ignored when no proxy is trusted', () => {
     expect(clientAddress('127.0.0.1', '198.51.100.1', toNetworks([]))).toBe('127.0.0.1');
   });
 
@@ -90,7 +90,7 @@ describe('networks', () => {
     ['10.1.2.3/8', '10.9.9.9', true],
     ['10.1.2.3', '10.1.2.4', false],
     ['::ffff:10.0.0.1', '10.0.0.1', true],
-  ])('isWithin for the network %s and the address %s is %s', (entry, address, expected) => {
+  ])('isWithin for the network %s and the IP address %s is %s', (entry, address, expected) => {
     expect(isWithin(toNetworks([entry]), address)).toBe(expected);
   });
 
@@ -128,12 +128,12 @@ describe('metadata documents of OAuth clients', () => {
       );
     });
 
-  test('a host name with a public address is resolved to that address', async () => {
+  test('a host name with a public IP address is resolved to that address', async () => {
     expect(await look(['1.1.1.1'])).toBe('1.1.1.1');
     expect(await look(['1.1.1.1'], true)).toEqual([{ address: '1.1.1.1', family: 4 }]);
   });
 
-  test('a host name with a private address is refused', async () => {
+  test('a host name with a private IP address is refused', async () => {
     expect(await look(['1.1.1.1', '127.0.0.1'])).toBe('the address is not public');
     expect(await look(['169.254.169.254'], true)).toBe('the address is not public');
     expect(await look([])).toBe('the name has no address');

@@ -51,7 +51,7 @@ const paid = (amount: string, text: string) => `<TxDtls><Refs><EndToEndId>NOTPRO
 
 describe('CAMT.053', () => {
   test.each(['02', '08'] as const)(
-    'version %s gives balances, party, text and the parts of a batch',
+    'a CAMT.053 file of version %s contains balances, party, text and the parts of a batch',
     async (version) => {
       const batch = entryOf('150.00', paid('100.00', 'RE-2026-0001') + paid('50.00', 'RE-2026-0002'));
       const statement = await read(camt(version, batch));
@@ -63,7 +63,7 @@ describe('CAMT.053', () => {
     },
   );
 
-  test('a reversal and a return reason mark a returned payment, and pending entries are left out', async () => {
+  test('a CAMT.053 entry with a reversal or a return reason is a returned payment, and pending entries are left out', async () => {
     const reversed = entryOf('20.00', '', { sign: 'DBIT', more: '<RvslInd>true</RvslInd>' });
     const reason = paid('30.00', 'back').replace(
       '</TxDtls>',
@@ -113,7 +113,7 @@ describe('CAMT.053', () => {
       camt('02', entryOf('150.00', paid('1.00', 'a') + paid('2.00', 'b'))),
       'do not add up',
     ],
-  ])('a file with %s is refused with a reason', async (_, file, reason) => {
+  ])('a CAMT.053 file with %s is refused with a reason', async (_, file, reason) => {
     expect(await reasonOf(file)).toContain(reason);
   });
 });
@@ -131,7 +131,7 @@ const MT940 = `:20:STARTUMS
 `;
 
 describe('MT940', () => {
-  test('sub fields of German banks give name, account and text, and the bank code and number give the IBAN', async () => {
+  test('an MT940 file of a German bank gives name, account and text of each entry, and the IBAN of the account', async () => {
     const statement = await read(MT940);
     expect(statement).toMatchObject({ iban: OWN, currency: 'eur', opening: 1_000_000, closing: 1_129_500 });
     expect(statement.entries.map(short)).toEqual([
@@ -168,7 +168,7 @@ describe('MT940', () => {
     ],
     ['a day that does not exist', MT940.replace('2610011001', '2602300230'), 'line 5 has the date'],
     ['an unknown field', MT940.replace(':28C:', ':77:'), 'line 3 has the field :77:'],
-  ])('a file with %s is refused with its line', async (_, file, reason) => {
+  ])('an MT940 file with %s is refused with the number of the line', async (_, file, reason) => {
     expect(await reasonOf(file)).toContain(reason);
   });
 });
@@ -211,7 +211,7 @@ Konto;${OWN};GENODEF1XXX;Volksbank;01.10.2026;01.10.2026;Ada Example;${ADA};INGD
 
 describe('CSV files of banks', () => {
   test.each(Object.entries(CSV))(
-    'the file of %s gives the credit with its text and its account',
+    'the CSV file of the bank %s gives a credit with its text and account',
     async (bank, text) => {
       const { currency, entries } = await read(text);
       const credit = entries.find(({ amount }) => amount > 0);
@@ -226,7 +226,7 @@ describe('CSV files of banks', () => {
     },
   );
 
-  test('a file in Windows-1252 keeps its umlauts, and balances follow from each other in either order', async () => {
+  test('a bank’s CSV file in Windows-1252 keeps its umlauts, and its balances are checked in either order of entries', async () => {
     expect(await readStatement(Buffer.from(CSV.ING ?? '', 'latin1'))).toMatchObject({
       iban: OWN,
       opening: 820_000,
@@ -255,11 +255,11 @@ describe('CSV files of banks', () => {
     ],
     ['an open quotation mark', `${CSV.N26}\n"2026`, 'line 3 has a quotation mark'],
     ['unknown columns', 'a,b\n1,2', 'is neither CAMT.053 nor MT940 nor a CSV file of'],
-  ])('a file with %s is refused with its line', async (_, file, reason) => {
+  ])('a bank’s CSV file with %s is refused with the number of the line', async (_, file, reason) => {
     expect(await reasonOf(file)).toContain(reason);
   });
 
-  test('a file that is empty or too large is refused', async () => {
+  test('a bank file that is empty or too large is refused', async () => {
     expect(await reasonOf('')).toBe('is empty');
     expect(await reasonOf(Buffer.alloc(10_000_001, 32))).toContain('must have at most 10 MB');
   });
@@ -303,14 +303,14 @@ describe('proposals', () => {
     ['an account with a rule', credit(50_000, 'thanks', { iban: ADA }), 2, [101], true],
     ['a name and an amount', credit(50_000, 'thanks', { name: 'BOB BUILDER' }), 2, [101], false],
     ['an amount alone', credit(70_000, 'thanks'), 1, [140], false],
-  ])('%s leads to the right invoices', (_, entry, customerId, invoices, isExact) => {
+  ])('a bank credit with %s leads to the right invoices', (_, entry, customerId, invoices, isExact) => {
     const [first] = propose(entry, all);
     expect(first?.customer_id).toBe(customerId);
     expect(first?.shares.map(({ invoice_id }) => invoice_id)).toEqual(invoices);
     expect(first?.is_exact).toBe(isExact);
   });
 
-  test('a correct number wins over its neighbour, and a mistyped one is never booked without a look', () => {
+  test('a correct invoice number takes precedence over a similar one, and a mistyped number is never an exact match', () => {
     expect(propose(credit(50_000, 'RE-2026-00101'), all)[0]).toMatchObject({
       customer_id: 2,
       is_exact: true,
@@ -321,7 +321,7 @@ describe('proposals', () => {
     });
   });
 
-  test('an invoice number inside a longer number is not recognized', () => {
+  test('an invoice number inside a longer number in a bank entry is not recognized', () => {
     expect(
       propose(credit(1, '12026001009'), [customer(1, [{ id: 1, number: '202600100', amount: 1000 }])]),
     ).toEqual([]);
@@ -335,7 +335,7 @@ describe('proposals', () => {
     });
   });
 
-  test('a rule is not sure if the text names the invoice of another customer', () => {
+  test('a rule does not book a bank credit whose text names the invoice of another customer', () => {
     const [first] = propose(credit(50_000, 'RE-2026-00100', { iban: ADA }), all);
     expect(first).toMatchObject({ customer_id: 1, is_sure: false, is_exact: false });
   });
@@ -387,7 +387,7 @@ function month(seed: number) {
   return { people, entries, others };
 }
 
-test('the first proposal is right for 95 percent of the explainable bank credits of a month, and no wrong one is exact', () => {
+test('the first proposal is right for 95 percent of a month’s explainable bank credits, and no wrong one is exact', () => {
   for (const seed of [1, 2, 3]) {
     const { people, entries, others } = month(seed);
     let right = 0;
@@ -404,7 +404,7 @@ test('the first proposal is right for 95 percent of the explainable bank credits
   }
 });
 
-test('the shares and the rest of a proposal add up to the amount, and no share exceeds its invoice', () => {
+test('the shares and the rest of a bank proposal add up to its amount, and no share exceeds its invoice', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500_000 }),

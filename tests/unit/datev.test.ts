@@ -53,7 +53,7 @@ describe('the posting of an accounting entry for DATEV', () => {
     ['a refund', { ...MONEY, record: 'refund', method: 'stripe', gross: '-5' }, [], '5,00 S 1410 1360'],
     ['a used balance', { ...MONEY, record: 'balance' }, [], '119,00 H 1410 1700'],
     ['an amount paid elsewhere', { ...MONEY, record: 'paid_elsewhere' }, [], '119,00 H 1410 1590'],
-  ])('%s is posted by the accounts of its kind', (_, entry, taxes, expected) => {
+  ])('%s is posted to the DATEV accounts for its kind', (_, entry, taxes, expected) => {
     const found = posted(entry, taxes);
     expect('amount' in found && `${found.amount} ${found.side} ${found.account} ${found.contra}`).toBe(
       expected,
@@ -84,7 +84,7 @@ describe('the posting of an accounting entry for DATEV', () => {
       ],
       { leftOut: expect.stringContaining('several tax categories') },
     ],
-  ])('an entry %s is not posted, and says why', (_, entry, taxes, expected) => {
+  ])('an accounting entry %s is left out of DATEV with a reason', (_, entry, taxes, expected) => {
     expect(posted(entry, taxes)).toEqual(expected);
   });
 
@@ -93,13 +93,13 @@ describe('the posting of an accounting entry for DATEV', () => {
     ['42', '10042'],
     ['K-999999', null],
     ['ACME', null],
-  ])('the customer %s has the debtor account %s', (customer_number, account) => {
+  ])('the customer %s has the DATEV debtor account %s', (customer_number, account) => {
     const { debtor: _, ...others } = PRESETS.skr03;
     const found = posted({ customer_number }, S19, { ...others, 'debtor base': '10000' });
     expect('account' in found ? found.account : null).toBe(account);
   });
 
-  test('a posting names the document, a text of at most 60 characters, the BU key and the VAT ID', () => {
+  test('a DATEV posting contains the document number, a text of at most 60 characters, the BU key and the VAT ID', () => {
     const accounts = { ...PRESETS.skr03, 'revenue AE 0': '8000 94' };
     const entry = { ...ABROAD, invoice_number: 'R_2026 17ä', customer_name: 'x'.repeat(80), reverses: 2 };
     expect(posted(entry, [{ rate: 0, category: 'AE' }], accounts)).toMatchObject({
@@ -108,7 +108,7 @@ describe('the posting of an accounting entry for DATEV', () => {
     });
   });
 
-  test('the posting of our own cancellation names its number, and says that it cancels', () => {
+  test('the DATEV posting of our own cancellation contains its number, and says that it is a cancellation', () => {
     expect(posted({ gross: '-119', credit_note_number: 'GS-2026-0001' })).toMatchObject({
       ...{ side: 'H', document: 'GS-2026-0001', text: 'Storno Rechnung Müller GmbH' },
     });
@@ -120,11 +120,11 @@ test.each([
   ['100', '0', [{ rate: 0, category: null }]],
   ['100', '12', []],
   ['0.02', '0.00', [{ rate: 0, category: null }]],
-])('totals of %s and %s of tax have the rates %j', (subtotal, tax, expected) => {
+])('an invoice with the subtotal %s and the tax %s has the tax rates %j', (subtotal, tax, expected) => {
   expect(taxesOfTotals(subtotal, tax, [19, 7])).toEqual(expected);
 });
 
-test('a file for DATEV begins with 31 fields, and every line has the 125 columns of version 13', () => {
+test('a DATEV file begins with 31 fields, and every line has the 125 columns of version 13', () => {
   const now = new Date('2026-11-02T08:09:10.123Z');
   const header = headerLine({ ...settings, fiscal_year_month: 7 }, '2026-02', now);
   expect(header.split(';')).toHaveLength(31);
@@ -138,6 +138,6 @@ test('a file for DATEV begins with 31 fields, and every line has the 125 columns
   expect(cells.slice(0, 14)).toEqual([...start, '"Rechnung Müller GmbH"']);
 });
 
-test('a file for DATEV is in Windows-1252', () => {
+test('a DATEV file is encoded in Windows-1252', () => {
   expect(Buffer.from(toWindows1252('aÄß€ő株')).toString('hex')).toBe('61c4df806f3f');
 });

@@ -8,7 +8,7 @@ import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/aut
 import type { AppError } from '@/lib/errors';
 import { Batches } from '@/lib/store/store';
 
-/** Creates work that runs until the test opens its gate. */
+/** Creates work that continues until the test opens its gate. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -185,7 +185,7 @@ describe('delays after failed sign-ins', () => {
     expect(waits).toEqual([0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]);
   });
 
-  test('failed sign-ins of an address expire a day after the last one', () => {
+  test('failed sign-ins from an IP address expire a day after the last one', () => {
     const held = { failures: 9, wait_until: START, expires_at: at(1) };
     expect(countFailure(held, START)).toMatchObject({ failures: 10, expires_at: at(86_400) });
     expect(countFailure(held, at(1))).toMatchObject({ failures: 1, wait_until: at(1) });

@@ -15,7 +15,7 @@ beforeEach(() => {
   written = [];
 });
 
-/** The limit of lines waits a second. Only these tests fake the clock, because loading a module also uses timers. */
+/** The line limit lasts one second. Only these tests fake the clock, because loading a module also uses timers. */
 function fakeClock(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => {

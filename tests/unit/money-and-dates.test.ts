@@ -157,7 +157,7 @@ describe('dates', () => {
     ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
     ['2026-03-15', 'Pacific/Kiritimati', '2026-03-14T10:00:00.000Z'],
     ['2026-03-15', 'Pacific/Pago_Pago', '2026-03-15T11:00:00.000Z'],
-    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // daylight saving time skips midnight
+    ['2026-04-24', 'Africa/Cairo', '2026-04-23T22:00:00.000Z'], // Daylight saving time skips midnight on this day.
   ])('the day %s begins in the time zone %s at %s', (date, timeZone, expected) => {
     expect(startOfDay(date, timeZone).toISOString()).toBe(expected);
   });

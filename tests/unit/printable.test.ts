@@ -5,7 +5,7 @@ import { toPrinted, unprintable } from '@/lib/printable';
 /** Marks and invisible characters of the font that no name contains. */
 const SPECIAL = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
 
-test('the printable characters are those of both fonts of documents', async () => {
+test('the printable characters are those that both fonts of documents contain', async () => {
   const { regular, bold } = await loadFonts();
   const printed = Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => {
     const character = String.fromCodePoint(code);

@@ -69,12 +69,12 @@ describe('the tax category of a Stripe line', () => {
     expect(taxes).toMatchObject([{ category, net: '100.000', rate: lines[0]?.tax_rate }]);
   });
 
-  test('a tax that rounds to zero keeps its rate', () => {
+  test('a Stripe line whose tax rounds to zero keeps its tax rate', () => {
     const { lines, problems } = printed([{ amount: '0.02', taxes: [{ ...VAT, amount: '0.00' }] }]);
     expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
   });
 
-  test('a line with the amount zero and no tax has the tax category of the other lines', () => {
+  test('a Stripe line with the amount zero and no tax has the tax category of the other lines', () => {
     const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
     const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
     expect(problems).toEqual([]);
@@ -88,17 +88,17 @@ describe('the tax category of a Stripe line', () => {
     ['two reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
     ['reverse charge at home', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
     ['a tax that is not its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
-  ])('a Stripe line with %s cannot be expressed', (_, taxes, problem) => {
+  ])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem) => {
     expect(printed([{ amount: '100.00', taxes }]).problems.join(' ')).toContain(problem);
   });
 
-  test('a Stripe line without a description cannot be expressed', () => {
+  test('an e-invoice cannot express a Stripe line without a description', () => {
     expect(printed([{ amount: '100.00', description: ' ' }]).problems).toEqual([
       'Line 1 has no description (BR-25)',
     ]);
   });
 
-  test('the taxes of a rate are added up as Stripe rounded them', () => {
+  test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
     const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
     expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
   });
@@ -119,7 +119,7 @@ describe('the amounts of a Stripe line', () => {
       10,
     ],
   ])(
-    'quantity, price and discount result in the net amount with %s',
+    'quantity, price and discount of a Stripe line result in its net amount with %s',
     (_, line: Line, quantity, price, discount) => {
       const { lines } = printed([line]);
       const [first] = lines;
@@ -129,12 +129,12 @@ describe('the amounts of a Stripe line', () => {
     },
   );
 
-  test('a quantity that does not divide the amount stands in the text', () => {
+  test('a quantity of a Stripe line that does not divide the amount is moved to the text', () => {
     const { lines } = printed([{ amount: '10.00', quantity: '3' }]);
     expect(lines).toMatchObject([{ text: 'Hosting (Quantity 3)', quantity: '1', unit_price: '10.000' }]);
   });
 
-  test('the period of a line ends on its last day', () => {
+  test('the period of a Stripe line ends on its last day', () => {
     const { lines } = printed([
       { amount: '1.00', period: ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'] },
       { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },
@@ -143,7 +143,7 @@ describe('the amounts of a Stripe line', () => {
   });
 });
 
-test('only addresses at Stripe count as links of an invoice', () => {
+test('only URLs at Stripe count as links of a Stripe invoice', () => {
   const invoice_pdf = 'https://pay.stripe.com/invoice/acct_1/pdf';
   expect(toInvoiceLinks({ invoice_pdf, hosted_invoice_url: 'https://stripe.com.example/i' })).toEqual({
     pdf: invoice_pdf,

@@ -49,7 +49,7 @@ describe('objects in the shape of an API version', () => {
       expect(sub.current_period_end).toBe(periodEnd);
       expect(firstItem(sub)).not.toHaveProperty('current_period_end');
       const inv = render(invoice, version);
-      // Before basil, amount_paid leaves out payments outside Stripe.
+      // Before basil, `amount_paid` does not include payments outside Stripe.
       const amounts = { amount_due: 1190, amount_paid: 1000, amount_remaining: 190, tax: 190 };
       const links = { subscription: made.id, charge: invoice.charge, payment_intent: invoice.paymentIntent };
       expect(inv).toMatchObject({ ...links, ...amounts, paid: true, paid_out_of_band: true });

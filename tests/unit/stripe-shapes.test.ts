@@ -221,7 +221,7 @@ describe('the lines of an invoice of any API version', () => {
     has_more,
   });
 
-  test('a line has its description, period, quantity, amount and discount', () => {
+  test('an invoice line from Stripe has its description, period, quantity, amount and discount', () => {
     const discounted = { ...line, discount_amounts: [{ amount: 100 }, { amount: 50 }] };
     expect(map({ data: [discounted], has_more: false })).toMatchObject({
       isComplete: true,
@@ -243,21 +243,21 @@ describe('the lines of an invoice of any API version', () => {
       { rate: '19', type: 'vat', inclusive: false },
     ],
     ['inclusive taxes', { taxes: [{ ...newer, tax_behavior: 'inclusive' }] }, { inclusive: true }],
-  ])('a line takes its tax from %s', (_, reported, expected) => {
+  ])('an invoice line from Stripe takes its tax from %s', (_, reported, expected) => {
     expect(taxOf(reported)).toMatchObject([{ amount: '1.90', ...expected }]);
   });
 
-  test('a tax has no rate if several rates lead to its amount', () => {
+  test('a tax of a Stripe line has no rate if several rates lead to its amount', () => {
     expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
   });
 
-  test('lines have the same hash in every API version', () => {
+  test('the lines of a Stripe invoice have the same hash in every API version', () => {
     const hashOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.hash;
     expect(hashOf({ taxes: [newer] })).toBe(hashOf({ tax_amounts: [older] }));
     expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));
   });
 
-  test('twelve lines have the same hash as the ten that Stripe shows of them', () => {
+  test('twelve lines of a Stripe invoice have the same hash as the ten lines that Stripe shows', () => {
     const [shown, all] = [map(list(10, true)), map(list(12, false))];
     expect([shown?.isComplete, all?.isComplete]).toEqual([false, true]);
     expect(shown?.hash).toBe(all?.hash);
@@ -265,7 +265,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(shown?.hash).not.toBe(map(list(10, false))?.hash);
   });
 
-  test('an invoice without a list of lines has unknown lines', () => {
+  test('a Stripe invoice without a list of lines has unknown lines', () => {
     expect(map({ invoiceitems: [], subscriptions: [] })).toBeNull();
   });
 });

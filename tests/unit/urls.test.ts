@@ -67,7 +67,7 @@ test.each([
   ],
   ['postgres://u:p&w@h/d', ''],
   ['postgres://u:p&pgbouncer=1@h/d', ''],
-])('the database address %s is sent to the server with the parameters %j', (given, kept) => {
+])('the database URL %s is sent to the server with the parameters %j', (given, kept) => {
   expect(serverUrl(given)).toBe(given.split('?')[0] + kept);
 });
 
@@ -105,7 +105,7 @@ test.each([
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
-test('a POST to the root path is answered with the address of the MCP endpoint', async () => {
+test('a POST to the root path is answered with the URL of the MCP endpoint', async () => {
   const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
   const answer = proxy(new NextRequest('https://admin.example.com/', post));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);

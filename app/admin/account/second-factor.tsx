@@ -19,7 +19,10 @@ import {
 
 const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
-/** Shows the actions for the person's authenticator app. @param isRequired whether all staff must use one */
+/**
+ * Shows the actions for the person's authenticator app. @param isRequired whether all staff must use an authenticator
+ * app
+ */
 export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();
   const [codes, setCodes] = useState<string[]>();
@@ -204,7 +207,8 @@ export function Passkeys({ passkeys }: { passkeys: { id: string; name: string; a
           ask={async (password, form) => {
             const begun = await startPasskey(password);
             if ('problem' in begun) return begun.problem;
-            const { makePasskey } = await import('./make-passkey'); // loaded on demand, since few people add a passkey
+            // Load this on demand, because few people add a passkey.
+            const { makePasskey } = await import('./make-passkey');
             const made = await makePasskey(begun.options);
             if ('problem' in made) return made.problem;
             const kept = await storePasskey(String(form.get('name') ?? ''), made.response);

@@ -20,7 +20,7 @@ const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?
 
 const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
 
-/** Books an entry as it was proposed. The form's flag remembers the account of the other party. */
+/** Books an entry as proposed. A check box of the form also remembers the other party's account. */
 export const accept = staffFormAction({
   role: 'staff',
   input: [rowId, rowId, rowId, shares],
@@ -82,7 +82,7 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Marks an entry as no payment of a customer, or opens it again. */
+/** Marks an entry as not being a customer's payment, or reopens it. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],
@@ -92,7 +92,7 @@ export const explain = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Ignores all outgoing entries of a statement that return nothing. */
+/** Ignores all outgoing entries of a statement that do not return a payment. */
 export const ignoreOut = staffAction({
   role: 'staff',
   input: [rowId],

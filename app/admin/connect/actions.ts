@@ -5,7 +5,7 @@ import { checkConnection } from '@/lib/http/oauth/check-connection';
 import { issueAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Tests whether each known MCP client can connect to the server's public address. */
+/** Tests whether each known MCP client can connect to the server's public URL. */
 export const check = staffAction({
   role: 'staff',
   input: [],

@@ -8,7 +8,7 @@ import { CopyTextButton } from '../_components/forms/secret';
 
 interface Props {
   connections: Connection[];
-  /** Issues a token for a client. Undefined if the signed-in person must not issue tokens. */
+  /** Issues a token for a client. Undefined if the signed-in person is not allowed to issue tokens. */
   issue?: ((client: string) => Promise<{ token: string }>) | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 import { LANGUAGES } from '../_components/records/customer-facts';
 
-/** Returns a customer by id, or the customer that it was merged into. Null if it does not exist. */
+/** Returns a customer by id, or the customer that it was merged into. Returns null if it does not exist. */
 export const readCustomer = (db: Runtime['db'], id: number) => getCustomerDetails(db, { id });
 
 /** The form fields of a customer. */

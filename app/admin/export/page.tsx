@@ -83,7 +83,7 @@ interface Props {
   fields: SelectField[];
   /** Text of the button that sends the form. */
   submit?: string;
-  /** What the form shows on this page after it was sent. Without it, the form downloads a file. */
+  /** Content to show after the form was sent. If absent, the form downloads a file. */
   result?: ReactNode;
   children?: ReactNode;
 }

@@ -64,14 +64,17 @@ type Answer = { id: string } | { problem: string };
 
 const BROKEN = 'The upload was interrupted: try again.';
 
-/** Uploads a file, or returns a problem if the file is too large. @param onPercent gets the progress, 0 to 100 */
+/**
+ * Uploads a file, or returns a problem if the file is too large. @param onPercent called with the progress, from 0 to
+ * 100
+ */
 function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {
     const problem = `${file.name} is larger than ${MAX_UPLOAD_BYTES / 1e6} MB: import it with npm run import -- ${kind} FILE.csv.`;
     return Promise.resolve({ problem });
   }
   return new Promise((resolve) => {
-    const request = new XMLHttpRequest(); // fetch does not report upload progress
+    const request = new XMLHttpRequest(); // `fetch` does not report upload progress.
     request.open('POST', `${UPLOAD_PATH}?${new URLSearchParams({ kind, name: file.name })}`);
     request.responseType = 'json';
     request.upload.onprogress = ({ loaded, total }) => onPercent((100 * loaded) / total);

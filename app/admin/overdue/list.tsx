@@ -140,7 +140,7 @@ interface Reminded {
   reminder_level: number | null;
 }
 
-/** Names the last reminder about unpaid invoices. Empty without one. */
+/** Returns the number and date of a customer's last reminder. Returns '' if no reminder was recorded. */
 export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
   last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
 
@@ -215,7 +215,7 @@ const REMINDER_COLUMNS: Column<Reminder>[] = [
   },
 ];
 
-/** Links the views of what customers owe, and shows the tasks about them. */
+/** Shows links to the views of what customers owe, and the tasks about lost disputes. */
 export async function OverdueViews({ current }: { current: 'customers' | 'invoices' | 'reminders' }) {
   const { db } = await getRuntime();
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as

@@ -21,7 +21,7 @@ import { Nothing, Page, Section, staffPage } from '../_components/page/staff-pag
 
 export const metadata = { title: 'Reports' };
 
-/** Shows the reports of one currency: as pictures, and as tables whose numbers lead to the rows that they count. */
+/** Shows the reports of one currency as charts, and as tables whose numbers link to the counted rows. */
 export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   const today = toCalendarDate(now(), timeZone);
   const months = REPORT_MONTHS.find((count) => String(count) === search.get('months')) ?? REPORT_MONTHS[0];
@@ -75,7 +75,7 @@ export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
 interface ShownReport {
   title: string;
   text: string;
-  /** The column that the picture shows. */
+  /** The column that the chart shows. */
   picture: string;
   labels: Record<string, string>;
   /** Returns the address of the rows that a number sums. Null if only the sum is stored. */
@@ -90,7 +90,7 @@ const POSTED: Record<string, string> = {
   received_net: 'received',
 };
 
-/** The customers that a column of recurring revenue counts, as the filter `mrr` of the customers names them. */
+/** Value of the customer list's filter `mrr` for each column of the report on recurring revenue. */
 const MRR_KINDS: Record<string, string> = {
   mrr: 'paying',
   customers: 'paying',

@@ -128,6 +128,6 @@ export const demand = staffAction({
   done: (_done, isRequired) => `/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`,
 });
 
-/** Returns the address of a person's page, or of the list if the login no longer exists. */
+/** Returns the URL of a person's page, or of the list if the login no longer exists. */
 const pageOf = (id: string, notice: string) =>
   `/admin/staff${notice === 'not_found' ? '' : `/${encodeURIComponent(id)}`}?notice=${notice}`;

@@ -19,7 +19,7 @@ export const GIVEN_PASSWORD: FormField = {
   maxLength: 128,
 };
 
-/** The sentence for each outcome of an action, by the outcome's code in the address. */
+/** The sentence for each outcome of an action, by the outcome's code in the URL. */
 export const STAFF_OUTCOMES = {
   done: {
     role: 'The role is changed and takes effect at once.',

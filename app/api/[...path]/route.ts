@@ -1,4 +1,4 @@
 import { answerUnknownPath, everyMethod } from '@/lib/http/messages';
 
-// Answers an unknown path below /api with a JSON error, because its clients are programs.
+// Answer an unknown path below /api with a JSON error, because its clients are programs.
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = everyMethod(answerUnknownPath);

@@ -19,7 +19,7 @@ export const metadata: Metadata = {
 };
 
 export default async function ApiReferencePage() {
-  await connection(); // renders on request, because the server's address is not known during the build
+  await connection(); // Render on request, because the server's URL is not known during the build.
   const env = readEnv();
   return (
     <>

@@ -48,11 +48,11 @@ export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: Ab
     deepLinking: true,
     displayRequestDuration: true,
   });
-  // Swagger UI itself reads the address only once, at the start.
+  // Swagger UI itself reads the URL only once, at the start.
   window.addEventListener('hashchange', () => openOperation(root, ui.getSystem()), { signal: leaving });
 }
 
-/** Opens the operation in the address's fragment, such as `#/Payments/listPayments`. */
+/** Opens the operation in the URL's fragment, such as `#/Payments/listPayments`. */
 function openOperation(root: HTMLElement, { layoutActions }: System): void {
   const [, tag, operation] = decodeURIComponent(window.location.hash).split('/');
   if (!tag || !operation) return;
@@ -87,7 +87,7 @@ function labelled(Field: React.ElementType, { React: { createElement: h } }: Sys
   return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
 }
 
-/** Lays out Swagger UI's parts to fit our page. The default layout adds a title, a main element and a server choice. */
+/** Arranges Swagger UI's parts to fit our page. The default layout adds a title, a main element and a server choice. */
 function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
   const part = (name: string, props = {}) => h(getComponent(name, true), props);
   return h(
@@ -108,7 +108,7 @@ function AuthorizationDialog({ React, authActions, authSelectors, getComponent }
   React.useLayoutEffect(() => {
     const node = dialog.current;
     node?.showModal();
-    return () => node?.close(); // returns the focus to the element that opened the dialog
+    return () => node?.close(); // Return the focus to the element that opened the dialog.
   }, [React]);
 
   const schemes = authSelectors

@@ -8,7 +8,7 @@ import { HIDES_TEXT, READ_TEXTS } from '../../_components/scope-texts';
 
 interface Props {
   action(form: FormData): Promise<void>;
-  /** Query of the page's address, signed by the OAuth provider. */
+  /** Query of the page's URL, signed by the OAuth provider. */
   query: string;
   scopes: ReadScope[];
 }

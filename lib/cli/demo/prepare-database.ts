@@ -27,12 +27,13 @@ import { showStates } from './show-states';
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = worldOf(env);
   await requireOwnDatabase(env, settings.staffEmail);
-  makeDataDir(env.dataDir); // also needed with DATABASE_URL, for the demo's other files
+  makeDataDir(env.dataDir); // The demo's other files need the folder even with DATABASE_URL.
   keepPrivate(env.dataDir);
-  await migrateServer(env); // does nothing for an embedded database, which `openDatabase` migrates
+  await migrateServer(env); // This does nothing for an embedded database, which `openDatabase` migrates.
   const { db, close } = await openDatabase(env);
   try {
-    await prepareStaffUser({ db, ...runtime }, settings); // must be the first write, because `findForeign` looks for it
+    // This must be the first write, because `findForeign` looks for it.
+    await prepareStaffUser({ db, ...runtime }, settings);
     const fresh = !(await hasCustomers(db));
     if (fresh) {
       console.log('Filling the empty database with sample data …');
@@ -121,7 +122,7 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
     (await holds(tx, tables)) &&
     (await holds(
       tx,
-      // The first row that a demo writes into an empty database.
+      // Entry in the audit log that the demo's first write adds to an empty database.
       sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
         and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`,
     ));
@@ -146,7 +147,7 @@ async function findUsedTable(tx: Database): Promise<string | null> {
           where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
       order by 1`,
   );
-  await tx.execute(sql`set local row_security = off`); // fail instead of silently skipping rows that a policy hides
+  await tx.execute(sql`set local row_security = off`); // Fail instead of silently skipping rows that a policy hides.
   for (const { name } of tables) {
     if (await holds(tx, sql`exists (select from ${sql.raw(name)})`)) return name;
   }

@@ -15,7 +15,7 @@ const settings = z.object({
   stripeSecretKey: z.string(),
   staffEmail: z.string(),
   staffPassword: z.string(),
-  /** Address of the running demo's local Stripe. Null if no demo runs, or if it uses the user's Stripe account. */
+  /** URL of the running demo's local Stripe. Null if no demo runs, or if it uses the user's Stripe account. */
   stripeLocalUrl: z.string().nullable(),
 });
 
@@ -66,8 +66,9 @@ function newSettings(randomBytes: (size: number) => Buffer): DemoSettings {
 /**
  * Reads the environment, with a demo's defaults for variables that are not set.
  *
- * @returns `env`: the parsed settings. `settings`: those of demo.json. `variables`: the environment variables for the
- * server. `ownStripe`: true if the demo runs a local Stripe, false if the environment configures a Stripe account.
+ * @returns `env`: the parsed variables. `settings`: the settings in demo.json. `variables`: the environment variables
+ *   for the server. `ownStripe`: true if the demo runs a local Stripe, false if the environment configures a Stripe
+ *   account.
  * @throws StartError with one sentence per wrong variable
  */
 export function readDemoEnv() {

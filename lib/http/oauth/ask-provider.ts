@@ -11,7 +11,7 @@ interface Asked {
   form?: URLSearchParams;
   json?: unknown;
   /**
-   * The client's headers. The address in them counts towards rate limits, and the cookie identifies the signed-in
+   * The client's headers. The IP address in them counts towards rate limits, and the cookie identifies the signed-in
    * person.
    */
   headers: Pick<Headers, 'get'>;
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /**
- * Calls better-auth's OAuth provider with the client's address. Sends the client's cookie only to authorize and
+ * Calls better-auth's OAuth provider with the client's IP address. Sends the client's cookie only to authorize and
  * consent.
  */
 export async function askProvider(runtime: Runtime, asked: Asked): Promise<Response> {

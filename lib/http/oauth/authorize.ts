@@ -122,7 +122,7 @@ function errorOf(to: URL): string | null {
 /**
  * Redirects to the page that explains the error.
  *
- * @param asked parameters of the request; with them the page can offer a link back to the client
+ * @param asked parameters of the request, with which the page can offer a link back to the client
  */
 function refuse(error: string, asked?: URLSearchParams): Response {
   const query = new URLSearchParams({ error });
@@ -138,20 +138,20 @@ function seeOther(location: string): Response {
 }
 
 interface Decision {
-  /** The query of the consent page's address without its `?`, signed by the provider. */
+  /** The query of the consent page's URL without its `?`, signed by the provider. */
   query: string;
-  /** Empty if the person denies access. */
+  /** The scopes that the person grants. Empty if the person denies access. */
   scopes: ReadScope[];
   hidesPersonalData: boolean;
 }
 
 /**
- * Passes the decision of a member of staff to the provider. The provider checks only the session. So a person
- * who must first change a password or set up a second factor is refused here.
+ * Passes the decision of a member of staff to the provider. The provider checks only the session. So a person who must
+ * first change a password or set up a second factor is refused here.
  *
- * @param headers with the session's cookie
- * @returns the address to redirect to: the client's address with a code or `access_denied`, or the page that
- *   explains why the decision was refused
+ * @param headers request headers with the session's cookie
+ * @returns the URL to redirect to: the client's redirect URL with a code or `access_denied`, or the page that explains
+ *   why the decision was refused
  */
 export async function decideConsent(
   runtime: Runtime,

@@ -31,8 +31,8 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
- * Checks whether each kind of client can connect through the public address. The trial of a client runs up to the
- * sign-in page, then continues with a token that is valid for a minute. It stops at its first failure.
+ * Checks whether each kind of client can connect through the public URL. The trial of a client runs up to the sign-in
+ * page, then continues with a token that is valid for a minute. It stops at its first failure.
  *
  * @param userId the member of staff who runs the check
  * @returns the problem that affects every client; if it is null, the result of each client
@@ -90,7 +90,7 @@ function unreachable(error: unknown): string {
 }
 
 /**
- * Removes the trial's token and client. A client with a metadata document stays, since people may use it. If no
+ * Removes the trial's token and client. A client with a metadata document stays, because people may use it. If no
  * person authorizes it, it is deleted after an hour.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {

@@ -89,7 +89,7 @@ async function registerByHand(trial: Trial): Promise<null> {
 /** The code challenge of the example in RFC 7636. */
 const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** The User-Agent of a browser, because a browser opens the authorization address for the client. */
+/** The User-Agent of a browser, because a browser opens the authorization URL for the client. */
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
 /** Starts an authorization request up to the sign-in page. It stops there, so no code is issued. */
@@ -213,7 +213,7 @@ const TIMEOUT_MS = 5000;
 
 type Answer = Promise<Response>;
 
-/** Requests an address as a client would, with a timeout of five seconds and without following redirects. */
+/** Requests a URL as a client would, with a timeout of five seconds and without following redirects. */
 function getFrom(url: string, userAgent: string): Answer {
   const headers = { 'user-agent': userAgent };
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });

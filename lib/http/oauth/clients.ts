@@ -6,7 +6,7 @@ export interface ClientTraits {
   name: string;
   /** How the client is registered: by the metadata document at this URL, by itself, or by an admin. */
   registers: { document: string } | 'itself' | 'by hand';
-  /** Whether the client calls from its vendor's servers, which reach only public https addresses. */
+  /** Whether the client calls from its vendor's servers, which reach only public https URLs. */
   isHosted: boolean;
   redirect: string;
   /** How the client writes `resource` (RFC 8707). */
@@ -17,14 +17,14 @@ export interface ClientTraits {
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
 }
 
-/** Returns `resource` as the client sends it. Null if it does not send `resource`. */
+/** Returns `resource` as the client sends it. Returns null if it does not send `resource`. */
 export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'publicUrl'>): string | null {
   const own = resourceOf(env);
   const written = { exact: own, slash: `${own}/`, origin: new URL(own).origin, none: null };
   return written[resource];
 }
 
-/** The traits of most clients: they run on a person's own machine and send what the official SDK sends. */
+/** The traits of most clients: they run on a person's own machine and send the same as the official SDK. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
 /** Clients as of autumn 2026. Values come from their docs, source or metadata, otherwise from the official SDK. */
@@ -80,7 +80,7 @@ export const CLIENTS: ClientTraits[] = [
     userAgent: 'node',
     registers: 'itself',
     redirect: 'http://localhost:7777/oauth/callback',
-    resource: 'origin', // sent by older releases; the current release sends the exact address
+    resource: 'origin', // Older releases send the origin. The current release sends the exact URL.
   },
   {
     ...USUAL,

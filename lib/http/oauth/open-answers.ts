@@ -28,7 +28,7 @@ export function openError(
 /**
  * Runs work and returns its response. An error becomes an OAuth error.
  *
- * @param codeOf chooses the error code by HTTP status
+ * @param codeOf function that chooses the error code by HTTP status
  */
 export function openAnswer(
   work: (runtime: Runtime) => Response | Promise<Response>,

@@ -17,7 +17,7 @@ const publicPostRoute = (answer: (request: Request) => Promise<Response>) => ({
   OPTIONS: preflight,
 });
 
-/** `/api/auth/oauth2/…` */
+// Handlers of the endpoints below `/api/auth/oauth2/`.
 export const tokenRoute = publicPostRoute(answerToken);
 export const revokeRoute = publicPostRoute(answerRevoke);
 export const registerRoute = publicPostRoute(answerRegister);
@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the paths of metadata documents to their issuer's path. Besides our own issuer, these are issuers that
- * older clients derive from the MCP server's address or origin. RFC 8414 and OpenID define the paths.
+ * Maps the paths of metadata documents to their issuer's path. Besides our own issuer, these are issuers that older
+ * clients derive from the MCP server's URL or origin. RFC 8414 and OpenID define the paths.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

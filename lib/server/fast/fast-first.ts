@@ -110,7 +110,7 @@ async function sendResponse(
       bytes = await compress(bytes, { level: FAST_LEVEL });
     }
   }
-  response.write(bytes); // not end(bytes), which would set Content-Length; Next sends chunks
+  response.write(bytes); // Do not use `end(bytes)`, which would set Content-Length. Next sends chunks.
   response.end();
 }
 

@@ -96,7 +96,7 @@ export function putInvoice(
  * then invoice.updated and invoice.finalized. If nothing is due, invoice.paid and invoice.payment_succeeded follow.
  * Otherwise invoice.sent follows if the customer pays on their own.
  *
- * @param options.number replaces the customer's next invoice number
+ * @param options.number number that replaces the customer's next invoice number
  */
 export const finalizeInvoice = action((world, id: string, options: { number?: string } = {}): Invoice => {
   const before = invoiceThatIs(world, id, 'draft');

@@ -16,7 +16,7 @@ import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
 export type RefundInput = Paid & {
-  /** Minor units. Defaults to the amount of the charge that is not refunded yet. */
+  /** Amount in minor units. Defaults to the amount of the charge that is not refunded yet. */
   amount?: number;
   status?: 'pending' | 'requires_action' | 'succeeded';
   reason?: Refund['reason'];
@@ -85,7 +85,10 @@ export const settleRefund = action(
   },
 );
 
-/** Returns the amount of a payment that can still be refunded. 0 if it has a dispute that is more than an inquiry. */
+/**
+ * Returns the amount of a payment that can still be refunded. The amount is 0 if the payment has a dispute that is more
+ * than an inquiry.
+ */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
 }
@@ -99,7 +102,7 @@ function isChargedBack(world: World, { latestCharge }: Collected): boolean {
 }
 
 type DisputeInput = Paid & {
-  /** Minor units. Defaults to the amount that is neither refunded nor disputed yet. */
+  /** Amount in minor units. Defaults to the amount that is neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
   /** True if the bank only inquires and withdraws no money yet. */
@@ -136,7 +139,7 @@ function putDispute(
   paid: Paid & { amount?: number },
   given: Pick<Dispute, 'reason' | 'status' | 'evidenceDueBy'>,
 ): Dispute {
-  // A bank may also dispute a refunded amount, since it may not have received the refund yet.
+  // A bank may also dispute a refunded amount, because it may not have received the refund yet.
   const leftOf = ({ amountReceived, latestCharge }: Collected) =>
     amountReceived - disputedOf(world, latestCharge);
   const intent = collectedPayment(world, paid, leftOf, paid.amount);
@@ -227,7 +230,10 @@ function moved(world: World, amount: number): DisputeTransaction {
 interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | 'reason'>> {
   invoice: string;
   amount: number;
-  /** With `balanceAmount` and `outOfBandAmount`, must equal the part of `amount` that was already paid. */
+  /**
+   * Amount to refund. Together with `balanceAmount` and `outOfBandAmount`, it must equal the part of `amount` that was
+   * already paid.
+   */
   refundAmount?: number;
   balanceAmount?: number;
 }
@@ -303,7 +309,7 @@ export function refundableOf(world: World, invoice: Invoice): number {
   return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
 }
 
-/** Refunds an amount from one or more charges, since an invoice may have several payments. */
+/** Refunds an amount from one or more charges, because an invoice may have several payments. */
 function refundParts(world: World, invoice: Invoice, amount: number): CreditNote['refunds'] {
   const all = refundableOf(world, invoice);
   if (amount > all)

@@ -4,19 +4,21 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /** Pays out what moved from the first time until before the second, in seconds. Defaults to everything. */
+  /**
+   * Time in seconds from which movements are paid out. `until` is exclusive. By default, all movements are paid out.
+   */
   from?: number;
   until?: number;
   created?: number;
-  /** Minor units of a payout that a person makes. Without it, the payout is automatic and contains all movements. */
+  /** Amount in minor units of a manual payout. If absent, the payout is automatic and contains all movements. */
   amount?: number;
 }
 
 const DAY = 86_400;
 
 /**
- * Pays out the balance. The amount is negative if refunds and disputes exceed the charges. It emits no event, since no
- * webhook of the service asks for those of payouts.
+ * Pays out the balance. The amount is negative if refunds and disputes exceed the charges. Emits no event, because our
+ * webhook does not subscribe to events about payouts.
  */
 export function payOut(world: World, input: PayoutInput = {}): Payout {
   const { currency = 'eur', created = epochNow(world) } = input;
@@ -29,7 +31,7 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
     ...{ object: 'balance_transaction', id: newId(world, 'txn_'), created, type: 'payout', payout: id },
     ...{ amount: -amount, fee: 0, currency, description: 'STRIPE PAYOUT', source: id },
   });
-  // Stripe names the day of arrival by its midnight in UTC.
+  // Stripe gives the arrival date as the time of its midnight in UTC.
   const arrivalDate = Math.floor(created / DAY + 2) * DAY;
   return world.payouts.put({
     ...{ object: 'payout', id, created, amount, currency, arrivalDate, status: 'paid', failureCode: null },
@@ -37,13 +39,13 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
   });
 }
 
-/** Lets the bank refuse a payout, even days after it was paid. The next payout contains its money. */
+/** Makes the bank refuse a payout, even days after it was paid. The next payout contains its money. */
 export function failPayout(world: World, id: string): Payout {
   const payout = getFrom(world, 'payout', id);
   return world.payouts.put({ ...payout, status: 'failed', failureCode: 'account_closed' });
 }
 
-/** Lists what moved the balance and is in no payout yet, oldest first. */
+/** Lists the movements of the balance that are in no payout yet, oldest first. */
 function listMovements(world: World, { currency, from = 0, until = Number.POSITIVE_INFINITY }: PayoutInput) {
   const refunds = [...world.refunds.values()].flatMap((refund): Movement[] => {
     const { created, amount, id: source } = refund;
@@ -81,7 +83,9 @@ function listMovements(world: World, { currency, from = 0, until = Number.POSITI
     .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 }
 
-/** Lists charges. The id of a charge's movement follows from that of the charge, since charges are not stored. */
+/**
+ * Lists the movements of charges. The id of a movement is derived from its charge's id, because charges are not stored.
+ */
 function listCharged(world: World): Movement[] {
   return [...world.paymentIntents.values()].filter(isCollected).map((intent) => ({
     ...{ object: 'balance_transaction', id: `txn_${intent.latestCharge.slice(3)}`, type: 'charge' },
@@ -96,7 +100,7 @@ const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
 /** Number of weeks before today for which a new world has payouts. */
 const WEEKS = 10;
 
-/** Pays out the last weeks of a new world, a week at a time. The bank refused the payout of the third last week. */
+/** Creates payouts for the last weeks of a new world, one per week. The bank refused the third-last payout in euros. */
 export function fillPayouts(world: World): void {
   const now = epochNow(world);
   const today = now - (now % DAY);

@@ -63,7 +63,7 @@ export const cancelSubscription = action((world, id: string): Subscription => {
   return subscription;
 });
 
-/** Returns the earliest period end of the items. Null without items. */
+/** Returns the earliest period end of the items. Returns null if there are no items. */
 export function periodEnd(subscription: Subscription): number | null {
   const ends = subscription.items.map((item) => item.currentPeriodEnd);
   return ends.length === 0 ? null : Math.min(...ends);
@@ -101,14 +101,14 @@ export function activateSubscription(world: World, invoice: Invoice): void {
   }
 }
 
-/** @throws WorldError if the customer does not exist or was deleted */
+/** Returns a customer. @throws WorldError if the customer does not exist or was deleted */
 export function liveCustomer(world: World, id: string): Customer {
   const customer = getFrom(world, 'customer', id);
   if (customer.deleted) throw new WorldError(`No such customer: '${id}'`);
   return customer;
 }
 
-/** @throws WorldError if the subscription does not exist or has ended */
+/** Returns a subscription. @throws WorldError if the subscription does not exist or has ended */
 export function liveSubscription(world: World, id: string): Subscription {
   const subscription = getFrom(world, 'subscription', id);
   if (hasEnded(subscription)) {
@@ -121,7 +121,7 @@ export function hasEnded(subscription: Subscription): boolean {
   return subscription.status === 'canceled' || subscription.status === 'incomplete_expired';
 }
 
-/** @throws WorldError if the invoice does not exist or has another status */
+/** Returns an invoice with one of these statuses. @throws WorldError if it does not exist or has another status */
 export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['status'][]): Invoice {
   const invoice = getFrom(world, 'invoice', id);
   if (!statuses.includes(invoice.status)) {

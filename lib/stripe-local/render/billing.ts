@@ -86,7 +86,7 @@ function renderPrice(item: SubscriptionItem, currency: string): Json {
   };
 }
 
-/** Renders the price as a plan, the form before 2020, which Stripe still sends in addition to the price. */
+/** Renders the price as a plan, the format used before 2020, which Stripe still sends in addition to the price. */
 function renderPlan(item: SubscriptionItem, currency: string): Json {
   return {
     ...commonPrice(item, currency),
@@ -139,7 +139,7 @@ const INVOICE = {
   payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
 };
 
-/** Address of invoices' pages at Stripe. It has none for the invoices of this account. */
+/** Base URL of invoices' pages at Stripe. Stripe has no pages for the invoices of this account. */
 const PAGES = 'https://pay.stripe.com/invoice/acct_local';
 
 export function renderInvoice(invoice: Invoice): Json {
@@ -149,10 +149,10 @@ export function renderInvoice(invoice: Invoice): Json {
     ...fieldsOf(invoice, ...OTHERWISE, ...TRANSITIONS),
     amount_remaining: amountDue - invoice.amountPaid,
     auto_advance: status === 'draft' || status === 'open',
-    // Worlds saved by an older version lack addresses.
+    // Worlds saved by an older version lack postal addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
     effective_at: invoice.effectiveAt ?? finalizedAt,
-    // If the total is negative, or less than the customer's credit, a credit remains (a negative balance).
+    // If the total is negative or less than the customer's credit, credit remains, which is a negative balance.
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     hosted_invoice_url: finalizedAt === null ? null : `${PAGES}/${id}`,
     invoice_pdf: finalizedAt === null ? null : `${PAGES}/${id}/pdf`,

@@ -57,7 +57,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares primitives directly, since most values are primitives. Compares objects by their JSON text. */
+/** Compares primitives directly, because most values are primitives. Compares objects by their JSON text. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
@@ -94,7 +94,7 @@ function renderCustomer(customer: Customer): Json {
   return {
     ...fieldsOf(customer, 'deleted'),
     ...nulls('currency default_source description discount phone shipping test_clock'),
-    // Worlds saved by an older version lack addresses.
+    // Worlds saved by an older version lack postal addresses.
     address: customer.address ? { ...customer.address, state: null } : null,
     balance: 0,
     delinquent: false,

@@ -11,7 +11,10 @@ export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): J
 
 const stripeNames = new Map<string, string>();
 
-/** Converts `amountDue` to `amount_due`. Cached, since the simulation renders the same few names very often. */
+/**
+ * Converts `amountDue` to `amount_due`. The names are cached, because the simulation renders the same few names very
+ * often.
+ */
 function stripeName(key: string): string {
   const known = stripeNames.get(key);
   if (known !== undefined) return known;

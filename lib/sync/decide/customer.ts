@@ -181,7 +181,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
   const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
   if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
-  // The customer that was created for this Stripe customer has the same address, and must not be found.
+  // The customer that was created for this Stripe customer has the same e-mail address, and must not be found.
   const [only, ...others] = draft
     .customersByEmail(reported.email)
     .filter(({ id }) => id !== before?.customerId);
@@ -294,7 +294,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   draft.links.put({ ...stored, ...toColumns(to) });
   const customer_id = to.customerId;
   if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) draft.moved.push(stripeCustomerId);
-  if (customer_id === from.customerId) return; // the customer stays the same, so no rows move
+  if (customer_id === from.customerId) return; // The customer stays the same, so no rows move.
   moveRows(draft, stripeCustomerId, customer_id);
   draft.changes.push({
     entity: 'customer',
@@ -322,7 +322,10 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
   }
 }
 
-/** Turns e-mail links to a created customer into `created` links, as if the customer had been created for them. */
+/**
+ * Turns e-mail links to a created customer into `created` links, as if it had been created for their Stripe customers
+ * too.
+ */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
     if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });
@@ -344,7 +347,7 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
 
 /**
  * Returns the contact details of a created customer, the strongest first: from all Stripe customers that it was created
- * for, or that were linked to it by e-mail. Empty if the customer was not created for a Stripe customer.
+ * for, or that were linked to it by e-mail. Returns no details if the customer was not created for a Stripe customer.
  */
 function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);

@@ -37,9 +37,11 @@ export interface Wanted extends ProviderObjects {
   items: ProviderSubscriptionItem[];
   /** All lines of an invoice. The id is Stripe's id of the invoice. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
-  /** Time of Stripe's last collection for an invoice, null if there was none. The id is Stripe's id of the invoice. */
+  /**
+   * Time of Stripe's last collection for an invoice, or null if there was none. The id is Stripe's id of the invoice.
+   */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, null if it paid none. The id is that of the intent. */
+  /** Stripe's id of the invoice that a payment intent paid, or null if it paid none. The id is that of the intent. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
@@ -53,7 +55,7 @@ export interface Settings {
 /**
  * Returns Stripe's answer. Returns undefined if Stripe must be asked first.
  *
- * @param version version of the Stripe customer's link or, without a link, of the object's row
+ * @param version version of the Stripe customer's link or, if there is no link, of the object's row
  */
 export type Answers = <K extends WantedKind>(
   kind: K,
@@ -86,7 +88,7 @@ export class Draft implements Tables {
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers whose link now leads to another customer, or has become reliable. */
+  /** Stripe customers whose link now leads to another customer, or whose link has become reliable. */
   readonly moved: string[] = [];
   /** Stripe customers whose rows all move to another customer, including rows that were not read. */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
@@ -150,7 +152,7 @@ export class Draft implements Tables {
     return this.lastId;
   }
 
-  /** Returns the columns that every new row begins with. */
+  /** Returns the columns that every new row has in common. */
   newRow() {
     return { id: this.newId(), version: 0, created_at: this.now, updated_at: this.now };
   }
@@ -206,7 +208,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns whether the row's Stripe customer is linked reliably. True for a row without a Stripe customer. */
+  /** Returns whether the row's Stripe customer is linked reliably. Returns true for a row without a Stripe customer. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });
@@ -230,7 +232,7 @@ export class Draft implements Tables {
     this.require({ emails: [wanted] });
     const stored = this.snapshot.withEmail.get(wanted) ?? [];
     this.met.emails.set(wanted, stored);
-    // PostgreSQL and JavaScript lowercase differently. For a stored address, the database's comparison counts.
+    // PostgreSQL and JavaScript lowercase differently. For a stored e-mail address, use the database's comparison.
     return this.customers
       .all()
       .filter(({ id, email }) =>

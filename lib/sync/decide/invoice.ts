@@ -104,7 +104,7 @@ function applyFetched(
 
 /**
  * Returns our id of the invoice's subscription. An unknown subscription gets a row without state, so that events may
- * arrive in any order. Null if the invoice has no subscription, or if the subscription is another customer's.
+ * arrive in any order. Returns null if the invoice has no subscription, or if the subscription is another customer's.
  */
 function subscriptionOf(
   draft: Draft,
@@ -256,7 +256,7 @@ export function toInvoiceState(
   };
 }
 
-/** Returns the stored amount paid outside Stripe. Null if the invoice's paid amount has changed since. */
+/** Returns the stored amount paid outside Stripe. Returns null if the invoice's paid amount has changed since. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }
@@ -292,7 +292,7 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
   return a && b ? earliest(a, b) : (a ?? b);
 }
 
-/** Order of an invoice's statuses. An unknown status counts as open. */
+/** Rank of each status of an invoice. An unknown status counts as open. */
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /** Returns the most advanced state among the events of one second: draft < open < uncollectible < paid < void. */

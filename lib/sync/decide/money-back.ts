@@ -31,7 +31,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // the events that we handle contain no refunds or disputes
+    decideFromInbox: () => incoming, // The events that we handle contain no refunds or disputes.
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;
@@ -88,7 +88,7 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   if (!row || row.payment_id !== null) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
   const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
-  // The payment intent may have paid an invoice since.
+  // The payment intent may have paid an invoice in the meantime.
   const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
   const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
   const payment = named ?? findStored(draft, [invoice]);
@@ -121,7 +121,10 @@ function findPayment(draft: Draft, source: Named): Found {
   return { payment: findStored(draft, [invoice]), stripe_invoice_id: invoice };
 }
 
-/** Returns the Stripe id of the invoice that an intent paid. Null if it paid none yet or Stripe does not answer. */
+/**
+ * Returns the Stripe id of the invoice that an intent paid. Returns null if it has not paid one yet, or if Stripe does
+ * not answer.
+ */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
   if (asked.state === 'found') return asked.object;

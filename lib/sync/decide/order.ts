@@ -12,7 +12,7 @@ export interface StateOrigin {
 }
 
 export type Decision<T> =
-  /** Take this state with this time. `recheck` is true if the order of two states is uncertain. */
+  /** Apply this state with this time. `recheck` is true if the order of two states is uncertain. */
   { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
@@ -46,8 +46,8 @@ export function decideOrder<Kind extends ListedKind>(
   if (storedAsOf === null) return take(source.asOf);
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
-  if (source.origin === 'fetched') return take(storedAsOf); // a fetched state is never older than the stored one
-  // While a recheck is due, the stored state may have been chosen without this event, so being equal proves nothing.
+  if (source.origin === 'fetched') return take(storedAsOf); // A fetched state is never older than the stored one.
+  // While a recheck is due, the stored state may have been chosen without this event. So equal states prove nothing.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);
@@ -61,7 +61,10 @@ export function decideOrder<Kind extends ListedKind>(
   return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
 }
 
-/** Returns the time since which a recheck is due. Null if no recheck is due. Only a fetched state ends a recheck. */
+/**
+ * Returns the time since which a recheck is due. Returns null if no recheck is due. Only a fetched state ends a
+ * recheck.
+ */
 export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;

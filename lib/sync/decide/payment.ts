@@ -13,7 +13,10 @@ export interface Collected {
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
-  /** Stripe's ids of the payment intents and charges that the invoice's payload names. Empty without a payload. */
+  /**
+   * Stripe's ids of the payment intents and charges that the invoice's payload names. The list is empty if there is no
+   * payload.
+   */
   moneyIds: string[];
 }
 
@@ -65,7 +68,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments of the same money that API clients or staff recorded under a Stripe intent or charge id. */
+/** Finds payments that API clients or staff recorded under the Stripe intent or charge id of the same money. */
 function findRecorded(
   draft: Draft,
   reference: string,

@@ -19,17 +19,17 @@ export interface PayoutEntry {
   isDeleted: boolean;
 }
 
-/** A payout, and what the bank reports about it. */
+/** A payout with its entries, and the findings from bank statements. */
 export interface ComparedPayout {
   amount: string;
   currency: string;
   status: string;
   failureCode: string | null;
-  /** Null if Stripe does not list the entries, or if they are not read yet. */
+  /** Entries of the payout. Null if Stripe does not list the entries, or if they have not been read yet. */
   entries: PayoutEntry[] | null;
   /** Whether a bank statement covers the days on which the money must arrive. */
   isCovered: boolean;
-  /** Whether an entry of the bank is the payout. */
+  /** Whether an entry of a bank statement is the payout. */
   isInBank: boolean;
 }
 
@@ -42,11 +42,11 @@ export interface PayoutDifference {
     | 'dispute_unknown'
     | 'amount_differs'
     | 'not_in_bank';
-  /** The rest of a sentence that begins with the payout. */
+  /** Rest of a sentence that begins with the payout. */
   text: string;
 }
 
-/** Returns how a payout differs from our records and from the bank. Empty if everything matches. */
+/** Returns how a payout differs from our records and from the bank. Returns no differences if everything matches. */
 export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
   const { amount, currency, status, failureCode, entries } = payout;
   const differences: PayoutDifference[] = [];
@@ -70,14 +70,14 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
     const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
     if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
   }
-  // A bank statement shows a failed payout not at all, or as a credit and a return.
+  // A failed payout does not appear on a bank statement, or appears as a credit and a return.
   if (status === 'paid' && payout.isCovered && !payout.isInBank) {
     add('not_in_bank', 'is not in the bank statement of its days');
   }
   return differences;
 }
 
-/** Stripe's types of a customer's payment. */
+/** Stripe's transaction types for a customer's payment. */
 export const CHARGES = ['charge', 'payment'];
 const REFUNDS = ['refund', 'payment_refund', 'refund_failure', 'payment_failure_refund'];
 

@@ -54,7 +54,7 @@ export async function listEvents(
   });
 }
 
-/** @throws AppError not_found */
+/** Returns a stored event. @throws AppError not_found */
 export async function getEvent(db: Database, id: string): Promise<StoredEvent> {
   const [event] = await db.select().from(e).where(eq(e.id, id));
   if (!event) throw new AppError('not_found', `There is no event ${id} in the inbox.`);

@@ -82,7 +82,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
-  const keys = keysOfDelivery(delivery); // throws if the event cannot be read
+  const keys = keysOfDelivery(delivery); // This throws if the event cannot be read.
   const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,
@@ -114,7 +114,7 @@ const MOST = 16;
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** This delivery's result. Null if it must be processed alone. Undefined until its group is done. */
+  /** This delivery's result. Null if it must be processed alone. Undefined until its group has been processed. */
   taken?: Taken | null;
 }
 
@@ -167,7 +167,8 @@ async function takeFirst(
 /**
  * Processes a group of deliveries with one read and one commit.
  *
- * @param close adds waiting deliveries to `group`. It runs just before the read, so that late deliveries can still join.
+ * @param close function that adds waiting deliveries to `group`. It runs just before the read, so that late deliveries
+ *   can still join.
  */
 async function takeAll(
   deps: SyncDeps,
@@ -223,7 +224,10 @@ export async function failEvent(
     });
 }
 
-/** Returns whether the event mentions an erased customer. Takes no lock, since a lock may be what failed. */
+/**
+ * Returns whether the event mentions an erased customer. Takes no lock, because the failure may have been caused by a
+ * lock.
+ */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })
@@ -255,7 +259,7 @@ interface Delivery {
   payload: string;
   /** Mode of the configured keys, if the event has the other mode. Null if the event's mode is accepted. */
   expectedMode: StripeMode | null;
-  /** True to apply the event even if it was applied before. */
+  /** Whether to apply the event even if it was applied before. */
   again: boolean;
 }
 

@@ -32,7 +32,7 @@ import type { Run } from './run';
  * Returns a step that reads one of Stripe's lists page by page and applies its objects. If Stripe no longer knows the
  * cursor, the step returns an empty cursor, which restarts the list.
  *
- * @param from returns the earliest creation time of the objects to list; null for all of history
+ * @param from function that returns the earliest creation time of the objects to list; null for all of history
  */
 export const listed =
   (
@@ -66,7 +66,10 @@ export const listed =
     return page.next;
   };
 
-/** Answers for decisions that never ask Stripe. A customer counts as unavailable. Other questions stay unanswered. */
+/**
+ * Answers for decisions that never ask Stripe. Questions about customers get the answer `unavailable`. Other questions
+ * get no answer.
+ */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
 
@@ -123,7 +126,7 @@ export const unseen =
   };
 
 /**
- * Returns the objects that this run has not seen yet. Looks up each id on its own, because PostgreSQL's statistics
+ * Returns the objects that this run has not seen yet. Looks up each id separately, because PostgreSQL's statistics
  * still describe an empty table, and a join would scan the whole table.
  */
 async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
@@ -154,18 +157,27 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 
 const DAY_MS = 86_400_000;
 
-/** Extra days of listed refunds. A refund can fail 30 days later (docs.stripe.com/refunds#failed-refunds). */
+/**
+ * Number of additional days for which refunds are listed. A refund can fail 30 days later
+ * (docs.stripe.com/refunds#failed-refunds).
+ */
 const REVISED_DAYS = 32;
 
-/** Days to look back for open disputes. Most are decided within three months; `unseen` retrieves older ones singly. */
+/**
+ * Days to look back for open disputes. Most are decided within three months; `unseen` retrieves each older one
+ * separately.
+ */
 const DISPUTE_DAYS = 120;
 
-/** Number of invoices that are retrieved singly for their lines. For more, listing all invoices takes fewer requests. */
+/**
+ * Maximum number of invoices to retrieve one by one for their lines. For more invoices, listing all of them takes fewer
+ * requests.
+ */
 const FEW_INVOICES = 200;
 
 /**
- * Returns the time from which invoices are listed. Null for all of history, if the lines of many invoices are not stored
- * yet, as after an upgrade from a version that kept no lines.
+ * Returns the time from which invoices are listed. Returns null for all of history if the lines of many invoices are
+ * not stored yet, as after an upgrade from a version that kept no lines.
  */
 export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
@@ -178,14 +190,14 @@ export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promi
   return many ? null : windowFrom;
 }
 
-/** Returns the time from which refunds are listed, early enough for late failures. Null for all of history. */
+/** Returns the time from which refunds are listed, early enough for late failures. Returns null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
 /**
  * Returns the time from which disputes are listed. It is early enough for our open disputes of the last 120 days,
- * because Stripe has no filter for open disputes. Null for all of history.
+ * because Stripe has no filter for open disputes. Returns null for all of history.
  */
 export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Date | null> {
   const revised = refundsFrom(run);
@@ -226,7 +238,10 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
   return next;
 };
 
-/** Returns the time from which credit notes are listed. Null for all of history, if one of an invoice is not stored yet. */
+/**
+ * Returns the time from which credit notes are listed. Returns null for all of history if a credit note of any invoice
+ * is not stored yet.
+ */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
   const [without] = await rows<{ id: number }>(

@@ -10,7 +10,7 @@ import type { Run } from './run';
 
 /**
  * Records missing payments of Stripe's invoices. Corrects payments that sync recorded before the amount paid outside
- * Stripe was known. Checks invoices of any age, since it reads only our own rows.
+ * Stripe was known. Checks invoices of any age, because it reads only our own rows.
  */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
@@ -55,7 +55,8 @@ async function recordMissing(
 
 export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.row('invoice', stripeId);
-  if (!row || row.amount_off_stripe === null) return; // unknown, so the amount that Stripe collected is unknown too
+  // The amount paid outside Stripe is unknown, so the amount that Stripe collected is unknown too.
+  if (!row || row.amount_off_stripe === null) return;
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
@@ -67,7 +68,7 @@ export function decideMissing(draft: Draft, stripeId: string): void {
 }
 
 /**
- * Returns the time at which Stripe collected for an invoice. The stored time is right if Stripe collected the whole
+ * Returns the time at which Stripe collected for an invoice. The stored time is correct if Stripe collected the whole
  * total. Otherwise a credit note or a payment outside Stripe may have settled the invoice, so Stripe is asked.
  */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {

@@ -122,7 +122,7 @@ export type StepPage<Deps> = (deps: Deps, run: Run, after: string | null) => Pro
 
 export const STEP_PAGE = 100;
 
-/** Returns the cursor after a page. Null if the page was the last one. */
+/** Returns the cursor after a page. Returns null if the page was the last one. */
 export function nextAfter(page: { id: number | string }[]): string | null {
   return page.length === STEP_PAGE ? String(page.at(-1)?.id) : null;
 }

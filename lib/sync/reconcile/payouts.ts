@@ -30,12 +30,15 @@ import { beat, type Run } from './run';
 
 const p = stripePayouts;
 const DAY_MS = 86_400_000;
-/** Days before the last known payout that are listed again, since a bank can refuse a payout days after it was paid. */
+/**
+ * Number of days before the last known payout for which payouts are listed again, because a bank can refuse a payout
+ * days after it was paid.
+ */
 const REVISED_DAYS = 35;
-/** Days of payouts that the first run lists. */
+/** Number of days for which the first run lists payouts. */
 const FIRST_DAYS = 90;
 
-/** Stores the payouts that Stripe lists, with their states. */
+/** Stores the payouts that Stripe lists, with their status. */
 export const listPayouts: StepPage<StripeDeps> = (deps, run, after) =>
   permitted(deps, run, 'payouts', async () => {
     const { payouts, next } = await listProviderPayouts(deps.stripe, {
@@ -67,8 +70,8 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
 }
 
 /**
- * Performs one page of a list. If the key may not read the list, records that as a failure under the list's name, and
- * the run goes on with its other steps. Returns an empty cursor if the list must start again.
+ * Performs one page of a list. If the key may not read the list, records a failure with the list's name, and the run
+ * continues with its other steps. Returns an empty cursor if the list must start again.
  */
 async function permitted(
   deps: StripeDeps,
@@ -116,7 +119,7 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       }
       await resolveFailures(deps, 'payout', sql`stripe_id = ${stripeId}`);
     });
-    // A denied list is one failure instead of one for each payout.
+    // Report a denied list as one failure, not as one for each payout.
     if (denied) throw denied;
     return String(id);
   });
@@ -138,10 +141,10 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 }
 
 /**
- * Asks Stripe for the invoices of charges that no payment names. A payment of an invoice does not always know its
- * charges, and an invoice can have several.
+ * Asks Stripe for the invoices of charges that no payment names. The payment of an invoice does not always contain the
+ * ids of its charges, and an invoice can have several charges.
  *
- * @returns the invoices' Stripe ids by payment intent
+ * @returns Stripe's ids of the invoices, keyed by payment intent
  */
 async function findInvoices(deps: StripeDeps, run: Run, entries: ProviderPayoutEntry[]) {
   const charges = entries.filter(isCharge);
@@ -211,10 +214,15 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/** Days after its arrival for which a payout is compared every night. One that differs is compared until it matches. */
+/**
+ * Number of days after its arrival for which every run compares a payout. A payout with a difference is compared until
+ * it matches.
+ */
 const COMPARED_DAYS = 60;
 
-/** Compares payouts with our records and the bank statements. Each kind of difference of a payout is a task. */
+/**
+ * Compares payouts with our records and the bank statements. Each kind of difference of a payout becomes a staff task.
+ */
 export const comparePayouts: StepPage<SyncDeps> = async (deps, _run, after) => {
   const since = addDays(toCalendarDate(deps.now(), deps.timeZone), -COMPARED_DAYS);
   const found = await deps.db
@@ -298,10 +306,13 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   }));
 }
 
-/** Days around its arrival on which a payout can be in the bank statement. */
+/** Number of days before and after its arrival date on which a payout can be in the bank statement. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
 
-/** Returns whether a bank statement covers the arrival of a payout, and whether an entry of the bank is the payout. */
+/**
+ * Returns whether a bank statement covers the arrival of a payout, and whether an entry of a bank statement is the
+ * payout.
+ */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;
   const [found] = await rows<{ isCovered: boolean; isInBank: boolean }>(
@@ -320,7 +331,7 @@ const MAX_LISTED = 20;
 
 export type ListedPayout = Awaited<ReturnType<typeof listLatestPayouts>>[number];
 
-/** Lists at most 20 payouts: first those that differ, then the others, each the latest first. */
+/** Lists at most 20 payouts: first payouts with differences, then the others, each group with the latest first. */
 export function listLatestPayouts(db: Database) {
   return db
     .select()

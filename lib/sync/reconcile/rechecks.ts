@@ -63,7 +63,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
     .orderBy(first)
     .limit(STEP_PAGE);
   for (const { object, stripeId } of failed) {
-    // Separate steps retry these.
+    // Other steps retry these objects.
     if (object === 'event' || object === 'customer' || object === 'payout') continue;
     await retrieveGuarded(deps, run, object, stripeId);
   }
@@ -86,7 +86,7 @@ export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) =
     .select({ one: sql`1` })
     .from(stripeCustomers)
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
-  // Also resolves the failures of links that another process has settled.
+  // This also resolves the failures of links that another process has settled.
   await resolveFailures(deps, 'customer', notExists(stillFails));
   return null;
 };
@@ -104,7 +104,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }
 
-// The value is a literal, so that PostgreSQL can use the partial indexes with this condition.
+// Write the value as a literal, so that PostgreSQL can use the partial indexes with the same condition.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
 export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -127,7 +127,7 @@ export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) =>
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await resolveFailures(deps, 'event', notExists(stillFails)); // another delivery or staff may have applied the event
+  await resolveFailures(deps, 'event', notExists(stillFails)); // Another delivery or staff may have applied the event.
   return null;
 };
 

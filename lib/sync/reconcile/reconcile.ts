@@ -75,7 +75,7 @@ export async function performRun(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
-      if (isDatabaseUnavailable(error)) throw error; // nothing can be written, and the lease expires on its own
+      if (isDatabaseUnavailable(error)) throw error; // Nothing can be written, and the lease expires on its own.
     }
   }
   run.errorCode ??= run.deniedCode;
@@ -89,7 +89,11 @@ export async function performRun(
   return toResult(deps, run, isFinished ? status : 'running');
 }
 
-/** @returns false if the deadline or signal stopped the step first */
+/**
+ * Performs one step.
+ *
+ * @returns false if the deadline or signal stopped the step first
+ */
 async function performStep(
   deps: SyncDeps,
   run: Run,
@@ -157,7 +161,7 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Returns the time from which the run lists objects. Null for all of history. */
+/** Returns the time from which the run lists objects. Returns null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
 /** A run's steps, in order. They ask Stripe only for open or recent objects, so a long history adds no requests. */
@@ -197,7 +201,7 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Checkouts come after the customer rechecks, since a checkout is linked only to its customer's rows.
+  // Checkouts come after the customer rechecks, because a checkout is linked only to its customer's rows.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // Refunds come after the payments, so that the refunded payment exists.
@@ -206,7 +210,7 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
-  // Payouts come last, since they contain the payments, refunds and disputes.
+  // Payouts come last, because they contain the payments, refunds and disputes.
   { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
   { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
   { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },

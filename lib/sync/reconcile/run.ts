@@ -29,9 +29,9 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Age at which an abandoned run is ended instead of resumed, since the objects it saw may have changed. */
+/** Age at which an abandoned run is ended instead of resumed, because the objects it saw may have changed. */
 const STALE_MS = 6 * 3_600_000;
-/** Margin before the start of the last run, since Stripe's lists may lag and clocks differ. */
+/** Margin that is subtracted from the start of the last run, because Stripe's lists may lag and clocks differ. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
 export interface RunRequest {
@@ -65,7 +65,7 @@ export async function acquireRun(
     .returning();
   if (started) return toRun(started);
   const [running] = await db.select().from(runs).where(eq(runs.status, 'running'));
-  if (!running) return acquireRun(db, now, { trigger, startedBy }, deps); // the other run has just ended
+  if (!running) return acquireRun(db, now, { trigger, startedBy }, deps); // The other run has just ended.
   const isDead = running.heartbeat_at < deadBefore(now);
   if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
     await moveHeartbeat(db, running.id, running.heartbeat_at, {
@@ -81,7 +81,7 @@ export async function acquireRun(
   return taken ? resumeRun(db, taken) : { runningId: running.id };
 }
 
-/** Resumes a run. Counts its changes again, since those after the last checkpoint were logged but not counted. */
+/** Resumes a run. Counts its changes again, because changes after the last checkpoint were logged but not counted. */
 async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   const run = toRun(row);
   const ofRun = eq(changes.run_id, run.id);
@@ -89,7 +89,10 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   return run;
 }
 
-/** Returns the time from which a new run lists Stripe's objects. Null (all of history) until a run reads all lists. */
+/**
+ * Returns the time from which a new run lists Stripe's objects. Returns null (all of history) until a run has read all
+ * lists.
+ */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
     .select({ started_at: runs.started_at })
@@ -164,7 +167,7 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) return false;
-  // Also deletes rows of earlier runs whose processes died before this point.
+  // This also deletes rows of earlier runs whose processes died before this point.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
   return true;
 }
@@ -205,7 +208,7 @@ export async function listRuns(db: Database, request: PageRequest): Promise<Page
   );
 }
 
-/** @throws AppError not_found */
+/** Returns a run. @throws AppError not_found */
 export async function getRun(db: Database, id: number): Promise<RunRow> {
   const [run] = id > MAX_ID ? [] : await db.select(runColumns).from(runs).where(eq(runs.id, id));
   if (!run) throw new AppError('not_found', `There is no reconciliation run ${id}.`);
@@ -242,7 +245,7 @@ const POLL_MS = 1000;
 /**
  * Waits until a run is over or its lease has expired.
  *
- * @param onWait called once with the maximum wait in seconds, if a wait is necessary
+ * @param onWait function that is called once with the maximum wait in seconds, if a wait is necessary
  * @returns false if the run is alive, or if the signal came first
  */
 export async function untilOver(

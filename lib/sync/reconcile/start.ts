@@ -16,7 +16,7 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
 /** 03:40 every day. vercel.json repeats this schedule, which Vercel reads as UTC. */
 const DAILY = '40 3 * * *';
-/** Checks for a dead run every two minutes, so that it is resumed long before the next daily run. */
+/** Checks for a dead run every two minutes, so that it is resumed long before the next daily reconciliation. */
 const POLL = '*/2 * * * *';
 /** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
 const OVERDUE_HOURS = 25;
@@ -25,11 +25,14 @@ interface ScheduleDeps {
   db: Database;
   log: Logger;
   now(): Date;
-  /** Time zone in which the daily run starts at 03:40. Null for the machine's time zone. */
+  /** Time zone in which the daily reconciliation starts at 03:40. Null for the machine's time zone. */
   timeZone: string | null;
 }
 
-/** Starts the daily schedule. Runs immediately if the last run is too old or dead. A failed run does not end it. */
+/**
+ * Starts the daily schedule. Runs immediately if the last run is too old or dead. A failed run does not end the
+ * schedule.
+ */
 export async function startSchedule(
   deps: ScheduleDeps,
   reconcile: () => Promise<unknown>,
@@ -52,7 +55,11 @@ export async function startSchedule(
   };
 }
 
-/** @returns whether a run started recently and whether a run is dead; undefined if the database does not answer */
+/**
+ * Checks for a recent and for a dead run.
+ *
+ * @returns whether a run started recently and whether a run is dead; undefined if the database does not answer
+ */
 async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
   try {
@@ -72,7 +79,7 @@ async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolea
 }
 
 function logFailure({ log }: ScheduleDeps, error: unknown): void {
-  // Never log the driver's message, since it contains the parameters.
+  // Never log the driver's message, because it contains the parameters.
   const name = error instanceof Error ? error.name : typeof error;
   log.error({ error: name, code: pgErrorCode(error) }, 'scheduled reconciliation failed');
 }
@@ -106,7 +113,7 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
 
 /** Milliseconds after which a run on Vercel stops. The rest of the 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/** Milliseconds to wait for the request to arrive. The run continues without a caller, so a timeout is no error. */
+/** Milliseconds to wait for the request to arrive. The run continues without a caller, so a timeout is not an error. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
@@ -130,7 +137,7 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum number of stored Stripe customers to look up. The API key is right if Stripe knows one of them. */
+/** Maximum number of stored Stripe customers to look up. The API key is correct if Stripe knows one of them. */
 const ASKED_FOR = 3;
 
 /**

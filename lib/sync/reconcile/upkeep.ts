@@ -42,7 +42,7 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
     return changed.length;
   });
   run.counts.changes_count += changed;
-  return changed === STEP_PAGE ? '' : null; // the cursor stays empty, because the changed rows no longer match
+  return changed === STEP_PAGE ? '' : null; // The cursor stays empty, because the changed rows no longer match.
 }
 
 const BOOKED_AT_ONCE = 500;
@@ -72,7 +72,7 @@ export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   return null;
 }
 
-/** Records the state at the end of the last month for the reports, in the first run after it. */
+/** Records the state at the end of the last month for the reports. This happens in the first run after that month. */
 export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null> {
   const today = toCalendarDate(now(), timeZone);
   await db.execute(sql`select record_month(
@@ -108,8 +108,8 @@ export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
 }
 
 /**
- * Deletes the documents of erased customers whose term is over. The term begins at the end of the document's year (in
- * Germany section 14b UStG). All other documents stay.
+ * Deletes the documents of erased customers whose retention period is over. The period begins at the end of the
+ * document's year (in Germany section 14b UStG). All other documents stay.
  */
 export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
   const year = Number(toCalendarDate(deps.now(), deps.timeZone).slice(0, 4));
@@ -123,7 +123,7 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
         order by i.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning invoice_id as id`,
   );
-  // A credit note itself stays, since the journal and the sums of its invoice need it.
+  // Keep the credit note itself, because the journal and the sums of its invoice need it.
   const emptied = await rows<{ id: number }>(
     deps.db,
     sql`update credit_notes set seller = null, buyer = null, pdf = null, xml = null, pdf_sha256 = null, made_at = null

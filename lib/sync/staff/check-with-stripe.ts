@@ -180,7 +180,7 @@ function stored({ deps: { db } }: Check, paymentId: number) {
 
 export interface Checked {
   changes: FieldChange[];
-  /** Short error codes of the steps that failed. Empty if everything was checked. */
+  /** Short error codes of the steps that failed. The list is empty if everything was checked. */
   failures: string[];
 }
 
@@ -256,7 +256,10 @@ export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
 
 export type LastCheck = NonNullable<Awaited<ReturnType<typeof getLastCheck>>>;
 
-/** Returns the latest check in a record's audit log. Null without one. @param history the latest entry first */
+/**
+ * Returns the latest check in a record's audit log. Returns null if the record was never checked. @param history the
+ * latest entry first
+ */
 export async function getLastCheck(db: Database, history: AuditRow[]) {
   const entry = history.find(isCheck);
   if (!entry) return null;

@@ -75,7 +75,7 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
       if (!service || service.customer_id === customerId) continue;
       setItemService(draft, actor, 'move', item, null);
       dateServices(draft, [service.id]);
-      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the named service
+      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the named service.
     }
   }
 }
@@ -133,7 +133,7 @@ async function linkOne(
   const held = await readHolder(deps.db, stripeCustomerId);
   if (held?.id === to && held.linked_by === 'staff') return { outcome: 'already' } as const;
   const isAsSeen = held?.customer_number.toLowerCase() === filed_under.toLowerCase();
-  const from = held && isAsSeen ? held.id : 0; // 0 matches no customer, so that the link is refused
+  const from = held && isAsSeen ? held.id : 0; // 0 matches no customer, so the link is refused.
   const [confirmed] = await confirmLinks(deps, actor, [{ stripeCustomerId, from, to }]);
   return confirmed?.refusal ? refused(confirmed.refusal) : ({ outcome: 'linked' } as const);
 }
@@ -162,8 +162,8 @@ async function readHolder(db: Database, stripeCustomerId: string) {
 /**
  * Links every Stripe customer whose e-mail address clearly belongs to one customer.
  *
- * @param signal stops the work after the current batch
- * @param onBatch receives the result of each link
+ * @param signal signal that stops the work after the current batch
+ * @param onBatch function that gets the result of each link
  */
 export async function linkByEmail(
   deps: SyncDeps,

@@ -39,7 +39,8 @@ export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
-  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false }; // not used here, but required
+  // The decision does not use these settings, but requires them.
+  const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false };
   const draft = new Draft(snapshot, settings, () => undefined);
   const found = both(draft, subscriptionId);
   if (!found) return null;

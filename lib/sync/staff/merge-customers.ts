@@ -139,7 +139,7 @@ async function audit(
 /**
  * Links items and checkouts again, because they may name rows of the deleted customer. Does not ask Stripe.
  *
- * @param deps with the merge's transaction as `db`
+ * @param deps dependencies of sync, with the merge's transaction as `db`
  */
 async function settleMerged(deps: SyncDeps, customerId: number): Promise<void> {
   const links = await deps.db

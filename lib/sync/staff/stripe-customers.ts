@@ -56,7 +56,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
         .innerJoin(customers, eq(customers.id, customer_id))
         .where(
           and(
-            sql`${stripeCustomers.linked_by} = 'created'`, // must match the condition of the partial index
+            sql`${stripeCustomers.linked_by} = 'created'`, // This must match the condition of the partial index.
             /^\d{1,9}$/.test(id) && stripeId !== undefined
               ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
               : undefined,
@@ -114,15 +114,21 @@ export type UnconfirmedLink = {
   from_number: string;
   /** Count of customers with the same e-mail address, without customers that sync created. */
   matches: number;
-  /** Id of the suggested customer. Equals `from` if linked by e-mail. Otherwise null unless exactly one matches. */
+  /**
+   * Id of the suggested customer. It equals `from` if the link was made by e-mail address. Otherwise it is null unless
+   * exactly one customer matches.
+   */
   to: number | null;
   to_number: string | null;
   to_name: string;
-  /** True if exactly one customer matches, Stripe reported the address, and no recheck of the link is due. */
+  /** True if exactly one customer matches, Stripe reported the e-mail address, and no recheck of the link is due. */
   is_clear: boolean;
 };
 
-/** Query for unconfirmed links. Does not suggest customers that sync created, since their addresses prove nothing. */
+/**
+ * Query for unconfirmed links. Does not suggest customers that sync created, because their e-mail addresses prove
+ * nothing.
+ */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
@@ -222,7 +228,10 @@ const COLUMNS = [
   'reason',
 ];
 
-/** Returns all unconfirmed links as CSV. `customer_number` is the suggested customer's number, empty without one. */
+/**
+ * Returns all unconfirmed links as CSV. `customer_number` is the suggested customer's number, or empty if no customer
+ * is suggested.
+ */
 export function proposalsCsv(db: Database): AsyncGenerator<string> {
   return toCsv(COLUMNS, readRecords(db));
 }

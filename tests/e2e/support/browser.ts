@@ -21,7 +21,7 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // A page of a test lives too briefly for optimized code to pay off.
+      // A test's page lives too briefly for optimized code to pay off.
       '--js-flags=--no-opt --no-maglev',
     ],
   });
@@ -37,7 +37,7 @@ async function unpackChromium(): Promise<string> {
   }
 }
 
-/** Opens a page and waits until streamed content is in place. Until then a text may occur twice. */
+/** Opens a page and waits until streamed content is in place. Until then, the page may contain a text twice. */
 export async function visit(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.locator('[id^="S:"]').first().waitFor({ state: 'detached' });
@@ -64,7 +64,7 @@ export async function watchComplaints(page: Page): Promise<string[]> {
   return complaints;
 }
 
-/** Collects the addresses outside an origin that a page requests from now on. */
+/** Collects the URLs outside an origin that a page requests from now on. */
 export function watchForeignRequests(page: Page, origin: string): string[] {
   const foreign: string[] = [];
   page.on('request', (request) => {

@@ -10,9 +10,9 @@ export const DEMO_READY = /Ctrl-C stops everything/;
 
 export interface Command {
   child: ChildProcess;
-  /** Returns the output so far, stdout and stderr. */
+  /** Returns the output so far, from stdout and stderr. */
   output(): string;
-  /** Its exit code, or null after a signal. */
+  /** The exit code, or null after a signal. */
   exited: Promise<number | null>;
 }
 

@@ -50,7 +50,7 @@ export const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTC
 export type Company = Awaited<ReturnType<typeof fillCompany>>;
 
 /**
- * Fills the sample company as of today, with staff, tokens, runs, and records for individual test files.
+ * Adds the sample company as of today, with staff, tokens, runs, and records for individual test files.
  *
  * @returns ids and secrets that the tests need
  */
@@ -146,7 +146,10 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
   return run_id;
 }
 
-/** Creates K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read it. */
+/**
+ * Creates K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read these
+ * records.
+ */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
     customer_number: 'K-WREN',

@@ -14,12 +14,12 @@ const MAX_SCRIPT = 250_000;
 
 /**
  * The largest layout shift of a page. A slow browser paints the buttons of a right-aligned row while it parses them,
- * and each parsed button moves the others. These shifts add up to 0.01. Values up to 0.1 count as good
+ * and each parsed button moves the others. These shifts add up to 0.01. A total of up to 0.1 counts as good
  * (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.03;
 
-/** Addresses of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this value of the facts. */
+/** URLs of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this value of the facts. */
 const OF_RECORDS: Record<string, string> = {
   '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
@@ -47,7 +47,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** Further addresses: filtered lists, further records, and pages that show an error or a message. */
+/** Further URLs: filtered lists, further records, and pages that show an error or a message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
@@ -83,7 +83,7 @@ export const MORE_STATES = [
 ];
 
 /**
- * Returns the address of a page with the facts of the site filled in.
+ * Returns the URL of a page with the facts of the site filled in.
  *
  * @throws Error if the site does not have a fact
  */

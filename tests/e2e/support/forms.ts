@@ -91,7 +91,7 @@ export const endSession = (page: Page) =>
     .context()
     .addCookies([{ name: 'w5t.session_token', value: 'ended.signature', url: new URL(page.url()).origin }]);
 
-/** Fills in and submits the sign-in page. */
+/** Fills in the sign-in page and submits it. */
 export async function signIn(page: Page, email = STAFF.email, password = STAFF.password): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);

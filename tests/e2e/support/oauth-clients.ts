@@ -11,7 +11,7 @@ const PRELOADED = pathToFileURL(join(import.meta.dirname, 'small-internet.mjs'))
 
 export const CALLBACK = 'http://127.0.0.1:47110/callback';
 
-/** A client whose metadata document and redirect address are both on its website. */
+/** A client whose metadata document and redirect URL are both on its website. */
 export const SITE_CLIENT = {
   client_id: 'https://app.example/client.json',
   client_name: 'Example app',
@@ -89,8 +89,8 @@ export async function awaitCallback(page: Page): Promise<() => Promise<URLSearch
 }
 
 /**
- * Publishes metadata documents at their own https addresses, for a server that is started with `env`. The product is
- * not changed: `env` redirects its name resolution and connections.
+ * Publishes metadata documents at their own https URLs, for a server that is started with `env`. The product is not
+ * changed: `env` redirects its name resolution and connections.
  */
 export async function publishDocuments(documents: { client_id: string }[]) {
   const found = new Map(documents.map((document) => [document.client_id, document]));
@@ -106,7 +106,7 @@ export async function publishDocuments(documents: { client_id: string }[]) {
   writeFileSync(certificate, CERTIFICATE);
   const names = new Set([...found.keys()].map((id) => new URL(id).host));
   return {
-    /** Variables with which a server finds the documents at their published addresses. */
+    /** Variables with which a server finds the documents at their published URLs. */
     env: {
       NODE_OPTIONS: `--import ${PRELOADED}`,
       NODE_EXTRA_CA_CERTS: certificate,

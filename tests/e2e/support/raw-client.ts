@@ -32,13 +32,13 @@ export class RawClient {
   private open(): Socket {
     if (this.socket && !this.socket.destroyed) return this.socket;
     this.socket = connect(this.port, '127.0.0.1');
-    return this.socket.on('error', () => {}); // the `close` event follows, and `lose` handles it
+    return this.socket.on('error', () => {}); // The `close` event follows, and `lose` handles it.
   }
 }
 
 function isWhole(text: string): boolean {
   const [top = ''] = text.split('\r\n\r\n', 1);
   const length = /^content-length: (\d+)/im.exec(top)?.[1];
-  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // a chunked response ends with this line
+  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // A chunked response ends with this line.
   return text.length === top.length + 4 + Number(length);
 }

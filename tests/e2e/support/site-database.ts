@@ -13,9 +13,9 @@ type Fill = (db: Database) => Promise<void>;
 /** The database of a test server. */
 export interface SiteDatabase {
   env: Record<string, string>;
-  /** Reads the database while the server is idle. An embedded one is read from a copy, as after a crash. */
+  /** Reads the database while the server is idle. An embedded database is read from a copy, as after a crash. */
   look<T>(work: (db: Database) => Promise<T>): Promise<T>;
-  /** Writes to the database itself. The server must be down, since an embedded database belongs to one process. */
+  /** Writes to the database itself. The server must be down, because an embedded database belongs to one process. */
   write(work: (db: Database) => Promise<void>): Promise<void>;
   drop(): Promise<void>;
 }

@@ -25,15 +25,15 @@ const SLOWEST_START_MS = 30_000;
 /**
  * Starts a production server on a free port and on a new database.
  *
- * @param fill writes the data of the tests before the server starts, because an embedded database belongs to one
- *   process at a time
+ * @param fill function that writes the data of the tests before the server starts, because only one process at a time
+ *   can open an embedded database
  */
 export async function openSite(fill: (db: Database) => Promise<void>): Promise<Site> {
   const dataDir = mkdtempSync(join(tmpdir(), 'w5t-e2e-'));
   return startSite(dataDir, await createDatabase(dataDir, fill));
 }
 
-/** Returns a time zone in which it is noon, so that the daily run at 03:40 does not disturb the tests. */
+/** Returns a time zone in which it is noon, so that the daily reconciliation at 03:40 does not disturb the tests. */
 function zoneOfNoon(): string {
   const hours = 12 - new Date().getUTCHours();
   return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;

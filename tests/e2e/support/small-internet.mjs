@@ -1,5 +1,6 @@
-// Preloaded into a test server. The host names in SMALL_INTERNET resolve to a public address, and connections to that
-// address are redirected to a local port. The redirect happens after the server's own address check.
+// This file is preloaded into a test server. The host names in SMALL_INTERNET resolve to a public IP address, and
+// connections to this address are redirected to a local port. The redirect happens after the server's own check of the
+// address.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';

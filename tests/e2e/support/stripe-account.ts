@@ -34,7 +34,7 @@ export async function fillStripe(db: Database) {
   await keepUnmatched(db);
   for (const { stripeId } of [third, fourth]) act.updateSubscription(world, stripeId, { status: 'past_due' });
   const account = {
-    /** The event of a payment that was not recorded. */
+    /** Id of the failed event of a payment that was not recorded. */
     failedEvent,
     /** A subscription, and an item of it that is not linked to a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },

@@ -20,9 +20,9 @@ type Cookie = Awaited<ReturnType<BrowserContext['cookies']>>[number];
 interface SiteOptions {
   /** The person who is signed in by default. */
   as?: Person;
-  /** Starts a site that no other test file uses, for tests that change shared settings or data. */
+  /** Whether to start a site that no other test file uses, for tests that change shared settings or data. */
   fresh?: boolean;
-  /** More variables for the server of a fresh site. */
+  /** Additional variables for the server of a fresh site. */
   env?(): Record<string, string>;
 }
 
@@ -30,10 +30,11 @@ interface OpenOptions extends BrowserContextOptions {
   /** The signed-in person, or null for a visitor. */
   as?: Person | null;
   /**
-   * Uses a separate browser context, without cookies, storage and cache of other pages. Any context option implies it.
+   * Whether to use a separate browser context, without cookies, storage and cache of other pages. Any other context
+   * option implies this one.
    */
   own?: boolean;
-  /** Keeps the page open until all tests of the file have run. */
+  /** Whether the page stays open until all tests of the file have run. */
   keep?: boolean;
 }
 
@@ -65,7 +66,7 @@ export const HTTPS_URL = 'https://admin.w5t.test';
 const STRIPE_KEY = 'sk_test_local';
 const RESULTS = join(import.meta.dirname, '../../../test-results');
 const TRACE_OPTIONS = { screenshots: true, snapshots: true };
-/** Also records a Playwright trace of each failed test, which slows down every page. */
+/** Whether to record a Playwright trace of each failed test, which slows down every page. */
 const TRACES = process.env.TEST_TRACE !== undefined;
 
 /** The browser and the sites of a worker. Its test files share them one after the other. */
@@ -179,7 +180,7 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
   const site = await startSite(dataDir, await copyDatabase(join(folder, 'data'), dataDir), {
     STRIPE_SECRET_KEY: STRIPE_KEY,
     STRIPE_API_BASE: stripe.url,
-    // Each separate context signs in from its own address, because sign-ins are limited per address.
+    // Each separate context signs in from its own IP address, because sign-ins are limited per IP address.
     TRUSTED_PROXIES: '127.0.0.1, ::1',
     ...(kind === 'https' && { PUBLIC_URL: HTTPS_URL }),
     ...env,
@@ -210,7 +211,7 @@ async function ensureTemplate(): Promise<string> {
   }
 }
 
-/** Signs in once per site and person, because hashing a password uses a core for a tenth of a second. */
+/** Signs in once per site and person, because hashing a password occupies a core for a tenth of a second. */
 function cookiesOf(running: RunningSite, who: Person): Promise<Cookie[]> {
   const known = running.cookies.get(who.email) ?? signInByRequest(running, who);
   running.cookies.set(who.email, known);
@@ -272,12 +273,12 @@ async function keepEvidence({ task }: TestContext, opened: { page: Page; complai
   mkdirSync(folder, { recursive: true });
   for (const [index, { page, complaints }] of opened.entries()) {
     const file = join(folder, `page-${index + 1}`);
-    await page.screenshot({ path: `${file}.png` }).catch(() => null); // the page may have crashed
+    await page.screenshot({ path: `${file}.png` }).catch(() => null); // The page may have crashed.
     const text = await page.locator('body').allInnerTexts().catch(String);
     writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
     if (!TRACES) continue;
     await page.context().tracing.stop({ path: `${file}.zip` });
-    await page.context().tracing.start(TRACE_OPTIONS); // a kept page stays in use, so start the next trace
+    await page.context().tracing.start(TRACE_OPTIONS); // A kept page stays in use, so start the next trace.
   }
   const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
   process.stderr.write(

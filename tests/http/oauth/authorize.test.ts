@@ -72,7 +72,7 @@ describe('OAuth metadata', () => {
     '/.well-known/oauth-authorization-server/other',
     '/.well-known/oauth-authorization-server/',
     '/mcp/.well-known/other',
-  ])('the unknown metadata address %s is answered with 404 and JSON', async (path) => {
+  ])('the unknown OAuth metadata URL %s is answered with 404 and JSON', async (path) => {
     for (const method of ['GET', 'OPTIONS', 'POST']) {
       const response = await get(path, method);
       expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json']);
@@ -162,7 +162,7 @@ describe('invalid authorization requests', () => {
     expect(back.href).toMatch(/^cursor:.*error=invalid_scope/);
   });
 
-  test('the refusal page has no link back to an unregistered redirect address', async () => {
+  test('the refusal page has no link back to an unregistered redirect URL', async () => {
     const client = await flow.client({ redirect_uris: [SITE] });
     for (const named of [
       { client_id: client, redirect_uri: 'https://evil.example/' },
@@ -194,7 +194,7 @@ describe('invalid authorization requests', () => {
       ],
     ),
     ['without a client to an unregistered website', { client_id: null, redirect_uri: EVIL }],
-  ])('an authorization request %s does not redirect to an unregistered address', async (_, params) => {
+  ])('an authorization request %s does not redirect to an unregistered URL', async (_, params) => {
     const back = await flow.authorize(await flow.client(), params);
     const isOwn = back.origin === PUBLIC_URL && back.pathname === REFUSED;
     const isError = back.href.startsWith(CALLBACK) && /[?#]error=/.test(back.href);
@@ -248,7 +248,7 @@ describe('valid authorization requests', () => {
     },
   );
 
-  test('a loopback client can use a redirect address with any port', async () => {
+  test('a loopback client can use a redirect URL with any port', async () => {
     const client = await flow.client({ application_type: 'web' });
     const redirect_uri = 'http://127.0.0.1:59999/callback';
     const code = await flow.code(client, { redirect_uri });
@@ -257,7 +257,7 @@ describe('valid authorization requests', () => {
 });
 
 describe('consent', () => {
-  test('a consent page with a modified scope in its address grants nothing', async () => {
+  test('a consent page with a modified scope in its URL grants nothing', async () => {
     const page = await flow.authorize(await flow.client(), { scope: 'customers:read' });
     page.searchParams.set('scope', 'customers:read billing:read offline_access');
     expect((await flow.consent(page, ['billing:read'])).pathname).toBe(REFUSED);

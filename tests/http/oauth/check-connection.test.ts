@@ -11,7 +11,7 @@ interface Sent {
   headers: Headers;
 }
 
-/** Simulates the network between client and server. Like a proxy, it may change or answer a request. */
+/** A simulated network between client and server. Like a proxy, it may change a request or answer it. */
 type Way = (sent: Sent, go: (headers?: Headers) => Promise<Response>) => Promise<Response>;
 
 /** Starts the OAuth server and publishes the clients' documents. Requests to the public URL reach it. */
@@ -24,8 +24,9 @@ function useCheck(env: Record<string, string> = {}) {
 
   /**
    * Runs the connection check.
+   *
    * @param way the simulated network; by default it changes nothing
-   * @returns the report, its failures as text, and all requests to the public address
+   * @returns the report, its failures as text, and all requests to the public URL
    */
   async function check(way: Way = (_, go) => go()) {
     const { runtime, url: address } = flow.server;
@@ -204,10 +205,10 @@ describe('the connection check without dynamic registration', () => {
   });
 });
 
-describe('the connection check at a local address', () => {
+describe('the connection check at a local URL', () => {
   const { check } = useCheck({ PUBLIC_URL: 'http://localhost:3000' });
 
-  test('the connection check reports that cloud clients cannot reach a local address', async () => {
+  test('the connection check reports that cloud clients cannot reach a local URL', async () => {
     const { failed } = await check();
     expect(failed.map((text) => text.split(':')[0])).toEqual([
       'claude.ai',

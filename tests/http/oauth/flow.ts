@@ -86,7 +86,7 @@ export function useFlow(env: Record<string, string> = {}) {
         body: JSON.stringify(metadata),
       });
     },
-    /** Registers a client, by default a public one with the redirect address CALLBACK. @returns its id */
+    /** Registers a client, by default a public one with the redirect URL CALLBACK. @returns its id */
     async client(metadata: Record<string, unknown> = {}): Promise<string> {
       const made = await flow.register({
         client_name: 'Test client',
@@ -96,7 +96,7 @@ export function useFlow(env: Record<string, string> = {}) {
       });
       return ((await made.json()) as { client_id: string }).client_id;
     },
-    /** Opens the authorization endpoint. @returns the address of the redirect */
+    /** Opens the authorization endpoint. @returns the URL of the redirect */
     async authorize(clientId: string, params: Record<string, string | null> = {}, signedIn = true) {
       await server.runtime.db.delete(staffRateLimits);
       const query = new URLSearchParams();
@@ -117,7 +117,7 @@ export function useFlow(env: Record<string, string> = {}) {
       });
       return new URL(answer.headers.get('location') ?? `none:${answer.status}`, PUBLIC_URL);
     },
-    /** Submits the consent page. @returns the address of the redirect */
+    /** Submits the consent page. @returns the URL of the redirect */
     async consent(page: URL, scopes: ReadScope[], hidesPersonalData = false): Promise<URL> {
       const decided = { query: page.search.slice(1), scopes, hidesPersonalData };
       return new URL(await decideConsent(server.runtime, new Headers({ cookie }), decided), PUBLIC_URL);

@@ -1,7 +1,7 @@
 const CODE = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
 const PUBLIC = { token_endpoint_auth_method: 'none' };
 
-/** Metadata documents of real clients, as published in autumn 2026, each with one of its redirect addresses. */
+/** Metadata documents of real clients, as published in autumn 2026, each with one of its redirect URLs. */
 export const PUBLISHED = [
   {
     redirect_uri: 'https://claude.ai/api/mcp/auth_callback',

@@ -56,7 +56,7 @@ describe('dynamic registration', () => {
     ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
     ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', ''],
     ...['https:evil.example', 'https:/evil.example/cb', 'HTTPS:///evil.example', 'http:127.0.0.1/cb'],
-  ])('an OAuth client registration with the redirect address "%s" is refused', async (redirect) => {
+  ])('an OAuth client registration with the redirect URL "%s" is refused', async (redirect) => {
     const answer = await flow.register({ redirect_uris: redirect ? [redirect] : [] });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
   });
@@ -110,7 +110,8 @@ describe('dynamic registration', () => {
       },
     ]);
     const health = await checkHealth({ ...flow.server.runtime, now });
-    expect(health.status).toBe('ok'); // anyone can register clients, so a full quota must not degrade the health status
+    // Anyone can register clients, so a full quota must not degrade the health status.
+    expect(health.status).toBe('ok');
   });
 
   test('one private IP address can register at most 200 OAuth clients', async () => {
@@ -127,7 +128,7 @@ describe('dynamic registration', () => {
     for (const own of ['203.0.113.9', '172.32.0.1', '2001:db8:7:1::']) expect(maxRegistrations(own)).toBe(20);
   });
 
-  test('disallowed redirect addresses are dropped from an OAuth client registration', async () => {
+  test('disallowed redirect URLs are dropped from an OAuth client registration', async () => {
     const allowed = ['https://x.example/cb', 'http://127.0.0.1/cb'];
     const given = [
       'vendor-app://cb',
@@ -209,7 +210,7 @@ describe('client metadata documents', () => {
       const code = await flow.code(id, { redirect_uri, scope: 'mcp:read offline_access' });
       const { body } = await flow.exchange(id, code, { redirect_uri, resource: RESOURCE });
       expect(await flow.status(body.access_token)).toBe(200);
-      documents.delete(id); // a consent must outlive the document
+      documents.delete(id); // A consent must outlive the document.
       expect((await flow.refresh(id, body.refresh_token)).status).toBe(200);
     },
   );
@@ -238,14 +239,14 @@ describe('client metadata documents', () => {
     expect(await flow.server.runtime.db.$count(oauthClients, isOne)).toBe(0);
   });
 
-  test('disallowed redirect addresses of a client metadata document are refused', async () => {
+  test('disallowed redirect URLs of a client metadata document are refused', async () => {
     const id = 'https://app.example/mixed.json';
     documents.set(id, { client_id: id, redirect_uris: ['vendor-app://cb', redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/consent');
     expect((await flow.authorize(id, { redirect_uri: 'vendor-app://cb' })).pathname).toBe('/oauth/refused');
   });
 
-  test('a redirect address removed from a client metadata document is refused', async () => {
+  test('a redirect URL removed from a client metadata document is refused', async () => {
     const id = 'https://app.example/client.json';
     const [old, other] = ['https://app.example/old', 'https://app.example/new'];
     documents.set(id, { client_id: id, redirect_uris: [old] });
@@ -282,7 +283,7 @@ describe('client metadata documents', () => {
     'https://user@app.example/client.json',
     'https://app.example/a/../client.json',
     'https://app.example/client.json#x',
-  ])('a client metadata document at the address %s is refused', async (id) => {
+  ])('a client metadata document at the URL %s is refused', async (id) => {
     documents.set(id, { client_id: id, redirect_uris: [redirect_uri] });
     expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/refused');
   });

@@ -298,7 +298,7 @@ describe('refresh tokens', () => {
   test('a refresh token whose consent was deleted yields no tokens', async () => {
     const { db } = flow.server.runtime;
     const { client, access_token, refresh_token } = await connected();
-    await db.delete(oauthConsents); // like a disconnect that runs before the new tokens are stored
+    await db.delete(oauthConsents); // This is like a disconnect that runs before the new tokens are stored.
     expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
     expect(await flow.status(access_token)).toBe(401);
     expect(await db.$count(oauthRefreshTokens, eq(oauthRefreshTokens.clientId, client))).toBe(0);
@@ -317,7 +317,7 @@ describe('access tokens', () => {
       expect(await flow.status(text)).toBe(401);
     }
     const { db } = flow.server.runtime;
-    // the payments API verifies tokens this way
+    // The payments API verifies tokens this way.
     expect(await verifyAccessToken(db, access_token, new Date())).toBeNull();
     const elsewhere = { resource: ELSEWHERE, now: new Date() };
     expect(await verifyOAuthToken(db, access_token, elsewhere)).toBeNull();

@@ -38,12 +38,15 @@ export class SealedMonths {
   private month = '';
   private sealed: Tables['entries'] = [];
 
-  /** @param today calendar date */
+  /** Returns whether a month has ended. @param today calendar date */
   isOver(today: string): boolean {
     return today.slice(0, 7) > this.month;
   }
 
-  /** Records the entries before the month of `today`. @returns changes to the entries recorded last time */
+  /**
+   * Records the entries of all months before the month of `today`. @returns changes to the entries that were recorded
+   * earlier
+   */
   seal(today: string, { entries }: Tables): Difference[] {
     const differences = this.compare({ entries });
     this.month = today.slice(0, 7);

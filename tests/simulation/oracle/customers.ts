@@ -16,7 +16,7 @@ interface Reported {
  */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
-  if (truth.mayFail && !full) return; // sync may have missed answers of Stripe
+  if (truth.mayFail && !full) return; // Sync may have missed answers of Stripe.
   const reported = reportedOf(truth, full);
   // Sync may know more than the events report.
   if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return;
@@ -61,7 +61,7 @@ function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string,
 }
 
 interface Link {
-  /** Ids of the customers that this link allows. Empty for a new customer. */
+  /** Ids of the customers that this link allows. The list is empty for a new customer. */
   ids: number[];
   by: 'staff' | 'number' | 'email' | 'created';
 }
@@ -249,7 +249,7 @@ export const wasAsked = (truth: Truth, customer: string) =>
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;
   const looks = truth.looks.filter((look) => look.customer === customer);
-  if (looks.some(({ changes }) => changes === null)) return; // a deleted customer does not change any more
+  if (looks.some(({ changes }) => changes === null)) return; // A deleted customer no longer changes.
   // Sync may have discarded an expanded customer, unless it has the number of the linked customer.
   const counted = looks.filter((look) => look.kind === 'asked' || ownerOf(truth, look) === linkedTo);
   const last = Math.max(-1, ...counted.map(({ changes }) => Number(changes)));
@@ -264,7 +264,10 @@ function checkAsked(given: Case, customer: string, linkedTo: number): void {
   }
 }
 
-/** Returns the first customer whose number a payload contains. Null if some API versions do not report that number. */
+/**
+ * Returns the first customer whose number a payload contains. Returns null if some API versions do not report that
+ * number.
+ */
 function firstNamed(truth: Truth, about: object): number | null {
   const { metadata, subscriptionMetadata } = about as Partial<Invoice>;
   const isInvoice = 'object' in about && about.object === 'invoice';

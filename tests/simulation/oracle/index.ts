@@ -9,8 +9,8 @@ import { checkSubscriptions } from './subscriptions';
 /**
  * Compares our tables with the rows that follow from Stripe's own history.
  *
- * @param full compares with everything that Stripe has, as after a reconciliation; otherwise with the data in its
- * events
+ * @param full whether to compare with everything that Stripe has, as after a reconciliation, or only with the data in
+ *   its events
  */
 export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   const given: Case = { truth, tables, full, verdict: { differences: [], ties: 0 } };
@@ -28,8 +28,8 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
 }
 
 /**
- * Expects a customer that sync created to have the address of one of its Stripe customers. If all of them have since
- * been linked to other customers, the address of any Stripe customer is accepted.
+ * Expects a customer that sync created to have the postal address of one of its Stripe customers. If all of them have
+ * since been linked to other customers, the postal address of any Stripe customer is accepted.
  */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;

@@ -57,7 +57,7 @@ function checkOwn(given: Case, row: InvoiceRow): void {
 function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, full, verdict } = given;
   const reported = allowedMoments(given, story, (second) => {
-    // an unknown status counts as open
+    // An unknown status counts as open.
     const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open;
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
@@ -92,9 +92,9 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
 const SHOWN_LINES = 10;
 
 /**
- * Expects the lines that Stripe has, since a simulated invoice keeps its lines. Without an answer of Stripe's API, only
- * the first lines of a longer invoice are known. If only a failed payment of an
- * invoice is known, the invoice may have no lines.
+ * Expects the lines that Stripe has, because a simulated invoice keeps its lines. Without an answer of Stripe's API,
+ * only the first lines of a longer invoice are known. If only a failed payment of an invoice is known, the invoice may
+ * have no lines.
  */
 function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, tables, full } = given;
@@ -141,7 +141,9 @@ interface Failures {
   /** Whether the row must show a failed payment. If `may` is true, it can show one. */
   must: boolean;
   may: boolean;
-  /** The time of the failure in seconds, if only events can have reported it. Otherwise null. */
+  /**
+   * The time of the failure in seconds, if only events can have reported it. Null if Stripe's API may have reported it.
+   */
   at: number | null;
 }
 
@@ -197,8 +199,8 @@ function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<In
 }
 
 /**
- * Returns the possible rows while Stripe reports an unknown status. Sync keeps the stored status, which is
- * already `overdue` if the due date had passed.
+ * Returns the possible rows while Stripe reports an unknown status. Sync keeps the stored status, which is `overdue` if
+ * the due date had already passed.
  */
 function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T, failures: Failures): T[] {
   if (failures.must) return [row];
@@ -207,7 +209,7 @@ function keptOpen<T extends { status: string }>(story: Moment<Invoice>[], row: T
 }
 
 /**
- * Returns the customer balance that was applied to an invoice. A credit pays up to the total, and a debt is
+ * Returns the customer balance that was applied to an invoice. Credit pays the invoice up to its total, and a debt is
  * collected with the invoice. Simulated totals are never negative.
  */
 function balanceApplied({ total, startingBalance, finalizedAt }: Invoice): number {

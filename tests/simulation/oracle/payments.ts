@@ -199,7 +199,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
       (row) =>
         row.stripe_refund_id !== null &&
         row.source === 'stripe' &&
-        row.id > recorded.id && // the refund was reported later
+        row.id > recorded.id && // The refund was reported later.
         row.amount === recorded.amount &&
         date(row.issued_at, truth.timeZone) === date(recorded.issued_at, truth.timeZone),
     );

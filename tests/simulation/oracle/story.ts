@@ -24,7 +24,7 @@ export interface Truth extends Setup, Deeds {
   intents: ReadonlyMap<string, string>;
   times: ReadonlyMap<string, EventTimes>;
   looks: readonly Look[];
-  /** Stripe customers that Stripe no longer knows. */
+  /** Stripe customers that Stripe's API no longer returns. */
   unknown: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ export interface Setup {
   ours: Own[];
   stripeCustomers: {
     customer: Customer;
-    /** The customer that staff last linked the Stripe customer to. `formerly` has the earlier ones. */
+    /** The customer that staff last linked the Stripe customer to. `formerly` contains the earlier customers. */
     staff: number | null;
     formerly: number[];
     /** The customer that an e-mail address linked the Stripe customer to before the history. */
@@ -90,16 +90,19 @@ export interface EventTimes {
   tried: number | null;
   /** The first time the event was certainly handled. */
   done: number | null;
-  /** How often the number of the event's Stripe customer had changed when the event was last handled. */
+  /** Number of changes of the customer number of the event's Stripe customer up to the last handling of the event. */
   changes: number | null;
 }
 
 /** An answer of Stripe's API that contains a customer. */
 export interface Look {
   customer: string;
-  /** `asked`: the customer was retrieved. `brought`: it was expanded in another object, and may have been discarded. */
+  /**
+   * `asked` means that the customer was retrieved. `brought` means that it was expanded in another object, so it may
+   * have been discarded.
+   */
   kind: 'asked' | 'brought';
-  /** How often the customer's own number had changed by then. Null if the customer was deleted. */
+  /** Number of changes of the customer's own number up to this answer. Null if the customer was deleted. */
   changes: number | null;
   number: string | undefined;
   /** Whether a crash or conflict may have undone the effects of the answer. */
@@ -194,7 +197,8 @@ export function storiesOf<T extends WorldObject>(
     if (event.about.object !== kind) continue;
     const moment = { at, about: event.about as T, event, isAnnounced: ANNOUNCING.has(event.type) };
     const story = stories.get(event.about.id);
-    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue; // an event after the deletion changes nothing
+    // An event after the deletion changes nothing.
+    if (story?.at(-1)?.event.type === 'customer.subscription.deleted') continue;
     if (story) story.push(moment);
     else stories.set(event.about.id, [moment]);
   }
@@ -285,7 +289,7 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);
-  if (!last?.isAnnounced) return false; // ignored events report nothing
+  if (!last?.isAnnounced) return false; // Ignored events report nothing.
   const done = announcedOfSecond(until).map(({ event }) => truth.times.get(event.id)?.done ?? NEVER);
   const seen = others.map((one) => {
     const times = truth.times.get(one.event.id);

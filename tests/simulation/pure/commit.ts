@@ -137,7 +137,7 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     tables.runChanges.push(...stored(plan.changes).map((change) => ({ run: runId, change })));
 }
 
-/** @throws Error if a link is written without a change */
+/** Checks the links of a plan. @throws Error if a link is written without a change */
 export function checkNews({ rows }: ModelTables, { links }: Plan): void {
   const isNews = (link: StoredLink) =>
     !isDeepStrictEqual(
@@ -364,7 +364,7 @@ function replaceLines(tables: ModelTables, planned: Plan['lines'], made: Made): 
   }
 }
 
-/** Removes a customer that sync created and that has no records left, like `remove_if_empty`. */
+/** Removes a customer that sync created if it has no records left, like `remove_if_empty`. */
 function removeIfEmpty(tables: ModelTables, id: number): void {
   for (const [key, link] of tables.rows.links) {
     if (link.customer_id !== id || link.linked_by !== 'email') continue;

@@ -6,7 +6,7 @@ const DECIDE = /\/(lib\/sync\/decide\/[^?]+)/;
 
 interface Script {
   file: string;
-  /** The source position of each offset, such as `lib/sync/decide/plan.ts:12:3`. Null if it has none. */
+  /** The source position of each offset, such as `lib/sync/decide/plan.ts:12:3`. Null if an offset has none. */
   places: (string | null)[];
 }
 

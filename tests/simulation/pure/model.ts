@@ -107,7 +107,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** Runs one statement. The process may crash before or after it. */
+  /** Runs one statement. The process may crash before or after the statement. */
   async stating<T>(work: () => T | Promise<T>): Promise<T> {
     await this.model.turns.wait();
     this.pass();

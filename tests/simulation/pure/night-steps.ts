@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 const FINAL: string[] = [...DECIDED_DISPUTES];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
-/** The steps of a reconciliation of the model, keyed by their names in `STEPS`. */
+/** The steps of a reconciliation on the model, keyed by their names in `STEPS`. */
 export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'failed events': failedEvents,
   'live subscriptions': listed('subscription', null),
@@ -63,11 +63,11 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
-  // The simulated Stripe account pays nothing out.
+  // The simulated Stripe account has no payouts.
   payouts: async () => {},
   'transactions of payouts': async () => {},
   'differences of payouts': async () => {},
-  // No history is long enough for these steps.
+  // No history is long enough for these steps to have an effect.
   'state of the last month': async () => {},
   'old documents': async () => {},
   'old tool calls': async () => {},
@@ -80,7 +80,7 @@ async function missedEntries({ model, process, deps: { now, timeZone } }: Night)
   await process.bookMissed({ invoices: [], payments: [...payments.keys()], ...at });
 }
 
-/** Reads one of Stripe's lists. */
+/** Applies one of Stripe's lists. */
 function listed(kind: 'subscription' | 'invoice', status: string | null) {
   return async (night: Night) => {
     const isWindow = kind === 'subscription' ? status === 'all' : status === null;

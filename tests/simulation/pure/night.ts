@@ -47,7 +47,7 @@ export async function reconcileModel(
   return { status: isFinished ? status : 'running', changes: changes() };
 }
 
-/** A reconciliation of the model that is in progress. */
+/** A reconciliation on the model that is in progress. */
 export class Night {
   readonly work: Run;
 
@@ -161,14 +161,14 @@ export class Lease {
     private heartbeatAt: Date,
   ) {}
 
-  /** @throws LeaseLostError */
+  /** Saves values and renews the lease. @throws LeaseLostError if the lease is lost */
   checkpoint(values: Partial<ModelRun> = {}): void {
     if (!this.isHeld()) throw new LeaseLostError('taken over');
     this.heartbeatAt = this.model.now();
     Object.assign(this.row, { heartbeatAt: this.heartbeatAt, ...values });
   }
 
-  /** @returns false if another process took the run over, which then finishes it */
+  /** Ends the run. @returns false if another process took over the run, and will end it */
   finish(status: ModelRun['status']): boolean {
     if (!this.isHeld()) return false;
     this.checkpoint({ status, cursor: null, seen: new Set() });

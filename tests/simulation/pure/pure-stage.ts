@@ -58,7 +58,7 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
     faults: api.faults,
     requestCount: () => api.count,
     async begin(given) {
-      await setImmediate(); // the only moment of a history at which the process can receive a message
+      await setImmediate(); // This is the only moment of a history at which the process can receive a message.
       scene = given;
       const made = await open(given);
       model = made;

@@ -99,7 +99,7 @@ export class ModelTables {
     events: new Map(),
     entries: new Map(),
   };
-  /** The last id of each table. A rollback does not reset it. */
+  /** The last used id of each table. A rollback does not reset it. */
   readonly ids: Record<string, number> = {};
   /** Ids of customers that staff changed. */
   readonly edited = new Set<number>();
@@ -129,7 +129,7 @@ export class ModelTables {
     this.undo.push(() => table.set(key, before));
   }
 
-  /** Adds a staff task unless a task with the same kind and subject exists. Opens one that a change has closed. */
+  /** Adds a staff task unless a task with the same kind and subject exists. Reopens a task that a change has closed. */
   tell(task: StaffTask): void {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
     const known = [...this.rows.tasks.values()].find(isIt);
@@ -169,7 +169,7 @@ const UNIQUE: Partial<{ [Name in TableName]: (row: RowOf<Name>) => string | null
   disputes: (row) => row.stripe_dispute_id,
 };
 
-/** @throws StateError 23505 if another row has the same unique value */
+/** Checks unique values. @throws StateError 23505 if another row has the same unique value */
 export function checkUnique<Name extends TableName>(
   { rows }: ModelTables,
   name: Name,
@@ -220,7 +220,7 @@ export const REFERENCES: Partial<Record<TableName, Record<string, TableName>>> =
   disputes: { payment_id: 'payments' },
 };
 
-/** @throws StateError 23503 if a row refers to a row that does not exist */
+/** Checks foreign keys. @throws StateError 23503 if a row refers to a row that does not exist */
 export function checkReferences({ rows }: ModelTables, name: TableName, row: object): void {
   for (const [column, table] of Object.entries(REFERENCES[name] ?? {})) {
     const id: unknown = Reflect.get(row, column);

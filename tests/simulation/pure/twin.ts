@@ -291,7 +291,7 @@ const renewed =
   };
 
 const WAYS: Way[] = [
-  () => {}, // an outdated commit, applied unchanged
+  () => {}, // Apply an outdated commit unchanged.
   renew,
   renewed(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
@@ -359,9 +359,9 @@ async function load(tables: ModelTables, db: Database): Promise<void> {
   }
 }
 
-/** The order of the keys of these values is not compared, since nothing depends on it. */
+/** The order of the keys of these values is not compared, because nothing depends on it. */
 const LOGGED = new Set(['changes', 'before', 'after']);
-/** The order of the keys of these columns is compared too, since jsonb sorts them. */
+/** The order of the keys of these columns is compared too, because jsonb sorts them. */
 const JSON_KEYS = new Set(['numbers', 'details']);
 const isRow = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -378,7 +378,7 @@ function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => (isRow(one) ? canonical(one) : one));
   if (!isRow(value)) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // the clocks of the two sides differ
+    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // The clocks of the two sides differ.
     .map(([key, one]) => {
       if (LOGGED.has(key)) return [key, asJsonb(one)] as const;
       return [key, JSON_KEYS.has(key) ? one : canonical(one)] as const;

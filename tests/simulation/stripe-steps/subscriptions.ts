@@ -123,14 +123,14 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${moved.id} moves from ${from.id} to ${to.id}`;
   },
 
-  /** Sets an unknown status, since Stripe may add values to its enums. */
+  /** Sets an unknown status, because Stripe may add values to its enums. */
   strangeStatus: onLive((scene, { id }, { b }) => {
     const status = (b % 2 === 0 ? 'frozen' : 'in_review') as Subscription['status'] & 'active';
     act.updateSubscription(scene.world, id, { status });
     return `${id} becomes ${status}`;
   }),
 
-  /** Emits an update with the state before the deletion, after the subscription was deleted. */
+  /** Emits an update after a subscription was deleted, with the state before the deletion. */
   lateNews(scene, { a, b }) {
     const ended = scene.world.history.filter(
       ({ type, created }) => type === 'customer.subscription.deleted' && created < epochNow(scene.world),

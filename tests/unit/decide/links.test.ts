@@ -34,7 +34,7 @@ const noted = ({ at, ...rest }: ReturnType<typeof number>): NotedNumber => ({
 });
 
 describe('customer numbers named by Stripe', () => {
-  /** The origins of a customer number, from strongest to weakest. */
+  /** The origins of a customer number, from the strongest to the weakest. */
   const RANKING: [string, NumberOrigin][] = [
     ['the Stripe customer itself', origin('customer', 9, 'evt_z')],
     ['a subscription', origin('subscription', 1, 'evt_b')],
@@ -353,7 +353,7 @@ describe('matching Stripe’s items with sold items', () => {
 
 test('a postal address that Stripe repeats is not stored twice', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
-  // The order in which jsonb stores the keys.
+  // This is the order in which jsonb stores the keys.
   const noted = [
     { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
   ];

@@ -575,7 +575,7 @@ describe('a payout', () => {
     expect(comparePayout(payout).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test('names at most five charges, and counts all', () => {
+  test('a comparison of a payout names at most five charges, and gives the number of all', () => {
     const many = Array.from({ length: 7 }, (_, at) => ({ ...charge, sourceId: `ch_${at}`, record: null }));
     const [difference] = comparePayout(matching(...many));
     expect(difference?.text).toBe(

@@ -133,7 +133,7 @@ export function auditValue(image: Image, field: string, timeZone: string): strin
 
 const AMOUNTS = /amount$|^amount_|^(credit|price|subtotal|tax|total)$/;
 
-/** Lists what was paid back of the credit of a transfer. */
+/** Lists the amounts of a transfer's credit that were paid back. */
 function paidBackText(value: unknown, currency: string): string {
   const { data: parts } = auditedPaidBack.safeParse(value);
   if (!parts) return JSON.stringify(value);

@@ -147,8 +147,8 @@ const FIELDS: Record<string, string> = {
 };
 
 /**
- * Returns the texts and the page address of a changed record. Refunds and disputes have their payment's page,
- * and subscription items have their subscription's page. `href` is null if the record has no page.
+ * Returns the texts and the page URL of a changed record. Refunds and disputes link to their payment's page, and
+ * subscription items to their subscription's page. `href` is null if the record has no page.
  */
 export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
   const kind = KINDS[entity];

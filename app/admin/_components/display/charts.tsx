@@ -9,7 +9,7 @@ import classes from './chart.module.css';
 import { BigFigure, Dimmed, statusColor } from './values';
 
 interface Bar {
-  /** Identifies the bar within the chart. */
+  /** Name that identifies the bar within the chart. */
   name: string;
   value: number;
   /** Text shown on hover. */
@@ -22,7 +22,7 @@ interface BarChartProps {
   bars: Bar[];
   /** Formats a value for the scale at the side. */
   formatTick(value: number): string;
-  /** True for counts, so that the scale shows whole numbers only. */
+  /** Whether the values are counts, so that the scale shows whole numbers only. */
   isWhole?: boolean;
   /** Labels below the first and the last bar. */
   ends: [string, string];
@@ -84,7 +84,7 @@ export function BarChart({ label, bars, formatTick, isWhole = false, ends }: Bar
 
 interface StateCountsProps {
   counts: StateCount[];
-  /** Returns the address of the list filtered by a state. */
+  /** Returns the URL of the list filtered by a state. */
   hrefOf(state: string): string;
 }
 

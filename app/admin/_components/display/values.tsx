@@ -110,7 +110,9 @@ interface BadgeProps {
   children?: string;
 }
 
-/** Shows a state as a badge in the colour of this state. A page of a list has fifty, so it needs no script. */
+/**
+ * Shows a state as a badge in the colour of this state. A list page can show fifty badges, so a badge uses no script.
+ */
 export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
   return (
     <span className={classes.badge} data-color={statusColor(status)}>
@@ -140,11 +142,11 @@ export function RecordTitle({ status, children }: { status: string; children: Re
 }
 
 const STATES = {
-  // Finished, or as it should be.
+  // The work is finished, or the record is in order.
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
-  // In progress.
+  // The work is in progress.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
-  // Needs a person's attention.
+  // A person needs to act.
   orange: [
     'completed_with_errors',
     'disputed',
@@ -163,9 +165,9 @@ const STATES = {
     'validation_failed',
     'warning_needs_response',
   ],
-  // Failed, or money is missing.
+  // The work failed, or money is missing.
   red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
-  // Ended, or not started.
+  // The record has ended, or has not started.
   gray: [
     'cancelled',
     'converted',

@@ -25,7 +25,10 @@ type InputProps = Pick<
 export interface FormField extends InputProps {
   name: string;
   label: string;
-  /** Defaults to a one-line text. `list` has several lines, `radios` one choice, `checks` any number. */
+  /**
+   * Kind of input. Defaults to a one-line text. `list` allows several lines, `radios` one choice, and `checks` any
+   * number of choices.
+   */
   kind?: 'checks' | 'choice' | 'customer' | 'flag' | 'list' | 'password' | 'radios' | 'suggest' | undefined;
   /** Options of a choice, or suggested values. A suggestion is also found by its label. */
   options?: { value: string; label: string; description?: string }[];

@@ -40,7 +40,7 @@ interface ActionFormProps extends FooterProps {
   stays?: boolean;
   /** Initial error message, for a form that was submitted without JavaScript. */
   problem?: string | null;
-  /** Address that the browser submits the form to if JavaScript does not run. */
+  /** URL that the browser submits the form to if JavaScript does not run. */
   post?: string;
   /** Whether the form has a border. */
   isSheet?: boolean;

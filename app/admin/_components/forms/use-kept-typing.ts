@@ -40,7 +40,7 @@ export function forgetTyping(): void {
   }
 }
 
-/** Returns the storage key of a form. It depends on the page's address, without the notice. */
+/** Returns the storage key of a form. It depends on the page's URL, without the notice. */
 function keyOf(name: string): string {
   const { pathname, search } = window.location;
   const query = new URLSearchParams(search);

@@ -24,7 +24,10 @@ export type OpenFile = (
   today: string,
 ) => DownloadedFile | Promise<DownloadedFile>;
 
-/** Creates the route handlers that send a file to staff. @param open selects the file by the route's parameters */
+/**
+ * Creates the route handlers that send a file to staff. @param open function that selects the file by the route's
+ * parameters
+ */
 export function fileRoute<Params>(open: (params: Params) => OpenFile) {
   const answer = async (request: Request, { params }: { params: Promise<Params> }): Promise<Response> => {
     await requireStaff();
@@ -35,7 +38,7 @@ export function fileRoute<Params>(open: (params: Params) => OpenFile) {
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
 
-/** Returns a CSV file. @param name without its extension */
+/** Returns a CSV file. @param name file name without the extension */
 export const csvFile = (name: string, pieces: AsyncGenerator<string>): DownloadedFile => ({
   name: `${name}.csv`,
   type: 'text/csv; charset=utf-8; header=present',
@@ -43,8 +46,8 @@ export const csvFile = (name: string, pieces: AsyncGenerator<string>): Downloade
 });
 
 /**
- * Returns the CSV file of a list, keyed by its name in the address. It contains all matching rows. An invalid filter
- * redirects to the list.
+ * Returns the CSV download of a list, as an object whose key is the file's name in the URL. The file contains all
+ * matching rows. An invalid filter redirects to the list.
  */
 export function listFile<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
   const { source, path, file = path.slice(path.lastIndexOf('/') + 1) } = list;
@@ -67,7 +70,7 @@ export function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   });
 }
 
-/** Returns the `filename*` parameter of RFC 6266 for a name with non-ASCII characters, '' for other names. */
+/** Returns the `filename*` parameter of RFC 6266 for a name with non-ASCII characters. Returns '' for other names. */
 function inUnicode(name: string): string {
   if (/^[ -~]*$/.test(name)) return '';
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
@@ -92,7 +95,10 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<U
   );
 }
 
-/** Creates a route that pages request while a person types. @param answer returns the JSON body for the typed text */
+/**
+ * Creates a route that pages request while a person types. @param answer function that returns the JSON body for the
+ * typed text
+ */
 export function typingRoute(
   schema: z.ZodType<string>,
   answer: (text: string, runtime: Runtime) => Promise<unknown>,

@@ -139,7 +139,7 @@ interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
   children: ReactNode;
 }
 
-/** Shows a form that keeps the other filters. With scripts, the new address contains only the filled-in fields. */
+/** Shows a form that keeps the other filters. If JavaScript runs, the new URL contains only the filled-in fields. */
 function FilterForm({ path, values, names, children }: FilterFormProps) {
   const router = useRouter();
   const [pending, start] = useTransition();
@@ -168,7 +168,7 @@ function FilterForm({ path, values, names, children }: FilterFormProps) {
   );
 }
 
-/** Returns a filter's value as the text of its chip. Null if the filter is not set. */
+/** Returns a filter's value as the text of its chip. Returns null if the filter is not set. */
 function filterText(field: FilterField, values: Record<string, string>): string | null {
   const { [field.name]: value, from, to } = values;
   if (!('presets' in field)) {

@@ -7,7 +7,7 @@ import type { DatePreset } from '@/lib/dates';
 import type { Runtime } from '@/lib/runtime';
 import type { Sorting } from './record-list';
 
-/** Filters and reads the rows of a list. `defineList` creates most list sources. */
+/** Reads the rows of a list that match its filters. `defineList` creates most list sources. */
 interface ListSource<Schema extends z.ZodObject, Row> {
   schema: Schema;
   read(db: Db, filters: z.output<Schema>, place: ListPlace, runtime: Runtime): Promise<StaffPage<Row>>;
@@ -24,11 +24,11 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   title: string;
   description?: string;
   path: string;
-  /** Name of the CSV file, to which the date is added. By default, it is the last part of the path. */
+  /** Name of the CSV file before its date. Defaults to the last part of the path. */
   file?: string;
   /** Word for one record of the list, in the singular. */
   noun: string;
-  /** Sentence for an empty list that says when it will have rows. */
+  /** Sentence that says when an empty list will have rows. */
   yet: string;
   source: ListSource<Schema, Row>;
   /** Returns the filters. @param today today's calendar date, for ranges of dates */
@@ -39,7 +39,7 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
 }
 
-/** Returns the last part of the address of a list's file. @param path the list's path below `/admin` */
+/** Returns the last part of the URL of a list's CSV file. @param path the list's path below `/admin` */
 export const downloadName = (path: string): string => path.slice('/admin/'.length).replaceAll('/', '-');
 
 /** Returns the declaration. Its only purpose is type inference. */
@@ -58,7 +58,7 @@ interface ChoiceField {
   options: { value: string; label: string }[];
 }
 
-/** A filter for a range of days. The address contains the first and the last day as `from` and `to`. */
+/** A filter for a range of days. The URL contains the first and the last day as `from` and `to`. */
 interface DatesField {
   name: 'from';
   label: string;
@@ -72,7 +72,7 @@ export type FilterField = TextField | ChoiceField | DatesField;
 /** Returns the query parameters of a filter. */
 export const namesOf = (field: FilterField): string[] => ('presets' in field ? ['from', 'to'] : [field.name]);
 
-/** Returns true if the address sets any filter. */
+/** Returns true if the URL sets any filter. */
 export const isFiltered = (fields: FilterField[], params: URLSearchParams): boolean =>
   fields.flatMap(namesOf).some((name) => params.has(name));
 
@@ -93,11 +93,11 @@ interface ParsedFilters<Filters> {
   filters: Filters | null;
   /** The first message for each invalid field. */
   problems: Record<string, string>;
-  /** The query parameters in the schema, for links: filters, sort order and page size, but not the page. */
+  /** The query parameters that the schema declares, for links: filters, sort order and page size, but not the page. */
   params: URLSearchParams;
 }
 
-/** Parses the filters in the address of a list. */
+/** Parses the filters in the URL of a list. */
 export function parseFilters<Schema extends z.ZodObject>(
   schema: Schema,
   search: URLSearchParams,

@@ -12,7 +12,7 @@ import classes from './list.module.css';
 
 interface PagedListProps<Row> {
   page: StaffPage<Row>;
-  /** Cursors from the address. If given, an empty later page links to the first page. */
+  /** Cursors from the URL. If they are given, an empty later page links to the first page. */
   start?: PageStart;
   /** Word for one record of the list, in the singular. */
   noun: string;
@@ -108,9 +108,9 @@ interface FooterProps {
   /** Current number of rows per page. Null if the list is too short to offer a choice. */
   size: number | null;
   toSize(size: number): string;
-  /** Address of the previous page. Null on the first page. */
+  /** URL of the previous page. Null on the first page. */
   previous: string | null;
-  /** Address of the next page. Null on the last page. */
+  /** URL of the next page. Null on the last page. */
   next: string | null;
 }
 

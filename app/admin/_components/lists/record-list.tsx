@@ -8,12 +8,12 @@ import { RowBody } from './row-body';
 export interface Column<Row> {
   label: string;
   cell(row: Row): ReactNode;
-  /** CSS width. Without a width or with a `title`, the column cuts off long text, unless it `wraps`. */
+  /** CSS width. A column without a width or with a `title` cuts off long text, unless it `wraps`. */
   width?: string;
   align?: 'right';
   /** Returns the text to show on hover. True shows the cell's own text, and a dash if the cell is null. */
   title?: true | ((row: Row) => string | undefined);
-  /** Name of the sort order in the address. Absent if the list cannot be sorted by this column. */
+  /** Name of the sort order in the URL. Absent if the list cannot be sorted by this column. */
   sort?: string;
   /** Whether the first click sorts in descending order. */
   descends?: boolean;
@@ -27,9 +27,9 @@ interface Props<Row extends { id: string | number }> {
   /** Name of the list for screen readers. */
   label: string;
   rows: Row[];
-  /** Returns the React key of a row. Needed if the ids are not unique. */
+  /** Returns the React key of a row. Defaults to the row's id. Required if the ids are not unique. */
   keyOf?(row: Row): string | number;
-  /** Returns the address of a record's page. Without it, rows are not links. */
+  /** Returns the URL of a record's page. If absent, rows are not links. */
   hrefOf?(row: Row): string;
   /** Returns text for screen readers before the first cell's link text, if that cell does not identify the record. */
   nameOf?(row: Row): string;
@@ -160,7 +160,7 @@ export interface Sorting {
   sort: string;
   /** Sort orders that are not available with the current filters. */
   lacks?: string[] | undefined;
-  /** Returns the address of the list in another sort order. */
+  /** Returns the URL of the list in another sort order. */
   to(sort: string): string;
 }
 

@@ -44,7 +44,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
    * Any other value is the action's result. Call `refreshPages` first if staff pages show changed data.
    */
   done(result: Result, ...args: Args): Done | Promise<Done>;
-  /** Called after an `AppError`. Returns an address or a result, as `done` does. Without it, the error is thrown. */
+  /** Called after an `AppError`. Returns a URL or a result, as `done` does. If absent, the error is thrown. */
   refused?(refusal: Refusal & Call<R>, ...args: Args): Refused | Promise<Refused>;
 }
 

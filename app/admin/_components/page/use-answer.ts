@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'react';
 
 export interface Answered<Answer> {
-  /** The text that was sent. */
+  /** The text that the request contained. */
   text: string;
-  /** Null if the request failed; `state` says why. */
+  /** The route's answer. Null if the request failed; `state` then says why. */
   answer: Answer | null;
   state: 'found' | 'signed-out' | 'failed';
 }
@@ -16,7 +16,7 @@ const PAUSE_MS = 150;
  * Returns a route's answer for the typed text. The request is debounced. Until its answer arrives, the hook returns the
  * previous answer. An empty text sends no request and returns null.
  *
- * @param path path of the route, which takes the text as `q`
+ * @param path path of the route, which gets the text as parameter `q`
  * @param nothing the answer for a text that the route refuses as invalid
  */
 export function useAnswer<Answer>(path: string, text: string, nothing: Answer): Answered<Answer> | null {

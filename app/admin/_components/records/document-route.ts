@@ -10,8 +10,8 @@ import type { Runtime } from '@/lib/runtime';
  * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. If the record has
  * no document, redirects to the record's page, which explains why.
  *
- * @param get returns the file; it also gets the query of the download
- * @param query added to the address of that page
+ * @param get function that returns the file; it also gets the query of the download
+ * @param query the query to add to the URL of that page
  */
 export function staffDocumentRoute(
   get: (db: Runtime['db'], id: number, moment: Moment, search: URLSearchParams) => Promise<DocumentFile>,

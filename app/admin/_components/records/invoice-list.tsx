@@ -106,7 +106,7 @@ export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceNam
 /**
  * Makes the list column that links to the PDF of each record.
  *
- * @param of returns the number of a record and the address of its PDF, or null if it has none
+ * @param of function that returns the number of a record and the URL of its PDF, or null if it has none
  */
 export function pdfColumn<Row>(of: (row: Row) => { number: string; path: string } | null): Column<Row> {
   return {

@@ -209,7 +209,7 @@ const FOR_ADMINS = [
   { href: '/admin/staff/new', label: 'Add person' },
 ];
 
-/** Maximum number of pages and actions among the results, so that room remains for the records. */
+/** Maximum number of pages and actions among the results, so that the list has space for records. */
 const MAX_ENTRIES = 12;
 
 /** Returns the pages and actions whose names contain all words of a text. Without a text, returns the actions. */

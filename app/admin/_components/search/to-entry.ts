@@ -43,7 +43,7 @@ export function toEntry(hit: SearchHit): SearchEntry {
   };
 }
 
-/** Returns the address of a record's page. */
+/** Returns the URL of a record's page. */
 export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
   return `${PLACES[kind]}/${encodeURIComponent(id)}`;
 }

@@ -115,7 +115,7 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   );
 }
 
-/** Time after which the progress bar disappears even if no page has loaded, since the click may start a download. */
+/** Time after which the progress bar disappears even if no page has loaded, because the click may start a download. */
 const PATIENCE_MS = 8000;
 
 /** Shows a progress bar at the top from a click on a link or a search until the page has loaded. */
@@ -144,7 +144,10 @@ function NavigationProgress() {
   return left === here ? <div className={classes.progress} aria-hidden /> : null;
 }
 
-/** Stores the query of each page for links back to it, and asks before a person leaves unsaved values in a form. */
+/**
+ * Stores the query of each page for links back to it, and asks for confirmation before a person leaves a form with
+ * unsaved values.
+ */
 function PageMemory() {
   const [pathname, search] = [usePathname(), useSearchParams()];
   useEffect(() => noteQuery(pathname, search), [pathname, search]);
@@ -155,7 +158,7 @@ function PageMemory() {
 interface UserMenuProps {
   name: string;
   email: string;
-  /** Called when another page opens. */
+  /** Called when the person opens another page. */
   onLeave(): void;
 }
 

@@ -18,7 +18,7 @@ const SCHEMES = [
 interface OpenedUserMenuProps {
   name: string;
   email: string;
-  /** Called when another page opens. */
+  /** Called when the person opens another page. */
   onLeave(): void;
 }
 

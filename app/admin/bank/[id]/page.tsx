@@ -41,10 +41,10 @@ export const generateMetadata = titleOfRow(
   (row) => `Bank statement ${periodOf(row)}`,
 );
 
-/** Maximum number of unexplained entries on the page. The others follow when these are explained. */
+/** Maximum number of unexplained entries on the page. Others appear once these are explained. */
 const MAX_SHOWN = 50;
 
-/** Shows a statement: its balances, the entries that are not explained with proposals, and the others. */
+/** Shows a statement: its balances, the unexplained entries with their proposals, and the other entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);
@@ -159,7 +159,7 @@ function Balance({ statement }: { statement: StatementRow }) {
   );
 }
 
-/** Returns why the statement does not follow the one before it. Null if it does, or if periods overlap. */
+/** Returns why the statement does not follow the one before it. Returns null if it does, or if periods overlap. */
 function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
   if (!before || before.last_day >= first_day) return null;
   const closing = before.closing;

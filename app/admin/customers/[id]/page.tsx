@@ -58,7 +58,7 @@ import { Timeline } from './timeline';
 
 export const generateMetadata = titleOfRow('Customer', readCustomer, formatCustomer);
 
-/** Shows a customer. The address of a merged customer redirects to the customer that it was merged into. */
+/** Shows a customer. The URL of a merged customer redirects to the customer that it was merged into. */
 export default recordPage(readCustomer, async (customer, { id, staff, db, timeZone, search, notice }) => {
   if (customer.id !== id) redirect(`/admin/customers/${customer.id}?notice=led_on`);
   const state = await orNotFound(readState(db, customerKind, id));

@@ -25,7 +25,7 @@ import { EVENTS } from '../../webhooks/list';
 
 const monthOf = (params: URLSearchParams) => calendarMonth.safeParse(params.get('month')).data ?? notFound();
 
-/** The files that staff download, keyed by the last part of their address. */
+/** The files that staff download, keyed by the last part of their URL. */
 const FILES: Record<string, OpenFile> = {
   ...listFile(PAYMENTS),
   ...listFile(INVOICES),

@@ -119,7 +119,7 @@ type Run = NonNullable<Awaited<ReturnType<typeof readRun>>>;
 
 interface Props {
   run: Run;
-  /** Address of the file with the rejected rows. Null if there is no such file. */
+  /** URL of the file with the rejected rows. Null if there is no such file. */
   rejected: string | null;
   timeZone: string;
 }
@@ -210,7 +210,7 @@ interface MappingProps {
   upload: Upload;
   /** The latest run, whose options are selected at first. Null before the first run. */
   run: (Pick<ImportRun, 'chosen' | 'dry_run'> & { status: string }) | null;
-  /** Query of the page's address, which can set options. */
+  /** Query of the page's URL, which can set options. */
   query: URLSearchParams;
   db: Runtime['db'];
   dataDir: string;

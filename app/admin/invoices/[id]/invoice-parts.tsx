@@ -161,7 +161,10 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   );
 }
 
-/** Offers a credit note for a refund that made one of our own invoices owed again. Null if nothing is owed again. */
+/**
+ * Offers a credit note for a refund that made one of our own invoices owed again. Returns null if nothing is owed
+ * again.
+ */
 function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   const { id, currency, refunded_amount, amount_due } = invoice;
   if (!isOwnUnpaid(invoice) || refunded_amount === 0 || amount_due === 0) return null;
@@ -209,7 +212,7 @@ export async function CreditSection({ invoice }: { invoice: WithMoneyBack<Invoic
   );
 }
 
-/** Returns the reason why an invoice is overdue. Null if it is not overdue. */
+/** Returns the reason why an invoice is overdue. Returns null if it is not overdue. */
 function overdueReason(invoice: InvoiceDetails, timeZone: string): string | null {
   const { status, payment_failed_at: failed, uncollectible, due_date } = invoice;
   if (status !== 'overdue') return null;

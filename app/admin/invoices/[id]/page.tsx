@@ -98,7 +98,7 @@ export default recordPage(
 
 const MAX_ROWS = 100;
 
-/** Shows the latest and the deleted payments of an invoice, and its refunds and disputes. */
+/** Shows the latest payments and the deleted payments of an invoice, and its refunds and disputes. */
 async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   const { db, env } = await getRuntime();
   const { id, customer } = invoice;
@@ -119,7 +119,7 @@ async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDeta
   );
 }
 
-/** Returns the reason why an invoice without payments is paid. Null if it is not paid. */
+/** Returns the reason why an invoice without payments is paid. Returns null if it is not paid. */
 function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
   const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
   if (status !== 'paid') return null;

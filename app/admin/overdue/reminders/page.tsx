@@ -11,7 +11,10 @@ import { LEVEL_TEXTS, OverdueViews, REMINDERS } from '../list';
 
 export const metadata = { title: REMINDERS.title };
 
-/** Shows the customers due for a reminder of one level: the chosen one, or else the highest one with any. */
+/**
+ * Shows the customers who are due for a reminder of one level: the chosen level, or else the highest level that has
+ * customers.
+ */
 export default staffPage(async ({ db, staff, timeZone, search, runtime: { now } }) => {
   const rules = await getReminderRules(db);
   const counts = await countReminders(db, rules, toCalendarDate(now(), timeZone));

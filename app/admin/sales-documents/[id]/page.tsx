@@ -69,7 +69,7 @@ interface FileProps {
   isAdmin: boolean;
 }
 
-/** Links the PDF of a sales document, or says why it has none. */
+/** Shows a link to the PDF of a sales document, or says why it has no PDF. */
 function FileSection({ document: { id, customer }, state, isAdmin }: FileProps) {
   return (
     <Section title="PDF">

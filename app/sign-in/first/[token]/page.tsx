@@ -10,7 +10,9 @@ import { SignInFrame } from '../../sign-in-frame';
 
 export const metadata = { title: 'The first admin' };
 
-/** Shows the form for the first admin. Opening the page does not use up the token, since link previews open it too. */
+/**
+ * Shows the form for the first admin. Opening the page does not use up the token, because link previews open it too.
+ */
 export default async function FirstAdminPage({ params }: { params: Promise<{ token: string }> }) {
   if (await currentStaff()) redirect('/admin');
   const { token } = await params;

@@ -10,7 +10,9 @@ import { SignInFrame } from '../../sign-in-frame';
 
 export const metadata = { title: 'Invitation' };
 
-/** Asks an invited person for a password. Opening the page does not use up the token, as link previews open it too. */
+/**
+ * Asks an invited person for a password. Opening the page does not use up the token, because link previews open it too.
+ */
 export default async function InvitationPage({ params }: { params: Promise<{ token: string }> }) {
   if (await currentStaff()) redirect('/admin');
   const { token } = await params;
@@ -29,7 +31,7 @@ export default async function InvitationPage({ params }: { params: Promise<{ tok
         submit="Choose password"
         button={{ fullWidth: true, mt: 'xs' }}
       >
-        {/* The browser's password manager stores this address with the password. */}
+        {/* The browser's password manager stores this URL with the password. */}
         <input type="hidden" name="username" autoComplete="username" value={invited.email} readOnly />
       </ActionForm>
     </SignInFrame>

@@ -13,7 +13,10 @@ import type { Draft } from '../draft';
 import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
-/** Whether a subscription waits to be merged into the sold one that its checkout refers to. False if staff declined. */
+/**
+ * Whether a subscription waits to be merged into the sold one that its checkout refers to. Returns false if staff
+ * declined the merge.
+ */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
 
@@ -21,8 +24,9 @@ type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declin
 
 /**
  * Merges Stripe's subscription into the sold subscription that its checkout refers to. Does so only if Stripe has
- * reported exactly what was sold, since a payer can write any reference into a payment link. Any reported state counts,
- * so the order of the events does not matter. The caller must have checked that the customer's link is reliable.
+ * reported exactly the sold items, because a payer can write any reference into a payment link. Any reported state
+ * counts, so the order of the events does not matter. The caller must have checked that the customer's link is
+ * reliable.
  */
 export function adoptSold(
   draft: Draft,
@@ -149,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Items that name a service come first, since they fit only that service.
+  // Items that name a service come first, because they fit only that service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {

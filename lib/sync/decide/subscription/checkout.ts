@@ -15,7 +15,7 @@ import { type Applied, findOrAdd } from './subscription';
 /**
  * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported another
  * state than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the activation. A
- * checkout never sets the time of the state, since it does not report a state.
+ * checkout never sets the time of the state, because it does not report a state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -88,7 +88,7 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
 }
 
 /**
- * Returns the fields of a checkout to keep when the event's body is dropped. Null if the checkout did not buy a
+ * Returns the fields of a checkout to keep when the event's body is dropped. Returns null if the checkout did not buy a
  * subscription, or belongs to a connected account.
  */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
@@ -100,8 +100,8 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 }
 
 /**
- * Reads the checkout of a stored event. Null if it is not a checkout of this Stripe customer. If the event's body was
- * dropped, the checkout has no contact details. These were stored when it was first applied.
+ * Reads the checkout of a stored event. Returns null if it is not a checkout of this Stripe customer. If the event's
+ * body was dropped, the checkout has no contact details. They were stored when the checkout was first applied.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

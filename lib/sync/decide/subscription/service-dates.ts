@@ -30,7 +30,11 @@ export function dateServices(draft: Draft, ids: (number | null)[]): void {
   }
 }
 
-/** @param all the combined subscriptions that bill the service; undefined if there are none */
+/**
+ * Combines the dates of all subscriptions that bill a service.
+ *
+ * @param all the combined subscriptions that bill the service; undefined if there are none
+ */
 export function toServiceDates(
   { next_billing_date, synced_billing_date, ends_on, synced_ends_on }: ServiceDates,
   all: Billed | undefined,
@@ -47,7 +51,7 @@ export function toServiceDates(
   };
 }
 
-/** Prefers Stripe's date. Without one, clears a date that sync wrote and keeps a date that staff wrote. */
+/** Prefers Stripe's date. If there is none, clears a date that sync wrote and keeps a date that staff wrote. */
 function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
   if (reported === own.stored) return own;
   if (reported !== null) return { stored: reported, synced: reported };

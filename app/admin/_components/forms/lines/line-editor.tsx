@@ -29,7 +29,7 @@ interface LineEditorProps {
   problems: Record<string, string>;
   /** The typed currency code, which may be invalid. */
   currency: string;
-  /** Null if no customer is chosen yet. */
+  /** The chosen customer. Null if no customer is chosen yet. */
   customer: CustomerChoice | null;
   seller: Seller;
 }
@@ -126,7 +126,7 @@ export function LineEditor({ initial, problems, currency, customer, seller }: Li
 interface TaxNoteProps {
   tax: TaxRule | null;
   rates: (number | null)[];
-  /** Wrong combinations of rate, category and customer, which prevent issuing. */
+  /** Error messages for wrong combinations of tax rate, category and customer. They prevent issuing the document. */
   wrong: string[];
 }
 

@@ -93,14 +93,14 @@ function notesOf(
   ];
 }
 
-/** Formats the price of one unit. Empty if Stripe reports no quantity, or if the price is not exact. */
+/** Formats the price of one unit. Returns '' if Stripe reports no quantity, or if the price is not exact. */
 function priceOf({ amount, quantity }: StripeLineRow, currency: string): string {
   const price = Number(amount) / Number(quantity ?? 0);
   const isExact = Number.isFinite(price) && Math.abs(Number(price.toFixed(6)) - price) < 1e-9;
   return isExact ? priceText(price.toFixed(6), currency) : '';
 }
 
-/** Formats a tax of Stripe: 19 % VAT, included. Shows the amount if the rate is unknown. */
+/** Formats a tax that Stripe charged, such as “19 % VAT, included”. Shows the amount if the rate is unknown. */
 function stripeTaxText(
   { rate, type, reason, inclusive, amount }: StripeLineRow['taxes'][number],
   money: (amount: string) => string,
@@ -118,12 +118,12 @@ function stripeTaxText(
 
 interface ShownLine {
   text: string;
-  /** Shown below the text. */
+  /** Remark below the line's text. */
   note?: string;
   quantity: string;
   price: string;
   tax: string;
-  /** Decimal text, in whole units. */
+  /** Amount without tax, as decimal text in units of the currency. */
   net: string;
 }
 
@@ -165,7 +165,7 @@ function noted({ text, note }: ShownLine): ReactNode {
   );
 }
 
-/** Formats a tax rate with the category if the line has one: 0 % AE. */
+/** Formats a tax rate, with the category if the line has one, such as “0 % AE”. */
 const taxText = ({ tax_rate, tax_category }: Pick<LineRow, 'tax_rate' | 'tax_category'>) =>
   [`${Number(tax_rate)} %`, tax_category].filter(Boolean).join(' ');
 

@@ -28,7 +28,7 @@ const sentVersion = z.int().min(0);
 export const save = staffFormAction({
   role: 'staff',
   input: [sentForm, rowId.nullable()],
-  form: {}, // `typedOf` reads the fields, because they depend on the record kind
+  form: {}, // The fields depend on the record kind, so `typedOf` reads them.
   run: ({ runtime, staff }, { typedKind, isNew }, id, _typed, form) =>
     saveTyped(
       runtime.db,
@@ -70,7 +70,7 @@ function openedOf(form: FormData): TypedRecord | null {
   try {
     return openedRecord.parse(JSON.parse(String(form.get('opened'))));
   } catch {
-    return null; // our pages always send a valid `opened`
+    return null; // Our pages always send a valid `opened`.
   }
 }
 
@@ -91,7 +91,7 @@ export const remove = staffAction({
   run: ({ runtime, staff }, { steps, remove: removeIt }, id, version) =>
     removeIt(runtime.db, steps.kind, { id, version }, staffRecordWriter(runtime, staff)),
   done: (_none, { path }) => `${path}?notice=deleted`,
-  // If another person has deleted the record already, the result is the same.
+  // If another person has already deleted the record, treat this as success.
   refused: ({ code }, { path }, id) =>
     code === 'not_found' ? `${path}?notice=deleted` : `${path}/${id}?notice=${code}`,
 });

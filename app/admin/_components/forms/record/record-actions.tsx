@@ -45,7 +45,7 @@ interface RecordActionsProps<Kind extends KindName> {
   grave?: ReactElement[];
 }
 
-/** Shows the actions of a record. They are refused if the record has changed since the page was loaded. */
+/** Shows the actions of a record. An action is refused if the record has changed since the page was loaded. */
 export function RecordActions<Kind extends KindName>(props: RecordActionsProps<Kind>) {
   const { kind, texts, record, name, edit = EDIT, removal, except = [] } = props;
   const { id, version, status } = record;
@@ -112,5 +112,5 @@ export function RecordActions<Kind extends KindName>(props: RecordActionsProps<K
 
 const EDIT = { path: 'edit', label: 'Edit' };
 
-/** Sentence for the dialog that deletes a record to which no other record refers. */
+/** Sentence for the dialog that deletes a record that no other record refers to. */
 export const ALONE = 'No other record refers to it.';

@@ -145,7 +145,7 @@ export interface RecordFormState {
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** Stored and typed values of the fields that another person has changed. Null without a conflict. */
+  /** Stored and typed values of the fields that another person has changed. Null if there is no conflict. */
   theirs: Merged['theirs'] | null;
 }
 
@@ -244,7 +244,7 @@ interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 
 
 /** A text field with suggestions. It submits the text that the person sees, so that it works without JavaScript. */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
-  // Renders the options only after the field has had the focus, because there may be hundreds of them.
+  // Render the options only after the field has had the focus, because there may be hundreds of them.
   const [isUsed, setUsed] = useState(false);
   const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
   return (

@@ -5,7 +5,7 @@ import { Notice } from '../../page/notice';
 import { forgetTyping } from '../use-kept-typing';
 
 interface OutcomeNoticeProps {
-  /** Code of the outcome, from the address. Null if no action redirected here. */
+  /** Code of the outcome, from the URL. Null if no action redirected here. */
   notice: string | null;
   /** The sentence for each code of a successful action. */
   done: Record<string, string>;

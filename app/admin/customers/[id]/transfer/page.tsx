@@ -19,8 +19,8 @@ export const generateMetadata = titleOfRow(
 );
 
 /**
- * Shows the form of a transfer. Its currency comes from the address, otherwise from the oldest unpaid invoice,
- * otherwise from the customer.
+ * Shows the form of a transfer. Its currency comes from the URL, else from the oldest unpaid invoice, else from the
+ * customer.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;

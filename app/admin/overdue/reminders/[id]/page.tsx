@@ -42,7 +42,7 @@ const REFUSED = {
   validation_failed: 'Nothing was noted, because this customer was erased.',
 };
 
-/** Shows the text of a customer's reminder, and the buttons that note it and take it back. */
+/** Shows the text of a customer's reminder, and the buttons that record it as sent or undo this. */
 export default recordPage(
   readCustomer,
   async (customer, { id, db, search, notice, staff, timeZone, runtime: { now } }) => {
