@@ -17,6 +17,8 @@ export const LIMITS = {
   checkMs: 1000,
   /** Time that a client may leave its response unread. */
   unreadMs: 60_000,
+  /** Time that a refused client has to read the response before the connection closes. */
+  lingerMs: 1000,
   /** Time that an idle connection stays open. */
   keepAliveMs: 5000,
   /** Time that open requests may delay the server's stop. */

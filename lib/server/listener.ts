@@ -27,24 +27,26 @@ const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 /** Makes the listener that passes valid requests to the handler and refuses all others. */
 export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const refuseWith = (status: number, text: string) =>
+      refuse(request, response, status, text, limits.lingerMs);
     if (isHttps) response.setHeader('Strict-Transport-Security', 'max-age=31536000');
     if (request.rawHeaders.length > 2 * limits.headers) {
-      return refuse(request, response, 431, `There are more than ${limits.headers} headers.`);
+      return refuseWith(431, `There are more than ${limits.headers} headers.`);
     }
-    if (!hasOneHost(request)) return refuse(request, response, 400, 'Send one valid Host header.');
-    if (!setTarget(request)) return refuse(request, response, 400, 'There is no such address.');
+    if (!hasOneHost(request)) return refuseWith(400, 'Send one valid Host header.');
+    if (!setTarget(request)) return refuseWith(400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
     // Next would fail, because a `Request` cannot have the method TRACE.
-    if (request.method === 'TRACE') return refuse(request, response, 405, 'TRACE is not allowed.');
-    if (isUpgrade(request)) return refuse(request, response, 400, 'There is nothing to upgrade to.');
+    if (request.method === 'TRACE') return refuseWith(405, 'TRACE is not allowed.');
+    if (isUpgrade(request)) return refuseWith(400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (!OWN_LIMIT.test(request.url ?? '')) {
       const body = await receiveBody(request, limits.pageBody);
       if (body === 'too large') {
-        return refuse(request, response, 413, `The body is larger than ${limits.pageBody} bytes.`);
+        return refuseWith(413, `The body is larger than ${limits.pageBody} bytes.`);
       }
       // Next would wait for the end of a stream that has already ended.
-      if (body === 'empty') return refuse(request, response, 400, 'The body is empty.');
+      if (body === 'empty') return refuseWith(400, 'The body is empty.');
       if (body === 'broken off') return;
     }
     if (request.url?.split('?')[0] === UPLOAD_PATH) slow.add(request, response);
@@ -174,15 +176,17 @@ function withoutPort(hop: string): string {
 }
 
 const DRAINED_BYTES = 2_097_152;
-/** Milliseconds that a refused client has to read the response before the connection closes. */
-const LINGER_MS = 1000;
 
-/** Responds, discards the body, and closes later. A client that is still sending would otherwise see only a reset. */
+/**
+ * Responds, discards the body, and closes after `lingerMs`. A client that is still sending would otherwise see only a
+ * reset.
+ */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
   text: string,
+  lingerMs: number,
 ): void {
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=utf-8',
@@ -191,7 +195,7 @@ export function refuse(
     Connection: 'close',
   });
   response.write(text); // Send the text now, so that the client can read all of it before the response ends.
-  const timer = setTimeout(() => response.end(), LINGER_MS);
+  const timer = setTimeout(() => response.end(), lingerMs);
   response.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
   let dropped = 0;
@@ -206,21 +210,21 @@ export type SlowBodies = ReturnType<typeof createSlowBodies>;
 /**
  * Tracks the connections on which an upload may exceed `requestMs`, until the request is answered.
  *
- * @param limitMs the time limit of these bodies
+ * @param limits the time limit of these bodies, and the time that a refused client has to read the response
  */
-export function createSlowBodies(limitMs: number) {
+export function createSlowBodies({ uploadMs, lingerMs }: Pick<Limits, 'uploadMs' | 'lingerMs'>) {
   const sockets = new Set<Duplex>();
   return {
     has: (socket: Duplex) => sockets.has(socket),
     add(request: IncomingMessage, response: ServerResponse) {
       const { socket } = request;
       sockets.add(socket);
-      const timer = setTimeout(() => socket.destroy(), limitMs);
+      const timer = setTimeout(() => socket.destroy(), uploadMs);
       response.once('close', () => {
         clearTimeout(timer);
         sockets.delete(socket);
         // A refused client gets a moment to read the response. Then its upload is cut off.
-        setTimeout(() => request.complete || socket.destroy(), LINGER_MS).unref();
+        setTimeout(() => request.complete || socket.destroy(), lingerMs).unref();
       });
     },
   };

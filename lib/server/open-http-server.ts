@@ -37,7 +37,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
       log.warn({ connections: limits.connections }, 'connections are refused: too many are open');
     }),
   );
-  const slow = createSlowBodies(limits.uploadMs);
+  const slow = createSlowBodies(limits);
   const listener = createListener(handle, {
     trusted: toNetworks(trustedProxies),
     secret,

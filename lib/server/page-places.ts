@@ -47,6 +47,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
         response,
         503,
         'Too many pages are asked for at the moment. Try again in a few seconds.',
+        limits.lingerMs,
       );
     }
     await work;

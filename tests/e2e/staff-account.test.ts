@@ -94,7 +94,7 @@ describe('two-factor authentication', () => {
     await visit(page, `${site.url}/admin/account`);
     const { code, codes } = await setUpApp(page, CODES.password);
     expect(codes).toHaveLength(10);
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await violationsOf(page, 'all')).toEqual([]);
     await page.getByRole('link', { name: 'I have saved them' }).click();
     await page.getByText('You enter a code from your authenticator app').waitFor();
 

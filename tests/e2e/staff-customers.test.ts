@@ -244,7 +244,7 @@ describe('merging and erasing customers', () => {
     await page.getByRole('heading', { name: 'Merge K-OLD into K-NEW?' }).waitFor();
     await page.getByText('These move from K-OLD to K-NEW: 1 service.').waitFor();
     await page.getByText('This cannot be undone.').waitFor();
-    expect(await violationsOf(page)).toEqual([]);
+    expect(await violationsOf(page, 'all')).toEqual([]);
     await page.getByLabel('Phone: +43 1 2345 instead of nothing').check();
     await press(page, 'Merge K-OLD into K-NEW');
     await told(page, 'The customers are merged');

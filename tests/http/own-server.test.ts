@@ -18,6 +18,7 @@ const SHORT: Limits = {
   requestMs: 400,
   checkMs: 50,
   unreadMs: 300,
+  lingerMs: 100,
   uploadMs: 3000,
   keepAliveMs: 1000,
   stopMs: 700,

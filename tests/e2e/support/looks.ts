@@ -10,8 +10,14 @@ const RULES = {
   'all but colours': { rules: Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }])) },
 };
 
-/** Runs axe on a page or frame. @returns each violation with its elements */
-export async function violationsOf(page: Page | Frame, rules: keyof typeof RULES = 'all'): Promise<string[]> {
+/**
+ * Runs axe on a page or frame. Most callers leave out the colours, which the accessibility tests check on each kind of
+ * page. @returns each violation with its elements
+ */
+export async function violationsOf(
+  page: Page | Frame,
+  rules: keyof typeof RULES = 'all but colours',
+): Promise<string[]> {
   await page.evaluate(axe.source);
   const options = JSON.stringify({ resultTypes: ['violations'], ...RULES[rules] });
   const found = await page.evaluate(`axe.run(document, ${options})`);
