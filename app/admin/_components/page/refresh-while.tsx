@@ -1,18 +1,24 @@
 'use client';
 
-import { useInterval } from '@mantine/hooks';
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
 
-const EVERY_MS = 2000;
+const FIRST_MS = 250;
+const LONGEST_MS = 2000;
 
-/** Reloads the data of a page every few seconds while a job runs. */
+/** Reloads the data of a page while a job runs: soon at first, because most jobs are short, and then less often. */
 export function RefreshWhile({ running }: { running: boolean }) {
   const router = useRouter();
-  const { start, stop } = useInterval(() => router.refresh(), EVERY_MS);
   useEffect(() => {
-    if (running) start();
-    return stop;
-  }, [running, start, stop]);
+    if (!running) return;
+    let wait = FIRST_MS;
+    const refresh = () => {
+      router.refresh();
+      wait = Math.min(2 * wait, LONGEST_MS);
+      timer = setTimeout(refresh, wait);
+    };
+    let timer = setTimeout(refresh, wait);
+    return () => clearTimeout(timer);
+  }, [running, router]);
   return null;
 }
