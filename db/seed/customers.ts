@@ -117,8 +117,9 @@ export function billedByStripe(
 }
 
 /**
- * Creates a separate customer for each Stripe customer that is linked only by e-mail address, as sync does, and moves
- * its Stripe-managed records there. Its services stay with the customer to whom they were sold.
+ * Adds proposals of links to the sample data. As sync does, it creates a separate customer for each Stripe customer that
+ * matches another customer only by e-mail address, and moves its invoices, payments and subscriptions there. The services
+ * stay with the other customer.
  */
 export function fileProposals(rows: SeedRows): SeedRows {
   const proposed = rows.stripe_customers.filter(({ linked_by }) => linked_by === 'email');

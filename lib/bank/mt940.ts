@@ -68,7 +68,7 @@ function* fieldsOf(text: string): Generator<Field> {
       if (field) yield field;
       field = { tag, line: at + 1, text: rest };
     } else if (/^(-|-\}|\{[1-5]:.*)?$/.test(row)) {
-      // SWIFT's envelope, or the end of a message, ends the current field.
+      // A blank line, a SWIFT block such as `{1:` or the end of a message (`-`) ends the current field.
       if (field) yield field;
       field = undefined;
     } else if (field) {

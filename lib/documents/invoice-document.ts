@@ -35,7 +35,7 @@ export interface DocumentState {
 export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
-/** Returns whether an invoice has a document, or the reasons why not. @throws AppError not_found */
+/** Returns whether an invoice can have a document, or the reasons why not. @throws AppError not_found */
 export async function describeDocument(db: Database, id: number): Promise<DocumentState> {
   const [invoice] = await db
     .select({
@@ -70,7 +70,7 @@ async function ownReason(db: Database, id: number): Promise<string | null> {
     .from(invoiceLines)
     .where(eq(invoiceLines.invoice_id, id))
     .limit(literal(1));
-  return line ? null : 'It was imported with its totals alone, and a document needs its lines.';
+  return line ? null : 'It was imported with totals only, and a document needs its lines.';
 }
 
 type StripeInvoice = Pick<typeof invoices.$inferSelect, 'status' | 'number' | 'lines_complete'> &
@@ -95,7 +95,7 @@ const GAPS = {
 };
 
 /**
- * Returns whether a credit note or a cancellation has a document, or the reasons why not. @throws AppError not_found
+ * Returns whether a credit note or a cancellation can have a document, or the reasons why not. @throws AppError not_found
  */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
   const [note] = await db
@@ -118,7 +118,7 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
     const reason = stripeNoteReason(note);
     return reason === null ? read() : without(reason);
   }
-  return without('Its invoice was imported with its totals alone, and a document needs its lines.');
+  return without('Its invoice was imported with totals only, and a document needs its lines.');
 }
 
 /** Adds the state of its document to each credit note. */

@@ -28,7 +28,7 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
   if (found.erased_at) return without('The customer was erased.');
   const printed = await readPrintedSale(db, id);
   if (printed.lines.length === 0)
-    return without(...isDraft, 'It was imported with its totals alone, and a PDF needs its lines.');
+    return without(...isDraft, 'It was imported with totals only, and a PDF needs its lines.');
   const missing = missingInLetter(printed);
   const reasons = [...isDraft, ...inexpressible(printed)];
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;

@@ -7,8 +7,8 @@ import type { Company } from './company';
 import type { PrintedLine, PrintedTax } from './printed-line';
 
 /**
- * The lines of a Stripe invoice as a document prints them. Also names the lines that an e-invoice cannot express, as
- * sentences.
+ * The lines and taxes of a Stripe invoice as its document prints them, and sentences about what an e-invoice cannot
+ * express.
  */
 export interface StripeLines {
   lines: PrintedLine[];
@@ -68,10 +68,11 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
   const charged = taxes.filter(({ amount }) => Number(amount) !== 0);
   const [tax] = charged;
   const none: ReadTax = { tax_rate: '0', tax_category: null };
-  if (charged.length > 1) return { ...none, problem: `${name} has several taxes, and may have one (BT-151)` };
+  if (charged.length > 1)
+    return { ...none, problem: `${name} has several taxes, but only one is allowed (BT-151)` };
   const foreign = charged.find(({ type }) => type !== null && type !== 'vat');
   if (foreign) {
-    return { ...none, problem: `${name} has a tax of the type ${foreign.type}, which is no VAT (BT-151)` };
+    return { ...none, problem: `${name} has a tax of the type ${foreign.type}, which is not VAT (BT-151)` };
   }
   if (tax) {
     const rate = { tax_rate: String(Number(tax.rate)), tax_category: 'S' as const };

@@ -123,7 +123,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
 interface CurrentRows {
   /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;
-  /** Returns the rows of these customers, computed from their invoices. */
+  /** Returns SQL that computes the rows of these customers from their invoices. */
   computed(customerIds: SQL): SQL;
 }
 

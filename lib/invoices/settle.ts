@@ -34,7 +34,7 @@ export function settledAfter(
 }
 
 /**
- * Returns the state of an invoice of which `paid` thousandths were paid. Its claim is the total minus credit notes. A
+ * Returns the state of an invoice after `paid` thousandths have been paid. Its claim is the total minus credit notes. A
  * cancelled invoice owes nothing.
  */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {

@@ -169,7 +169,10 @@ export class PaymentDraft {
     return { refunds: this.refunds.all().filter(isIts), disputes };
   }
 
-  /** Settles the invoices outside Stripe whose payments have changed, and adds the audit entries of transfers. */
+  /**
+   * Recalculates the status and amounts of the invoices whose payments have changed, except Stripe's invoices. Adds an
+   * audit entry for each changed transfer.
+   */
   settle({ actor, now, timeZone }: Pick<PaymentWriter, 'actor' | 'now' | 'timeZone'>): void {
     for (const [id, changed] of this.transfers.changed) {
       const before = this.transfers.before(id) ?? null;

@@ -192,7 +192,10 @@ function checkValues(
   }
   if (reference === before?.reference) return;
   if (namesStripeMoney(reference)) {
-    throw invalidField('payment_reference', 'must not be an id of Stripe, which reports its payments itself');
+    throw invalidField(
+      'payment_reference',
+      'must not be a Stripe id, because Stripe reports its own payments',
+    );
   }
   if (reference.length > MAX_REFERENCE) {
     throw invalidField(
@@ -204,7 +207,10 @@ function checkValues(
   if (isTaken || draft.findTransfer(reference)) throw referenceTaken();
 }
 
-/** Pays an invoice with the credit of a transfer. Raises the payment that the invoice already has from it, if any. */
+/**
+ * Pays an invoice from the credit of a transfer. If the invoice already has a payment of this transfer without refunds,
+ * the function increases its amount.
+ */
 function allocate(
   draft: PaymentDraft,
   reference: string,

@@ -40,7 +40,7 @@ export async function withFilledDatabase(work: (db: Database, url: string) => Pr
   });
 }
 
-/** Runs `work` on a new database without rows, and drops the database afterwards. */
+/** Runs `work` on a new, migrated database without sample data, and drops the database afterwards. */
 export function withMigratedDatabase(work: (db: Database, url: string) => Promise<void>): Promise<void> {
   return withNewDatabase('', async (handle, url) => {
     await migrate(handle);

@@ -364,7 +364,7 @@ test.each([
 
 test.each([
   ['that is a draft', () => draft().then(({ id }) => id), 'It is a draft'],
-  ['with totals but no lines', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals alone'],
+  ['with totals but no lines', () => createInvoice(server.runtime.db).then(({ id }) => id), 'totals only'],
   ['of Stripe without all lines', () => stripeInvoice({ lines_complete: false }), 'all of its lines yet'],
   ['of Stripe that is a draft', () => stripeInvoice({ status: 'draft' }), 'It is a draft'],
   ['of Stripe that is void', () => stripeInvoice({ status: 'cancelled' }), 'Stripe voided it'],
@@ -475,7 +475,7 @@ test('the documents of a month include each of its invoices, with the reason if 
   );
   expect(found.find((one) => one.number === number)).toMatchObject({
     files: null,
-    reason: expect.stringContaining('totals alone'),
+    reason: expect.stringContaining('totals only'),
   });
 });
 

@@ -225,7 +225,7 @@ describe('the number of a merged customer', () => {
     expect((await getCustomer(base.db, { id }))?.customer_number).toBe('K770001');
   });
 
-  test('a merged customer’s number finds the remaining customer of a second merge', async () => {
+  test('a merged customer’s number finds the final customer after a second merge', async () => {
     both ??= await made();
     const last = await createCustomer(base.db);
     await merge(both.kept.id, last.id);

@@ -171,7 +171,7 @@ describe('imports of uploaded files', () => {
     await removeUpload(dataDir, upload.id);
     await start(upload, COLUMNS).ended; // The upload was removed in another window.
     expect(await readRun(dataDir, upload.id)).toBeNull();
-    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The next import can start.
+    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
   });
 });
 

@@ -37,7 +37,7 @@ interface Here {
   isAwaited(stripeInvoiceId: string): boolean;
 }
 
-/** Plays a step of staff or a program. @returns a sentence for the log, or null if the step does not apply */
+/** Performs a step by staff or by a program. @returns a sentence for the log, or null if the step does not apply */
 export async function doHere(here: Here, step: Step): Promise<string | null> {
   switch (step.kind) {
     case 'confirmLink':

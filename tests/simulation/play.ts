@@ -248,7 +248,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
   };
 
-  /** Plays a step of staff or a program. Steps run one at a time, even while deliveries are handled. */
+  /** Performs a step by staff or by a program. Steps run one at a time, even while deliveries are handled. */
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),

@@ -16,7 +16,7 @@ async function open(): Promise<Handler> {
   await ensureBuild();
   const runtime = await getRuntime();
   const next = createNext({ host: null, port: 3000 });
-  // On Vercel, the server neither runs the schedule nor accepts commands.
+  // As on Vercel, the server must neither run the schedule nor accept commands.
   setRuntime({ ...runtime, env: { ...runtime.env, vercel: true } });
   try {
     const server = await serveHandler(next.handle);

@@ -82,8 +82,12 @@ describe('the tax category of a Stripe line', () => {
   });
 
   test.each([
-    ['two taxes', [VAT, { ...VAT, amount: '5.00', rate: '5' }], 'several taxes, and may have one (BT-151)'],
-    ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is no VAT (BT-151)'],
+    [
+      'two taxes',
+      [VAT, { ...VAT, amount: '5.00', rate: '5' }],
+      'several taxes, but only one is allowed (BT-151)',
+    ],
+    ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is not VAT (BT-151)'],
     ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
     ['two reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
     ['reverse charge at home', [{ reason: 'reverse_charge' }], 'BR-AE-2'],

@@ -74,7 +74,7 @@ async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
   const { protocol, hostname } = new URL(publicUrl);
   const isPublic = protocol === 'https:' && hostname !== 'localhost';
   if (!traits.isHosted || isPublic) return null;
-  return `It calls from its vendor's servers, which do not reach ${publicUrl}: it wants a public https address.`;
+  return `It calls from its vendor's servers, which do not reach ${publicUrl}: it needs a public https URL.`;
 }
 
 function howItConnects({ registers }: ClientTraits): string {

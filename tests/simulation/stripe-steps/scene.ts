@@ -15,7 +15,7 @@ export interface Scene {
   strays: { count: number };
 }
 
-/** Plays a step at Stripe. @returns a sentence for the log, or null if the step does not apply */
+/** Performs a step in the simulated Stripe. @returns a sentence for the log, or null if the step does not apply */
 type Action = (scene: Scene, step: Step) => string | null;
 export type Steps = Partial<Record<StepKind, Action>>;
 type Of<T> = (scene: Scene, found: T, step: Step) => string | null;

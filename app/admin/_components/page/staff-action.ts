@@ -103,7 +103,7 @@ export function staffFormAction<
   return action as unknown as FormAction<I, Exclude<Done | Refused, string>>;
 }
 
-/** An action that returns no result is a plain form action, without the previous state as an argument. */
+/** An action that always redirects is a plain form action. It does not get the previous state as an argument. */
 type FormAction<I extends Inputs, Answer> = [Answer] extends [never]
   ? (...sent: [...Sent<I>, form: FormData]) => Promise<never>
   : (...sent: [...Sent<I>, before: unknown, form: FormData]) => Promise<Answer>;

@@ -48,7 +48,7 @@ export function LineEditor({ initial, problems, currency, customer, seller }: Li
   const rate = tax === null ? null : String(tax.rate);
   useEffect(() => {
     if (rate === null || rate === usual.current) return;
-    // Only lines with the former usual rate change. Staff chose any other rate on purpose.
+    // Update only the lines that have the previous default rate. Staff chose any other rate on purpose.
     const before = usual.current;
     setLines((all) =>
       all.map((one) =>
