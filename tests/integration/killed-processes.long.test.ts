@@ -72,7 +72,7 @@ test('a killed Stripe import continues where it stopped when it runs again', {
   const stored = await countOf(invoices);
   expect(stored).toBeGreaterThan(0);
   expect(stored).toBeLessThan(world.invoices.size);
-  await database.look(async (db) => {
+  await database.write(async (db) => {
     expect(await db.select().from(reconciliationRuns)).toMatchObject([{ status: 'running' }]);
     const heartbeat_at = new Date(Date.now() - TEN_MINUTES);
     await db.update(reconciliationRuns).set({ heartbeat_at });
