@@ -21,7 +21,8 @@ export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
   const hooks = `data:text/javascript,${encodeURIComponent(resolve)}`;
   const file = join(folder, 'unpatched.mjs');
   writeFileSync(file, `import { register } from 'node:module'; register(${JSON.stringify(hooks)});`);
-  return { NODE_OPTIONS: `--import ${pathToFileURL(file).href}` };
+  // Node 26 prints that `register` is deprecated. Its successor does not exist in Node 20.
+  return { NODE_OPTIONS: `--no-deprecation --import ${pathToFileURL(file).href}` };
 }
 
 /** The error message that a process with this driver prints when it starts. */
