@@ -250,8 +250,8 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
 }
 
 /**
- * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, withdraws its return, or unlinks its
- * payout.
+ * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, withdraws its return, or
+ * unlinks its payout.
  *
  * @throws AppError not_found; conflict
  */

@@ -1,6 +1,13 @@
 import { and, desc, eq, gt, inArray, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { type Database, inJoinedTexts, inTexts, pickColumns } from '@/db/database';
+import {
+  type Database,
+  inJoinedTexts,
+  inTexts,
+  pgErrorCode,
+  pickColumns,
+  UNIQUE_VIOLATION,
+} from '@/db/database';
 import { bankEntries, customers, invoices, payments, transfers } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
@@ -19,7 +26,7 @@ import {
   undoTransferReturn,
 } from '../payments/typed-payment';
 import { isNumberIn, MIN_NAME, nameShare, numbersIn, windowsOf } from './match';
-import { type EntryRow, listKnown, listRuled, requireOpen } from './queries';
+import { type EntryRow, isOpen, listKnown, listRuled, requireOpen } from './queries';
 
 const e = bankEntries;
 
@@ -128,7 +135,7 @@ const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row
 });
 type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
 
-/** Reads transfers of which nothing came back yet. Leaves out those that were booked from another own account. */
+/** Reads transfers without refunds, except those that were booked from an entry of another own account. */
 async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
   const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
   const found = await db
@@ -155,7 +162,7 @@ async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefin
   return found.map((row) => ({ ...toRow(row), kind: 'transfer' as const }));
 }
 
-/** Reads payments without a transfer of which nothing came back yet. Stripe reports returns of its payments itself. */
+/** Reads payments without refunds that belong to no transfer. Stripe itself reports the returns of its payments. */
 async function readPayments(db: Database, entry: EntryRow, where: SQL | undefined) {
   const found = await db
     .select({
@@ -199,39 +206,66 @@ export async function bookReturn(
   if (!(await proposeReturns(db, entry)).some(isChosen)) {
     throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
   }
-  if (chosen.kind === 'transfer') {
-    const { version } = await getTransfer(db, chosen.id);
-    await returnTransfer(db, { id: chosen.id, version }, entry.day, writer);
-  } else {
-    await returnPayment(db, chosen.id, entry.day, writer);
+  // Link the entry first. Then nobody else can book it meanwhile, and if the process ends before the refund, `undoReturn`
+  // opens the entry again.
+  const link = toLink(chosen);
+  await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
+  try {
+    if (chosen.kind === 'transfer') {
+      const { version } = await getTransfer(db, chosen.id);
+      await returnTransfer(db, { id: chosen.id, version }, entry.day, writer);
+    } else {
+      await returnPayment(db, chosen.id, entry.day, writer);
+    }
+  } catch (error) {
+    await moveReturn(db, id, { from: link, to: NO_LINK }, writer);
+    throw error;
   }
-  await moveReturn(db, entry, toLink(chosen), writer);
 }
 
 /** Withdraws a return that was booked, so that its invoices are paid again. @throws AppError not_found; conflict */
 export async function undoReturn(db: Database, entry: EntryRow, writer: PaymentWriter): Promise<void> {
-  const { returned_transfer_id: transferId, returned_payment_id: paymentId } = entry;
-  if (transferId !== null) {
-    const { version } = await getTransfer(db, transferId);
-    await undoTransferReturn(db, { id: transferId, version }, writer);
+  const { returned_transfer_id, returned_payment_id } = entry;
+  if (returned_transfer_id !== null) {
+    const { version } = await getTransfer(db, returned_transfer_id);
+    await undoTransferReturn(db, { id: returned_transfer_id, version }, writer);
   }
-  if (paymentId !== null) await undoPaymentReturn(db, paymentId, writer);
-  await moveReturn(db, entry, { returned_transfer_id: null, returned_payment_id: null }, writer);
+  if (returned_payment_id !== null) await undoPaymentReturn(db, returned_payment_id, writer);
+  const link = { returned_transfer_id, returned_payment_id };
+  await moveReturn(db, entry.id, { from: link, to: NO_LINK }, writer);
 }
 
 type Link = Pick<EntryRow, 'returned_transfer_id' | 'returned_payment_id'>;
+
+const NO_LINK: Link = { returned_transfer_id: null, returned_payment_id: null };
 
 const toLink = ({ kind, id }: Pick<ReturnProposal, 'kind' | 'id'>): Link => ({
   returned_transfer_id: kind === 'transfer' ? id : null,
   returned_payment_id: kind === 'payment' ? id : null,
 });
 
-async function moveReturn(db: Database, entry: EntryRow, to: Link, { actor }: PaymentWriter): Promise<void> {
-  const { id, returned_transfer_id, returned_payment_id } = entry;
+/** Links an entry with what it returned, or unlinks it. @throws AppError conflict if the entry has changed meanwhile */
+async function moveReturn(
+  db: Database,
+  id: number,
+  { from, to }: { from: Link; to: Link },
+  { actor }: PaymentWriter,
+): Promise<void> {
+  const isSame = or(
+    eq(e.returned_transfer_id, from.returned_transfer_id ?? 0),
+    eq(e.returned_payment_id, from.returned_payment_id ?? 0),
+  );
   const audit = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: id } as const;
   await transact(db, async (tx) => {
-    await tx.update(e).set(to).where(eq(e.id, id));
-    const before = { returned_transfer_id, returned_payment_id };
-    await recordAudit(tx, { ...audit, before, after: to });
+    const changed = await tx
+      .update(e)
+      .set(to)
+      .where(and(eq(e.id, id), from === NO_LINK ? isOpen : isSame))
+      .returning();
+    if (changed.length === 0) throw new AppError('conflict', 'The entry was explained meanwhile.');
+    await recordAudit(tx, { ...audit, before: from, after: to });
+  }).catch((error: unknown) => {
+    if (pgErrorCode(error) !== UNIQUE_VIOLATION) throw error;
+    throw new AppError('conflict', 'The payment was returned by another entry meanwhile.');
   });
 }

@@ -431,6 +431,53 @@ describe('bank statements', () => {
     expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ refunded_amount: 0 });
   });
 
+  test('two members of staff who book one bank entry as the return of different payments return only one of them', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const day = newDay();
+    const references = ['FIRST-2024-1', 'OTHER-2024-2'];
+    const paid = references.map(async (payment_reference) => {
+      const due = await invoice(customer_id, '45');
+      const payment = { amount: 45, payment_date: day, invoice_id: due.id, customer_id, payment_reference };
+      return (await recordPayment(base.db, payment, writer)).payment.id;
+    });
+    const ids = await Promise.all(paid);
+    const { id } = await upload([[newDay(), '-45.00', 'Ada', '', `Retoure ${references.join(' ')} AC04`]]);
+    const [debit] = await openOf(id);
+    const entryId = debit?.entry.id ?? 0;
+    const results = await Promise.allSettled(
+      ids.map((one) => bookReturn(base.db, entryId, { kind: 'payment', id: one }, writer)),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const statuses = await Promise.all(ids.map(async (one) => (await getPayment(base.db, one)).status));
+    expect(statuses.sort()).toEqual(['completed', 'refunded']);
+    await undoEntry(base.db, entryId, writer);
+    const undone = await Promise.all(ids.map(async (one) => (await getPayment(base.db, one)).status));
+    expect(undone).toEqual(['completed', 'completed']);
+  });
+
+  test('a payment that is booked as the return of two bank entries at once is returned by one of them', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const payment = { amount: 45, payment_date: newDay(), invoice_id: due.id, customer_id };
+    const reference = { payment_reference: 'TWICE-2024-3' };
+    const { id } = (await recordPayment(base.db, { ...payment, ...reference }, writer)).payment;
+    const text = `Retoure ${reference.payment_reference} AC04`;
+    const day = newDay();
+    const statement = await upload([
+      [day, '-45.00', 'Ada', '', text],
+      [day, '-45.00', 'Ada', '', text],
+    ]);
+    const debits = await openOf(statement.id);
+    const results = await Promise.allSettled(
+      debits.map(({ entry }) => bookReturn(base.db, entry.id, { kind: 'payment', id }, writer)),
+    );
+    expect(results.map((one) => (one.status === 'rejected' ? one.reason.code : 'returned')).sort()).toEqual([
+      'conflict',
+      'returned',
+    ]);
+    expect(await openOf(statement.id)).toHaveLength(1);
+  });
+
   test('a payment that was partly refunded is not proposed as returned', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const due = await invoice(customer_id, '45');
