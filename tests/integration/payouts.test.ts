@@ -8,6 +8,7 @@ import {
   stripePayoutEntries,
   stripePayouts,
 } from '@/db/schema';
+import { deletePayment } from '@/lib/payments/write-payment';
 import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
@@ -82,6 +83,17 @@ describe('payouts of Stripe', () => {
       .set({ stripe_payment_intent_id: null, stripe_charge_id: null })
       .where(eq(payments.id, payment.id));
     const { id } = act.payOut(sync.world);
+    await sync.run();
+    expect((await payoutOf(id))?.differences).toEqual([]);
+  });
+
+  test('a payment that staff delete after its payout was read is not missing from our records', async () => {
+    const { payment } = await sync.collect();
+    const stripe_charge_id = [...sync.world.paymentIntents.values()].at(-1)?.latestCharge;
+    await sync.db.update(payments).set({ stripe_charge_id }).where(eq(payments.id, payment.id));
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    await deletePayment(sync.db, payment.id, { ...sync.writer(), source: 'staff' });
     await sync.run();
     expect((await payoutOf(id))?.differences).toEqual([]);
   });

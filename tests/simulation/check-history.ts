@@ -6,7 +6,7 @@ import { judge } from './oracle';
 import { checkBooks } from './oracle/books';
 import { ANNOUNCING, type Difference, type Look, type Truth } from './oracle/story';
 import { isFailingRun, type Plan } from './plan';
-import { count, type Played, play, type Tally, versionOf } from './play';
+import { count, type Played, payOutAll, play, type Tally, versionOf } from './play';
 import { mayLackBody } from './pure/inbox';
 import type { Stage } from './stage';
 import { checkStrays, withoutStrays } from './strays';
@@ -178,6 +178,9 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrow
     intents: new Map(intents),
     refunds: [...world.refunds.values()],
     disputes: [...world.disputes.values()],
+    payouts: [...world.payouts.values()],
+    movements: [...world.balanceTransactions.values()],
+    charges: new Map([...world.paymentIntents.values()].map((one) => [one.latestCharge ?? '', one.id])),
     today: toCalendarDate(now(), timeZone),
     mayFail: hasKey && (isCrowded || plan.api.length > 0 || plan.steps.some(isFailingRun)),
     versionOf: (event) => versionOf(plan, event),
@@ -211,6 +214,7 @@ type Fail = (at: string, differences: Difference[]) => void;
 
 /** Runs reconciliation once, late enough to take over a run whose process was killed. */
 async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
+  payOutAll(played.world, false);
   played.later(7 * 3600);
   if (isNearMidnight(played)) played.later(FINAL_SECONDS);
   const { status } = await run(stage, played.looks);

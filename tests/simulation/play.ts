@@ -1,6 +1,7 @@
 import { seededChance } from '@/lib/chance';
 import { toCalendarDate } from '@/lib/dates';
 import { fromMinorUnits } from '@/lib/money';
+import { failPayout, payOut } from '@/lib/stripe-local/actions/payouts';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { refundPayment } from '../support/stripe-actions';
@@ -268,6 +269,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 
   const runReconciliation = async (step: Step): Promise<void> => {
     played.counts.runs += 1;
+    payOutAll(world, step.b === 5);
     count(played.steps, 'run');
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
@@ -295,6 +297,20 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const long = [...world.subscriptions.values()].filter(({ items }) => items.length > 10);
   count(mishaps, 'more than ten items', long.length);
   return played;
+}
+
+/**
+ * Makes Stripe pay out its balance in each currency.
+ *
+ * @param fails whether the bank refuses the latest payout afterwards
+ */
+export function payOutAll(world: World, fails: boolean): void {
+  // Own ids for payouts leave the ids of all other objects as they are without payouts.
+  const stripe = { ...world, chance: seededChance(world.payouts.size) };
+  const moved = [...world.paymentIntents.values(), ...world.refunds.values(), ...world.disputes.values()];
+  for (const currency of new Set(moved.map((one) => one.currency))) tried(() => payOut(stripe, { currency }));
+  const [latest] = [...world.payouts.values()].toSorted((a, b) => b.created - a.created);
+  if (fails && latest) failPayout(world, latest.id);
 }
 
 /** Returns whether all events of an object are lost, so that only Stripe's lists report the object. */

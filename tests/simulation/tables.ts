@@ -113,6 +113,7 @@ export type DisputeRow = RowOf<'disputes'>;
 export type Tables = { [N in Name]: RowOf<N>[] } & {
   /** Stripe ids of the objects with an unresolved reconciliation failure. */
   failures: string[];
+  payouts: Pick<typeof schema.stripePayouts.$inferSelect, 'stripe_payout_id' | 'status' | 'differences'>[];
 };
 
 /** Reads all tables that the oracle compares, in one query. */
@@ -128,6 +129,8 @@ const QUERY = sql`select json_build_object(${sql.join(
     ),
     sql`'failures', (select coalesce(json_agg(distinct stripe_id), '[]') from reconciliation_failures
       where resolved_at is null)`,
+    sql`'payouts', (select coalesce(json_agg(p), '[]') from
+      (select stripe_payout_id, status, differences from stripe_payouts) p)`,
   ],
   sql`, `,
 )})::text as tables`;
@@ -143,7 +146,10 @@ function selectOf(name: Name) {
 }
 
 /** Converts the rows of a model to the tables that the oracle compares. */
-export function toTables(model: { [N in Name]: Map<unknown, object> }, failures: string[]): Tables {
+export function toTables(
+  model: { [N in Name]: Map<unknown, object> },
+  others: Pick<Tables, 'failures' | 'payouts'>,
+): Tables {
   const read = (value: unknown) => (value instanceof Date ? value.getTime() / 1000 : value);
   const tables = (Object.keys(TABLES) as Name[]).map((name) => {
     const [key, ...others] = COLUMNS[name];
@@ -152,7 +158,7 @@ export function toTables(model: { [N in Name]: Map<unknown, object> }, failures:
     );
     return [name, found.sort((a, b) => compare(a[key], b[key]))];
   });
-  return { ...Object.fromEntries(tables), failures };
+  return { ...Object.fromEntries(tables), ...others };
 }
 
 /** Compares values in PostgreSQL's order, in which null is last. */

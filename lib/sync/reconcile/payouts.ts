@@ -13,9 +13,9 @@ import {
   type ProviderPayoutEntry,
 } from '../../stripe/payouts';
 import { replaceTasks } from '../../tasks/staff-tasks';
-import { CHARGES, comparePayout, isCharge, isRefund, type PayoutEntry } from '../decide/payout';
 import type { SyncDeps } from '../sync-deps';
 import { NotReportedError } from '../synchronize';
+import { CHARGES, comparePayout, isCharge, isRefund, type PayoutEntry } from './compare-payout';
 import {
   failureCode,
   guarded,
@@ -141,29 +141,32 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 }
 
 /**
- * Asks Stripe for the invoices of charges that no payment names. The payment of an invoice does not always contain the
- * ids of its charges, and an invoice can have several charges.
+ * Finds the invoices of charges: from the payments that contain the id of a charge or of its payment intent, otherwise
+ * by asking Stripe. An invoice can have several charges, and its payment does not contain the ids of all of them. The
+ * entries keep the invoice ids, because staff may delete the payment later.
  *
- * @returns Stripe's ids of the invoices, keyed by payment intent
+ * @returns Stripe's ids of the invoices, keyed by charge. Null if the invoice is not Stripe's
  */
 async function findInvoices(deps: StripeDeps, run: Run, entries: ProviderPayoutEntry[]) {
   const charges = entries.filter(isCharge);
-  const known = await rows<{ intent: string }>(
+  const known = await rows<{ charge: string; invoice: string | null }>(
     deps.db,
-    sql`select intent from unnest(${sql.param(charges.map(({ paymentIntentId }) => paymentIntentId ?? ''))}::text[],
+    sql`select charge, i.stripe_invoice_id as invoice
+      from unnest(${sql.param(charges.map(({ paymentIntentId }) => paymentIntentId ?? ''))}::text[],
         ${sql.param(charges.map(({ sourceId }) => sourceId ?? ''))}::text[]) as c(intent, charge)
-      where exists (select from payments where stripe_payment_intent_id = intent)
-        or exists (select from payments where stripe_charge_id = charge)
-        or exists (select from payments where payment_reference in (intent, charge))`,
+      join lateral (
+        select invoice_id from payments where stripe_payment_intent_id = intent
+        union all select invoice_id from payments where stripe_charge_id = charge
+        union all select invoice_id from payments where payment_reference in (intent, charge)
+      ) y on true
+      join invoices i on i.id = y.invoice_id`,
   );
-  const found = new Map<string, string>();
-  const done = new Set(known.map(({ intent }) => intent));
-  for (const { paymentIntentId: intent } of charges) {
-    if (intent === null || done.has(intent)) continue;
-    done.add(intent);
+  const found = new Map(known.map(({ charge, invoice }) => [charge, invoice]));
+  for (const { sourceId: charge, paymentIntentId: intent } of charges) {
+    if (charge === null || intent === null || found.has(charge)) continue;
     const answer = await fetchInvoicePaid(deps.stripe, deps.now, intent);
     if (answer.state === 'unavailable') throw new NotReportedError(`the invoice of ${intent}`, answer.reason);
-    if (answer.state === 'found' && answer.object) found.set(intent, answer.object);
+    found.set(charge, answer.state === 'found' ? answer.object : null);
     await beat(deps.db, run, deps.now());
   }
   return found;
@@ -175,7 +178,7 @@ async function storeEntries(
   db: Database,
   payout_id: number,
   entries: ProviderPayoutEntry[],
-  invoices: Map<string, string>,
+  invoices: Map<string, string | null>,
 ): Promise<void> {
   await transact(db, async (tx) => {
     await tx.delete(stripePayoutEntries).where(eq(stripePayoutEntries.payout_id, payout_id));
@@ -185,7 +188,7 @@ async function storeEntries(
           ...{ payout_id, stripe_transaction_id: id, type, amount, fee, net, currency },
           source_id: ids.sourceId,
           stripe_payment_intent_id: ids.paymentIntentId,
-          stripe_invoice_id: invoices.get(ids.paymentIntentId ?? '') ?? null,
+          stripe_invoice_id: invoices.get(ids.sourceId ?? '') ?? null,
         })),
       );
     }

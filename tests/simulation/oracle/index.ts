@@ -2,7 +2,7 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 import { checkCustomers, isSure, wasAsked } from './customers';
 import { checkInvoices } from './invoices';
-import { checkMoneyBack, checkPayments } from './payments';
+import { checkMoneyBack, checkPayments, checkPayouts } from './payments';
 import { ANNOUNCING, type Case, date, differ, hasKnownStatus, type Truth, type Verdict } from './story';
 import { checkSubscriptions } from './subscriptions';
 
@@ -23,6 +23,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   if (full) checkServiceDates(given);
   checkPayments(given);
   checkMoneyBack(given);
+  if (full) checkPayouts(given);
   checkWarnings(given);
   return given.verdict;
 }

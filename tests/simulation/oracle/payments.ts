@@ -1,4 +1,5 @@
-import type { Dispute, Invoice, Refund } from '@/lib/stripe-local/model';
+import { addDays } from '@/lib/dates';
+import type { BalanceTransaction, Dispute, Invoice, Refund } from '@/lib/stripe-local/model';
 import type { DisputeRow, PaymentRow, RefundRow } from '../tables';
 import {
   amount,
@@ -205,4 +206,65 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
     );
     if (twin) differ(given, `refund ${twin.stripe_refund_id}`, 'merged with the recorded refund', recorded);
   }
+}
+
+/** Number of days after its arrival for which a payout is compared, and before the first run for which it is listed. */
+const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
+
+/**
+ * Expects a payout to differ only if the bank refused it, if our payment has another amount than its charges, or if
+ * nobody recorded or deleted the payment of a charge.
+ */
+export function checkPayouts(given: Case): void {
+  const { truth, tables } = given;
+  const rows = new Map(tables.payouts.map((row) => [row.stripe_payout_id, row]));
+  for (const { id, status, arrivalDate } of truth.payouts) {
+    const row = rows.get(id);
+    const isOlder = (days: number) => (date(arrivalDate, 'UTC') ?? '') < addDays(truth.today, -days);
+    if (row ? isOlder(COMPARED_DAYS) && row.differences.length === 0 : isOlder(LISTED_DAYS)) continue;
+    const charges = truth.movements.filter(({ payout, type }) => payout === id && type === 'charge');
+    // People may record the money of an invoice under one of its payment intents only.
+    if (charges.some((one) => isElsewhere(given, one))) continue;
+    const differences = [
+      ...(status === 'failed' ? ['failed'] : []),
+      ...(charges.some((one) => isMissing(given, one)) ? ['payment_unknown'] : []),
+      ...(charges.some((one) => isUnequal(given, one)) ? ['amount_differs'] : []),
+    ];
+    compare(given, `payout ${id}`, { status, differences }, row);
+  }
+}
+
+/** Returns the ids under which the payment of a charge may be recorded. */
+function idsOf({ charges, intents }: Truth, { source }: BalanceTransaction): string[] {
+  const intent = charges.get(source) ?? '';
+  return [source, intent, intents.get(intent) ?? intent];
+}
+
+function recordOf(given: Case, charge: BalanceTransaction): PaymentRow | undefined {
+  const ids = idsOf(given.truth, charge);
+  return given.tables.payments.find(({ payment_reference }) => ids.includes(payment_reference));
+}
+
+/** Returns whether the invoice of a charge has a payment under the id of another charge's payment intent. */
+function isElsewhere(given: Case, charge: BalanceTransaction): boolean {
+  const { intents } = given.truth;
+  const ids = idsOf(given.truth, charge);
+  return given.tables.payments.some(
+    ({ payment_reference: one }) => !ids.includes(one) && ids.includes(intents.get(one) ?? ''),
+  );
+}
+
+function isMissing(given: Case, charge: BalanceTransaction): boolean {
+  const isDeleted = idsOf(given.truth, charge).some((id) => given.truth.deleted.has(id));
+  return !recordOf(given, charge) && !isDeleted;
+}
+
+function isUnequal(given: Case, charge: BalanceTransaction): boolean {
+  const record = recordOf(given, charge);
+  if (!record || record.currency !== charge.currency) return false;
+  const charges = given.truth.movements.filter(
+    (one) => one.type === 'charge' && recordOf(given, one)?.id === record.id,
+  );
+  const sum = charges.reduce((total, one) => total + one.amount, 0);
+  return amount(sum, charge.currency) !== record.amount;
 }

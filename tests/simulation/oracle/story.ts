@@ -1,5 +1,13 @@
 import { toCalendarDate } from '@/lib/dates';
-import type { Customer, Dispute, Refund, WorldEvent, WorldObject } from '@/lib/stripe-local/model';
+import type {
+  BalanceTransaction,
+  Customer,
+  Dispute,
+  Payout,
+  Refund,
+  WorldEvent,
+  WorldObject,
+} from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
 
 /** The facts about a history: events at Stripe, and changes that people and programs made in our tables. */
@@ -20,6 +28,11 @@ export interface Truth extends Setup, Deeds {
   /** All refunds at Stripe, in their last state. */
   refunds: readonly Refund[];
   disputes: readonly Dispute[];
+  payouts: readonly Payout[];
+  /** The movements of the balance that were paid out. */
+  movements: readonly BalanceTransaction[];
+  /** The payment intent of each charge. */
+  charges: ReadonlyMap<string, string>;
   /** The invoice of each payment intent. */
   intents: ReadonlyMap<string, string>;
   times: ReadonlyMap<string, EventTimes>;

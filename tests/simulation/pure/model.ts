@@ -11,7 +11,7 @@ import { type Booking, bookModel } from './book';
 import { checkNews, commitModel } from './commit';
 import { modelHands } from './hands';
 import { dropModelBodies, dropsBodies, failModelEvent } from './inbox';
-import type { ModelRun, RunFailure } from './night';
+import type { ModelPayout, ModelRun, RunFailure } from './night';
 import { readModel } from './read';
 import { ModelTables, StateError } from './tables';
 
@@ -22,6 +22,8 @@ export class Model {
   readonly turns;
   readonly runs: ModelRun[] = [];
   readonly failures: RunFailure[] = [];
+  /** Stripe's payouts by id, in the order in which they were stored. */
+  readonly payouts = new Map<string, ModelPayout>();
   readonly dropsBodies: boolean;
 
   constructor(

@@ -1,14 +1,21 @@
 import { DECIDED_DISPUTES } from '@/db/schema';
-import { toCalendarDate } from '@/lib/dates';
-import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/store/snapshot';
+import { addDays, toCalendarDate } from '@/lib/dates';
+import { fromThousandths, toThousandths } from '@/lib/money';
+import { mergeKeys, noKeys, type StoredInvoice, type StoredPayment } from '@/lib/store/snapshot';
 import { toProviderEvent } from '@/lib/stripe/event';
 import {
+  fetchInvoicePaid,
   type ListedKind,
   type ListRequest,
   listObjects,
   listProviderCheckouts,
   listProviderCreditNotes,
 } from '@/lib/stripe/fetch';
+import {
+  listProviderPayoutEntries,
+  listProviderPayouts,
+  type ProviderPayoutEntry,
+} from '@/lib/stripe/payouts';
 import { recheckLink } from '@/lib/sync/decide/customer';
 import { attachPayment, type MoneyBackKind } from '@/lib/sync/decide/money-back';
 import {
@@ -19,14 +26,19 @@ import {
   type Provided,
 } from '@/lib/sync/decide/object';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
+import { comparePayout, isCharge, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
 import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
+import { NotReportedError } from '@/lib/sync/synchronize';
 import { takeModelEvent } from './inbox';
+import type { Model } from './model';
 import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
+/** Periods of the product's steps about payouts, in days. */
+const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const FINAL: string[] = [...DECIDED_DISPUTES];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
@@ -63,10 +75,9 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
-  // The simulated Stripe account has no payouts.
-  payouts: async () => {},
-  'transactions of payouts': async () => {},
-  'differences of payouts': async () => {},
+  payouts: listedPayouts,
+  'transactions of payouts': payoutEntries,
+  'differences of payouts': comparePayouts,
   // No history is long enough for these steps to have an effect.
   'state of the last month': async () => {},
   'old documents': async () => {},
@@ -369,3 +380,120 @@ function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey
   const isUntouched = source === 'stripe' && amount === provider_amount;
   return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));
 }
+
+async function listedPayouts({ deps, model, process }: Night): Promise<void> {
+  if (!deps.stripe) return;
+  const last = Math.max(...[...model.payouts.values()].map(({ issuedAt }) => issuedAt.getTime()));
+  const from = model.payouts.size > 0 ? last - REVISED_DAYS * DAY_MS : deps.now().getTime() - 90 * DAY_MS;
+  let after: string | null = null;
+  do {
+    const { payouts, next } = await listProviderPayouts(deps.stripe, { createdFrom: new Date(from), after });
+    await process.stating(() => {
+      for (const payout of payouts) {
+        const known = model.payouts.get(payout.id) ?? { entries: null, differences: [] };
+        model.payouts.set(payout.id, { ...known, ...payout });
+      }
+    });
+    after = next;
+  } while (after !== null);
+}
+
+/** Reads the entries of each payout that has none yet. */
+async function payoutEntries(night: Night): Promise<void> {
+  const { model, process } = night;
+  const unread = await night.select(() =>
+    [...model.payouts.values()].filter(({ entries, isListed }) => entries === null && isListed),
+  );
+  for (const payout of unread) {
+    await night.each('payout', [payout.id], async (id) => {
+      const entries = await readPayout(night, id);
+      await process.stating(() => model.payouts.set(id, { ...payout, entries }));
+      await night.resolve('payout', (one) => one === id);
+    });
+  }
+}
+
+async function readPayout(night: Night, id: string): Promise<Entry[]> {
+  const { stripe, now } = night.deps;
+  if (!stripe) return [];
+  const entries: ProviderPayoutEntry[] = [];
+  let after: string | null = null;
+  do {
+    const answer = await listProviderPayoutEntries(stripe, id, after);
+    entries.push(...answer.entries);
+    after = answer.next;
+  } while (after !== null);
+  const charges = entries.filter(isCharge);
+  const known = await night.select(({ payments, invoices }) =>
+    charges.flatMap((one) => {
+      const payment = [...payments.values()].find((row) => isNamed(row, one));
+      return payment
+        ? [[one.sourceId, invoices.get(payment.invoice_id)?.stripe_invoice_id ?? null] as const]
+        : [];
+    }),
+  );
+  const found = new Map(known);
+  for (const { sourceId: charge, paymentIntentId: intent } of charges) {
+    if (intent === null || found.has(charge)) continue;
+    const answer = await fetchInvoicePaid(stripe, now, intent);
+    if (answer.state === 'unavailable') throw new NotReportedError(`the invoice of ${intent}`, answer.reason);
+    found.set(charge, answer.state === 'found' ? answer.object : null);
+  }
+  return entries.map((one) => ({ ...one, invoiceId: found.get(one.sourceId) ?? null }));
+}
+
+type Entry = ProviderPayoutEntry & { invoiceId: string | null };
+
+/** Returns whether a payment contains the ids of a charge. */
+const isNamed = (row: StoredPayment, { paymentIntentId: intent, sourceId: charge }: ProviderPayoutEntry) =>
+  (intent !== null && [row.stripe_payment_intent_id, row.payment_reference].includes(intent)) ||
+  (charge !== null && [row.stripe_charge_id, row.payment_reference].includes(charge));
+
+async function comparePayouts({ deps, model, process }: Night): Promise<void> {
+  const since = addDays(toCalendarDate(deps.now(), deps.timeZone), -COMPARED_DAYS);
+  await process.stating(() => {
+    for (const [id, payout] of model.payouts) {
+      if (payout.arrivalDate < since && payout.differences.length === 0) continue;
+      const entries = payout.entries?.map((one) => toPayoutEntry(model, id, one)) ?? null;
+      const found = comparePayout({ ...payout, entries, isCovered: false, isInBank: false });
+      model.payouts.set(id, { ...payout, differences: found.map(({ kind }) => kind) });
+    }
+  });
+}
+
+/** Finds the payment, refund or dispute of an entry, like the query of `readEntries`. */
+function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry): PayoutEntry {
+  const { payments, refunds, disputes, invoices, tombstones } = tables.rows;
+  const { paymentIntentId: intent, sourceId, invoiceId } = entry;
+  const ids = [invoiceId, intent, sourceId].filter((id) => id !== null);
+  const back = [
+    ...[...refunds.values()].filter((row) => sourceId !== null && row.stripe_refund_id === sourceId),
+    ...[...disputes.values()].filter((row) => sourceId !== null && row.stripe_dispute_id === sourceId),
+  ];
+  const invoice = [...invoices.values()].find(
+    (row) => invoiceId !== null && row.stripe_invoice_id === invoiceId,
+  );
+  const paid = [...payments.values()]
+    .filter(
+      (row) =>
+        isNamed(row, entry) ||
+        row.payment_reference === invoiceId ||
+        row.id === invoice?.collected_by_payment_id,
+    )
+    .sort(byId);
+  const record = isCharge(entry) ? paid[0] : back[0];
+  const elsewhere = [...payouts.values()]
+    .filter(({ id }) => id !== payout)
+    .flatMap(({ entries }) => entries ?? [])
+    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]))
+    .reduce((sum, { amount }) => sum + toThousandths(amount), 0);
+  return {
+    ...entry,
+    record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0) } : null,
+    isDeleted: ids.some((id) => tombstones.has(id)),
+  };
+}
+
+const isOfPayment = ({ invoiceId, paymentIntentId }: Entry, row: StoredPayment) =>
+  (invoiceId !== null && invoiceId === row.payment_reference) ||
+  (paymentIntentId !== null && paymentIntentId === row.stripe_payment_intent_id);

@@ -6,7 +6,6 @@ import type { Answers } from '@/lib/sync/decide/draft';
 import { furthestOfSecond, toInvoiceState } from '@/lib/sync/decide/invoice';
 import { decideOrder, recheckAt, type StateOrigin } from '@/lib/sync/decide/order';
 import { applyPayment, type Collected } from '@/lib/sync/decide/payment';
-import { type ComparedPayout, comparePayout, type PayoutEntry } from '@/lib/sync/decide/payout';
 import { isStillIn } from '@/lib/sync/decide/subscription/items';
 import {
   type Billed,
@@ -15,6 +14,7 @@ import {
   toServiceDates,
 } from '@/lib/sync/decide/subscription/service-dates';
 import { endOf, toSubscriptionState } from '@/lib/sync/decide/subscription/subscription';
+import { type ComparedPayout, comparePayout, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
 import { draftOf, NOW } from '../../support/draft';
 
 // In all tests, the current time is noon on 15 March.
