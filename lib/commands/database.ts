@@ -8,7 +8,7 @@ import { migrateServer } from '../open-database';
 import { command, FLAG } from './command';
 
 /**
- * Migrates the database. `prepare` migrates the database of DATABASE_URL. An embedded one is migrated when it is
+ * Migrates the database. `prepare` migrates the database of DATABASE_URL. An embedded database is migrated when it is
  * opened.
  */
 export const dbMigrate = command({
