@@ -84,7 +84,10 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
   });
 }
 
-/** Returns the number of a merged customer, by its id or by its number in any case. Returns null if none was merged. */
+/**
+ * Returns the number of a merged customer, given its id or its number in any case. Returns null if no such customer was
+ * merged.
+ */
 export async function findMergedNumber(
   db: Database,
   by: { id: number } | { customer_number: string },
