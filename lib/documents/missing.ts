@@ -62,7 +62,8 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
 }
 
 /**
- * Lists the parts of an invoice that a document cannot express, as sentences. The list is empty if it can express all.
+ * Lists the parts of an invoice that a document cannot express, as sentences. The list is empty if there are no such
+ * parts.
  */
 export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
