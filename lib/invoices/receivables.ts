@@ -119,7 +119,10 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   );
 }
 
-/** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
+/**
+ * SQL for the current rows of `receivables`. Rows that are not outdated are read from the table, and the others
+ * computed.
+ */
 interface CurrentRows {
   /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;
@@ -151,13 +154,12 @@ type Row = Record<'currency' | 'oldest_due' | (typeof AMOUNTS)[number], string> 
   customer_id: number;
   invoice_count: number;
   last_payment: string | null;
-  /** Time of the last note, in milliseconds since 1970. */
+  /** Time of the last note about the customer, in milliseconds since 1970. */
   last_note: number | null;
 };
 
 /**
- * Reads rows beyond a cursor. Each half of the union is sorted and limited separately, so that PostgreSQL uses an
- * index.
+ * Reads rows after a cursor. Each half of the union is sorted and limited separately, so that PostgreSQL uses an index.
  */
 async function readRows(
   tx: Database,
