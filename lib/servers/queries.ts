@@ -36,7 +36,7 @@ export const serverFilters = z.object({
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Lists all servers, sorted by host name. There are few enough for one response. */
+/** Lists all servers, sorted by host name. There are few enough servers for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));
