@@ -81,8 +81,9 @@ export function ageGroupOf(days: number): AgeGroup {
 }
 
 /**
- * Returns the SQL of `ageGroupOf`. @param due the due date
+ * Returns the SQL of `ageGroupOf`.
  *
+ * @param due the due date
  * @param today calendar date in the service's time zone
  */
 export function ageGroupSql(due: SQLWrapper, today: string | SQL): SQL<AgeGroup> {
