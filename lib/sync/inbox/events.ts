@@ -123,7 +123,7 @@ function names(id: string): SQL {
 
 const CURSOR = /^(\d{1,11})\.([!-~]{1,255})$/;
 
-/** Returns undefined for an invalid cursor, so that the list shows its first page. */
+/** Returns a valid cursor unchanged. Returns undefined for any other text, so that the list shows its first page. */
 const cursorOr = (text: string | undefined) => (CURSOR.test(text ?? '') ? text : undefined);
 
 function beyond(cursor: string, backwards: boolean): SQL {
@@ -137,7 +137,10 @@ export const OTHER_TYPES = 'other';
 /** Filter for events that were ignored because their mode (live or test) differs from the keys' mode. */
 export const OTHER_MODE = 'other_mode';
 
-/** Filter for events that were ignored because they are thin: they name their object but do not contain it. */
+/**
+ * Filter for events that were ignored because they are thin, which means that they name their object but do not contain
+ * it.
+ */
 const THIN = 'thin';
 
 /** SQL condition for thin events in `stripe_events`. */
