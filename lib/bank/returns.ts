@@ -209,8 +209,8 @@ export async function bookReturn(
   if (!(await proposeReturns(db, entry)).some(isChosen)) {
     throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
   }
-  // Link the entry first. Then nobody else can book it meanwhile, and if the process ends before the refund, `undoReturn`
-  // opens the entry again.
+  // Link the entry first. Then nobody else can book it meanwhile, and if the process ends before the refund,
+  // `undoReturn` opens the entry again.
   const link = toLink(chosen);
   await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
   try {

@@ -16,7 +16,9 @@ export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
 }
 
-/** Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable. */
+/**
+ * Returns whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable.
+ */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
   // Nested `sql`, because drizzle omits the table of a selected column, and `l` has a column with that name.
   const customer = sql`${row.stripe_customer_id}`;

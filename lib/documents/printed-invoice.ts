@@ -201,7 +201,8 @@ export async function readPrintedCreditNote(
 }
 
 /**
- * Reads everything that the document of an offer or an order confirmation prints, with the current company and customer.
+ * Reads everything that the document of an offer or an order confirmation prints, with the current company and
+ * customer.
  *
  * @throws AppError not_found
  */

@@ -91,7 +91,7 @@ function inWords(seconds: number): string {
   return seconds < 600 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
 }
 
-/** Whether no webhook secret is configured, so that no signature can be valid. */
+/** Returns whether no webhook secret is configured, so that no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
 // `created_at` and `last_at` use the database's clock. An accepted delivery restarts the shared count.

@@ -89,7 +89,8 @@ export function etagOf(body: unknown): string {
 }
 
 /**
- * Whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add to strong ETags.
+ * Returns whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add to strong
+ * ETags.
  */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
@@ -122,12 +123,15 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
   };
 }
 
-/** Whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
+/** Returns whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
 export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
   return bearsSecret(cronSecret, request);
 }
 
-/** Whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is null. */
+/**
+ * Returns whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is
+ * null.
+ */
 export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
   if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';

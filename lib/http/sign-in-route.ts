@@ -141,7 +141,7 @@ function seeOther(location: string, headers = new Headers()): Response {
 }
 
 /**
- * Whether a browser's request comes from one of our own pages, at the requested host or at PUBLIC_URL.
+ * Returns whether a browser's request comes from one of our own pages, at the requested host or at PUBLIC_URL.
  *
  * @returns null if the request has no `Origin` header
  */

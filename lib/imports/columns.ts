@@ -143,7 +143,9 @@ function proposeColumn(theirs: string, free: string[]): string | undefined {
   );
 }
 
-/** Whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters. */
+/**
+ * Returns whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters.
+ */
 function isNear(one: string, other: string): boolean {
   const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

@@ -143,7 +143,7 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /** Whether a draft was refused only because the dry run rolled back the earlier row that it refers to. */
+  /** Returns whether a draft was refused only because the dry run rolled back the earlier row that it refers to. */
   private willPass(problems: FieldError[]): boolean {
     const { dryRun } = this.source.options;
     return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);

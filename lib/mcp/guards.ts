@@ -239,7 +239,7 @@ export function checkParams(message: unknown): Response | null {
   return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
 }
 
-/** Whether a method was removed from the protocol: `initialize` in the revisions since 2026-07-28. */
+/** Returns whether a method was removed from the protocol: `initialize` in the revisions since 2026-07-28. */
 function isRemoved(method: string, message: unknown): boolean {
   return method === 'initialize' && isStateless(message);
 }

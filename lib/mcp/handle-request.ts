@@ -157,7 +157,7 @@ async function answerCall(
   }
 }
 
-/** Whether a message uses a session revision, which starts with `initialize`. */
+/** Returns whether a message uses a session revision, which starts with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);

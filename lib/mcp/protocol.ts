@@ -16,13 +16,18 @@ export const PROTOCOL_VERSIONS = [...STATELESS_PROTOCOL_VERSIONS, ...SESSION_PRO
 const STATELESS_META = 'io.modelcontextprotocol/';
 const withMeta = z.looseObject({ params: z.looseObject({ _meta: z.record(z.string(), z.unknown()) }) });
 
-/** Whether a message uses a stateless revision. Its `_meta` then contains what `initialize` would have negotiated. */
+/**
+ * Returns whether a message uses a stateless revision. Its `_meta` then contains what `initialize` would have
+ * negotiated.
+ */
 export function isStateless(message: unknown): boolean {
   const { data } = withMeta.safeParse(message);
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));
 }
 
-/** Whether a message is an `initialize` request. The revision in its body applies, not the one in the header. */
+/**
+ * Returns whether a message is an `initialize` request. The revision in its body applies, not the one in the header.
+ */
 export function isInitialize(message: unknown): boolean {
   const isNamed = typeof message === 'object' && message !== null && 'method' in message;
   return isNamed && message.method === 'initialize' && !isStateless(message);

@@ -66,7 +66,7 @@ export async function listConnectedApps(db: Database, userId: string | null) {
   }));
 }
 
-/** Whether a consent hides personal data, either by its column or by the former scope `OLD_MASK`. */
+/** Returns whether a consent hides personal data, either by its column or by the former scope `OLD_MASK`. */
 function hidesPersonalData(): SQL<boolean> {
   return sql<boolean>`(${oauthConsents.hidesPersonalData} or ${OLD_MASK} = any (${oauthConsents.scopes}))`;
 }

@@ -79,9 +79,9 @@ const MAX_STATE = 2000;
 const CODE = /^[a-z_]{1,60}$/;
 
 /**
- * Whether the browser may be redirected to a client with an error before the person has clicked. This is allowed for
- * programs on the person's machine and for sites that an admin has added. Anyone can register other sites, and could
- * use such a redirect to misuse this service as an open redirector.
+ * Returns whether the browser may be redirected to a client with an error before the person has clicked. This is
+ * allowed for programs on the person's machine and for sites that an admin has added. Anyone can register other sites,
+ * and could use such a redirect to misuse this service as an open redirector.
  * https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2
  */
 export async function mayGoBack(db: Database, clientId: string, to: URL): Promise<boolean> {

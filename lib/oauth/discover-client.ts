@@ -25,7 +25,8 @@ type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocume
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
 /**
- * Whether a client id can be the URL of a document. Such a URL has the scheme https, a path, and a normalized spelling.
+ * Returns whether a client id can be the URL of a document. Such a URL has the scheme https, a path, and a normalized
+ * spelling.
  */
 function isDocumentId(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > MAX_ID_LENGTH) return false;
@@ -123,7 +124,7 @@ const GLOBAL6 = toNetworks(['2000::/3']);
  */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
-/** Whether an IP address belongs to the public internet. */
+/** Returns whether an IP address belongs to the public internet. */
 export function isPublicAddress(text: string): boolean {
   const address = normalAddress(text);
   if (address === null) return false;

@@ -189,7 +189,7 @@ export function hashOAuthToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Whether a text has the form of an OAuth access token. Static tokens have another form. */
+/** Returns whether a text has the form of an OAuth access token. Static tokens have another form. */
 export function isOAuthToken(token: string): boolean {
   return ACCESS.test(token);
 }

@@ -98,8 +98,8 @@ function slowDown(sentence: string): OAuthProblem {
 }
 
 /**
- * Whether an IP address or its wider networks have too many unused clients. This prevents one network from using up
- * MAX_UNUSED.
+ * Returns whether an IP address or its wider networks have too many unused clients. This prevents one network from
+ * using up MAX_UNUSED.
  */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
@@ -119,8 +119,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether another client with a metadata document can be stored. The number is limited, because anyone can name many
- * documents. Documents without a consent are deleted after an hour, and read again when they are needed.
+ * Returns whether another client with a metadata document can be stored. The number is limited, because anyone can name
+ * many documents. Documents without a consent are deleted after an hour, and read again when they are needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -299,7 +299,7 @@ function problem(error: string, error_description: string): OAuthProblem {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const MAX_LENGTH = 500;
 
-/** Whether a redirect URI leads to a program on the person's own machine. */
+/** Returns whether a redirect URI leads to a program on the person's own machine. */
 export function isLoopback(uri: string): boolean {
   const url = new URL(uri);
   return url.protocol === 'http:' && LOOPBACK.test(url.hostname);

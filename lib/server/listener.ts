@@ -85,8 +85,8 @@ function setTarget(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether a request requires an upgrade. An offer of HTTP/2 may be ignored (RFC 9110, 7.8). Some clients always send
- * it.
+ * Returns whether a request requires an upgrade. An offer of HTTP/2 may be ignored (RFC 9110, 7.8). Some clients always
+ * send it.
  */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
@@ -150,7 +150,7 @@ function setForwarding(request: IncomingMessage, trusted: BlockList, secret: str
 }
 
 /**
- * Whether Next sent this request while handling a client's request: to follow the redirect of a server
+ * Returns whether Next sent this request while handling a client's request: to follow the redirect of a server
  * action, or to call an action of another page.
  */
 export function isOwnRequest({ headers }: IncomingMessage): boolean {

@@ -53,7 +53,7 @@ export async function listServersForStaff(db: Database, filters: ServerFilters, 
 const listMatching = async (db: Database, filters: ServerFilters) =>
   (await listServers(db)).filter((server) => matches(server, filters));
 
-/** Whether a server matches the filters of the list on the staff pages. */
+/** Returns whether a server matches the filters of the list on the staff pages. */
 export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'per_page'>): boolean {
   const { hostname, ipv4, ipv6, operating_system, location } = server;
   const texts = [hostname, ...ipv4, ...ipv6, operating_system, location];

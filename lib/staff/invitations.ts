@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Whether a token can create the first admin. Does not use up the token. */
+/** Returns whether a token can create the first admin. Does not use up the token. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,

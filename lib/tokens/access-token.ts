@@ -29,7 +29,7 @@ export function newTokenText(randomBytes: (size: number) => Buffer): string {
   return `w5t_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether a token hides personal data, either by its column or by the former scope `OLD_MASK`. */
+/** Returns whether a token hides personal data, either by its column or by the former scope `OLD_MASK`. */
 export function hidesPersonalData({
   hides_personal_data,
   scopes,

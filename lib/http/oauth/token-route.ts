@@ -156,7 +156,7 @@ async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   return translate(asked, '/oauth2/token', answer);
 }
 
-/** Whether the provider has refused the code as unknown or no longer valid. */
+/** Returns whether the provider has refused the code as unknown or no longer valid. */
 async function isOfNoCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
   return (await bodyOf(answer.clone()))?.error_description === 'invalid code';

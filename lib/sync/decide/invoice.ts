@@ -82,7 +82,8 @@ function cancelRevised(
 }
 
 /**
- * Whether a payment may have failed. A list shows only that a payment was attempted, which may be a pending bank debit.
+ * Returns whether a payment may have failed. A list shows only that a payment was attempted, which may be a pending
+ * bank debit.
  */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;

@@ -6,7 +6,9 @@ import type { Draft } from './draft';
 
 /** The source of an object's state, and the time for which the state holds. */
 export interface StateOrigin {
-  /** A `fetched` state is authoritative. Its `asOf` is never before the `provider_as_of` stored when the request began. */
+  /**
+   * A `fetched` state is authoritative. Its `asOf` is never before the `provider_as_of` stored when the request began.
+   */
   origin: 'event' | 'fetched' | 'listed';
   asOf: Date;
 }

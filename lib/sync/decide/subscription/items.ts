@@ -145,7 +145,7 @@ export function withAllItems(
 }
 
 /**
- * Whether the item still belongs to `other` at Stripe. If Stripe does not answer, returns false and schedules a
+ * Returns whether the item still belongs to `other` at Stripe. If Stripe does not answer, returns false and schedules a
  * recheck.
  */
 export function isStillIn(
