@@ -60,7 +60,7 @@ const DECIDED = new Set<MoneyBackRow['status']>(DECIDED_DISPUTES);
 
 type Table = typeof refunds | typeof disputes;
 
-/** A condition that selects refunds and disputes. It is made from their table and their kind. */
+/** Function that returns a condition for the rows of `refunds` or `disputes`, and for their payments. */
 export type Which = (table: Table, kind: MoneyBackRow['kind']) => SQL | undefined;
 
 export const ofPayment =
@@ -204,9 +204,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/**
- * Returns a query for payments with more money returned than paid. At least a part was returned since the given time.
- */
+/** Returns a query for payments with more money returned than paid, and with a refund or dispute since this instant. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p

@@ -341,9 +341,9 @@ function leaveToOthers(draft: Draft, customerId: number): void {
 }
 
 /**
- * Adds reported contact details to the stored ones. For each field, details from the customer object take precedence,
- * then those from the source with the highest precedence and the earliest event. Returns `noted` itself if all are
- * known.
+ * Adds reported contact details to the stored ones. For each field, the last reported detail from the customer object
+ * takes precedence, then the detail from the source with the highest precedence and the earliest event. Returns `noted`
+ * itself if all are known.
  */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {

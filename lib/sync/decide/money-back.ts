@@ -31,7 +31,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // The events that we handle contain no refunds or disputes, so they cannot decide.
+    decideFromInbox: () => incoming, // The events that we handle contain no refunds or disputes.
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;
@@ -143,7 +143,7 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** Returns the payment recorded here that represents Stripe's collection of an invoice, or an empty list. */
+/** Returns the payment recorded here that represents Stripe's collection of an invoice, as an array of at most one. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];

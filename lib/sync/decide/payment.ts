@@ -95,7 +95,8 @@ function isMoneyOf(
 }
 
 /**
- * Keeps payments recorded here and adds none, so that no money counts twice. If their sum differs, reports it to staff.
+ * Keeps payments recorded here and adds none, so that no money counts twice. If their sum differs from the amount that
+ * Stripe collected, adds a staff task. If it is equal, closes the task.
  */
 function leaveRecorded(
   draft: Draft,
@@ -130,7 +131,8 @@ function leaveRecorded(
 }
 
 /**
- * Corrects the amount and date of a payment that sync recorded. Does not correct values that a person changed.
+ * Corrects the amount of a payment that sync recorded, unless a person changed it. The date is corrected together with
+ * the amount, unless a person changed the date.
  *
  * @param isExact false if the amount may include money paid outside Stripe; in this case the payment is never lowered
  */

@@ -364,7 +364,8 @@ export function toRow(event: ProviderEvent, payload: string) {
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /**
- * Returns the Stripe customers that an event mentions anywhere. For a dispute, also returns the owner of the payment.
+ * Returns the Stripe customers that an event mentions anywhere. If the event names no customer but a payment intent, as
+ * a dispute does, also returns the owner of the payment.
  */
 function ownersOf(draft: Draft, text: EventText): string[] {
   const payers = intentsOf(text.event).flatMap((id) =>
