@@ -289,7 +289,10 @@ const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => nu
 
 const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
 
-/** Returns the invoices whose open amounts add up to the amount. Returns null if there is no such combination. */
+/**
+ * Returns invoices whose open amounts add up to exactly the amount. Tries the invoices that the text names first. Tries
+ * other combinations of several invoices only if there is evidence for the customer. Returns null if none fits.
+ */
 function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
   if (named.length > 0 && total(named) === amount) return { invoices: named, basis: 'named' };

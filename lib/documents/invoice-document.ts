@@ -97,8 +97,9 @@ const GAPS = {
 };
 
 /**
- * Returns whether a credit note or a cancellation can have a document, or the reasons why not. @throws AppError
- * not_found
+ * Returns whether a credit note or a cancellation can have a document, or the reasons why not.
+ *
+ * @throws AppError not_found
  */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
   const [note] = await db

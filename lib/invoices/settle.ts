@@ -49,7 +49,7 @@ export function settledBy(invoice: Owed, paid: number, { today, now }: At): Sett
   return { ...amounts, status: unpaidStatus(unpaid, today), paid_at: null };
 }
 
-/** Returns the amount of a payment that counts towards its invoice, in thousandths. 0 unless it is completed. */
+/** Returns the part of a payment that pays its invoice, in thousandths. Returns 0 unless the payment is completed. */
 export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }

@@ -22,8 +22,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Returns a step that retrieves three kinds of objects: objects marked for a recheck, subscriptions of which only a
- * reference is known, and invoices whose lines are not all stored.
+ * Returns a step that retrieves the objects of a kind that are marked for a recheck or incomplete. A subscription is
+ * incomplete if only a reference to it is known, and an invoice if not all of its lines are stored.
  */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>

@@ -30,8 +30,8 @@ interface ScheduleDeps {
 }
 
 /**
- * Starts the daily schedule. If the last run is too old or dead, also runs immediately. A failed run does not end the
- * schedule.
+ * Starts the daily schedule and the regular check for a dead run. If no run started recently, or a run is dead, also
+ * runs immediately. A failed run does not end the schedule.
  */
 export async function startSchedule(
   deps: ScheduleDeps,
