@@ -1,9 +1,6 @@
 import type { Alert } from '../health/check-health';
 
-/**
- * A reported problem and the delivery state of its latest message, which reports its start or its end. See the table
- * `alerts`.
- */
+/** A problem and the delivery state of its latest message, which reports its start or its end. See table `alerts`. */
 export interface AlertState {
   cause: string;
   message: string;

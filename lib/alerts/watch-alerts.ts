@@ -65,10 +65,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
     const names = channels.map(({ name }) => name);
-    /**
-     * Starts and ends a store's alerts whose cause `isMeant` accepts, then delivers all alerts of the store that are
-     * due.
-     */
+    /** Starts and ends a store's alerts whose cause `isMeant` accepts, then delivers all due alerts of the store. */
     const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
       const problems = found.filter(({ cause }) => isMeant(cause));
       await attempt(deps, () =>

@@ -213,7 +213,7 @@ export function deviceCookie(
 }
 
 /**
- * Reads the device id from a device cookie. Returns null if the cookie has expired, is forged, or is older than the
+ * Reads the device id from a device cookie. Returns null for a cookie that is expired, forged or older than the
  * password.
  */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {

@@ -108,7 +108,7 @@ interface EntryShare {
  *
  * @param remember whether to save a rule that assigns the other party's account to the customer
  * @throws AppError not_found; conflict if the entry is already explained, or if less is due on an invoice than its
- * share
+ *   share
  */
 export async function bookEntry(
   db: Database,
@@ -173,10 +173,7 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/**
- * Records the transfer of an entry. The transfer's reference contains the entry's id, so that two clicks cannot book it
- * twice.
- */
+/** Records the transfer of an entry. Its reference contains the entry's id, so that two clicks cannot book it twice. */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -272,10 +269,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/**
- * Marks an entry as ignored, because it is not a customer's payment, or as open again. @throws AppError not_found;
- * conflict
- */
+/** Marks an entry as ignored, because it is no customer's payment, or as open. @throws AppError not_found; conflict */
 export async function setEntryState(
   db: Database,
   id: number,

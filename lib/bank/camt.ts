@@ -12,10 +12,7 @@ import {
   toLine,
 } from './statement';
 
-/**
- * An XML element: lists of child elements keyed by name, attributes keyed by name with `@`, and the text with the key
- * `#`.
- */
+/** An XML element: lists of child elements by name, attributes by name with `@`, and the text with the key `#`. */
 type Element = { [name: string]: Element[] | string };
 
 const parser = new XMLParser({
@@ -175,19 +172,13 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/**
- * Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own
- * code.
- */
+/** Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/**
- * Returns the amount of a transaction. Returns null if the file does not contain it. In version 02 it is in the
- * details.
- */
+/** Returns the amount of a transaction. Returns null if the file has none. In version 02 it is in the details. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);

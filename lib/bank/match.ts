@@ -1,17 +1,11 @@
-/**
- * An unpaid invoice of a candidate, with its open amount in thousandths. Invoices that Stripe collects are never
- * included.
- */
+/** An unpaid invoice of a candidate, with its open amount in thousandths. Never an invoice that Stripe collects. */
 export interface OpenInvoice {
   id: number;
   number: string | null;
   amount: number;
 }
 
-/**
- * A customer who may have sent the money, with their unpaid invoices in the entry's currency, the oldest due date
- * first.
- */
+/** A customer who may have sent the money, with unpaid invoices in the entry's currency, the oldest due date first. */
 export interface Candidate {
   customer_id: number;
   customer_number: string;
@@ -40,10 +34,7 @@ export interface Proposal {
   /** Sentences that explain the proposal. The sentence with the strongest evidence comes first. */
   reasons: string[];
   score: number;
-  /**
-   * Whether the amount equals the sum of the proposed invoices, and a number or a known account identifies the
-   * customer.
-   */
+  /** Whether the amount equals the sum of the proposed invoices, and a number or known account names the customer. */
   is_exact: boolean;
   /**
    * Whether the proposal may be booked by a rule without a person. The amount must also equal the sum of all open

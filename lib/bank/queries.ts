@@ -60,9 +60,7 @@ const STATEMENT_COLUMNS = pickColumns(
 export const inPeriod = ({ account, currency, first_day, last_day }: Period) =>
   and(eq(e.account, account), eq(e.currency, currency), gte(e.day, first_day), lte(e.day, last_day));
 
-/**
- * Condition for entries that are not explained yet: not ignored, and not linked to a transfer, a payout or a return.
- */
+/** Condition for entries that are not explained: not ignored, and not linked to a transfer, payout or return. */
 export const isOpen = and(
   ...[eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id)],
   ...[isNull(e.returned_transfer_id), isNull(e.returned_payment_id)],
@@ -103,8 +101,7 @@ async function readStatements(db: Database, ids: number[]) {
   const found = await db
     .select({
       ...STATEMENT_COLUMNS,
-      // If a query has a single table, drizzle omits the table of a column. Write the tables out, because the subquery
-      // has two.
+      // Write the tables out. If a query has a single table, drizzle omits it, but the subquery has two.
       open_entries: sql<number>`(select count(*)::int from ${e} where ${e}.account = ${s}.account
         and ${e}.currency = ${s}.currency and ${e}.day between ${s}.first_day and ${s}.last_day and ${isOpen})`,
     })

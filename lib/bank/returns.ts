@@ -247,10 +247,7 @@ const toLink = ({ kind, id }: Pick<ReturnProposal, 'kind' | 'id'>): Link => ({
   returned_payment_id: kind === 'payment' ? id : null,
 });
 
-/**
- * Links an entry to the money that it returned, or unlinks it. @throws AppError conflict if the entry has changed
- * meanwhile
- */
+/** Links an entry to the money that it returned, or unlinks it. @throws AppError conflict if the entry has changed */
 async function moveReturn(
   db: Database,
   id: number,

@@ -13,10 +13,7 @@ interface Meaning {
   where?: SQL | undefined;
   /** Whether few rows match. In this case the query finds them first and sorts them afterwards, see `SortedRows`. */
   few?: boolean;
-  /**
-   * The filter values for the counted list that express the same condition. Absent if the counted list does not support
-   * it.
-   */
+  /** The values of the counted list's filters with the same meaning. Absent if the counted list has none. */
   counted?: Record<string, unknown> | undefined;
   /** The reason why the list is not queried. Absent if it is queried. */
   refused?: CursorList<never>['refused'];
@@ -56,10 +53,7 @@ export interface PageAt {
   isCounted: boolean;
 }
 
-/**
- * How to read a page with cursors: by row ids, which are then the cursors, or by a function that defines its own
- * cursors.
- */
+/** How to read a page with cursors: by row ids, which are then the cursors, or by a function with its own cursors. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };

@@ -31,10 +31,7 @@ interface CountedListOptions<Row> extends CountedTable {
   more?: Record<string, CountedFilter>;
   /** A second date column by which the list can be filtered and sorted. It may be null. */
   otherDay?: OtherDay;
-  /**
-   * The name of a filter that few rows match, and a sort order without an index. PostgreSQL then filters before it
-   * sorts.
-   */
+  /** A filter that few rows match, by name, and an order without an index. PostgreSQL then filters before it sorts. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
@@ -45,8 +42,7 @@ interface CountedListOptions<Row> extends CountedTable {
 }
 
 /**
- * A second date column. If a request has the filter `<name>_from` or `<name>_to`, the list is sorted by this date,
- * latest first.
+ * A second date column. With the filter `<name>_from` or `<name>_to`, the list is sorted by this date, latest first.
  */
 interface OtherDay {
   name: string;

@@ -137,10 +137,7 @@ const readByNumber = statement(['query'], (db, { query }) => {
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/**
- * The condition of `has`, written so that PostgreSQL cannot use an index for it and tests only rows it has already
- * found.
- */
+/** The condition of `has`, written so that PostgreSQL cannot use an index and tests only rows it has already found. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
   sql`${searched} || '' like ${once(pattern)}`;
 /**

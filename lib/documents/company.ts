@@ -89,10 +89,7 @@ const fields = z
 /** Splits a text at commas and semicolons into IBANs, each without spaces and in capitals. */
 const toIbans = (text: string | null) => (text ?? '').split(/[,;]/).map(compact).filter(Boolean);
 
-/**
- * Returns the IBANs of our accounts. The first is the one that documents print. Empty if staff have not entered an
- * IBAN.
- */
+/** Returns the IBANs of our accounts. Documents print the first. Empty if staff have not entered an IBAN. */
 export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ibans'>): string[] => [
   ...new Set([...toIbans(iban), ...toIbans(other_ibans)]),
 ];

@@ -358,10 +358,7 @@ const BYTES = new Map([
   ...Array.from({ length: 256 }, (_, byte): [string, number] => [String.fromCharCode(byte), byte]),
 ]);
 
-/**
- * Encodes a text in Windows-1252. If a letter is not in the table, its accent is removed. Any other missing character
- * becomes `?`.
- */
+/** Encodes a text in Windows-1252. A letter that is not in the table loses its accent. Others become `?`. */
 export function toWindows1252(text: string): Uint8Array {
   const QUESTION_MARK = 63;
   return Uint8Array.from(

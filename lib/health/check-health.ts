@@ -35,10 +35,7 @@ const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/**
- * Schema of the health response. Callers without CRON_SECRET get no `alerts`, so that they see neither counts nor
- * causes.
- */
+/** Schema of the health response. Callers without CRON_SECRET get no `alerts`, which contain counts and causes. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),

@@ -8,8 +8,7 @@ import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
 /**
- * The minimum time between two probes of the database, in milliseconds. Anyone may call the endpoint, so probes are
- * limited.
+ * The minimum time between two database probes, in milliseconds, because anyone may call the endpoint.
  */
 const PROBE_MS = 10_000;
 

@@ -88,10 +88,7 @@ export function etagOf(body: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
 }
 
-/**
- * Returns whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add to strong
- * ETags.
- */
+/** Returns whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add. */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
@@ -128,10 +125,7 @@ export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): bool
   return bearsSecret(cronSecret, request);
 }
 
-/**
- * Returns whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is
- * null.
- */
+/** Returns whether a request carries a bearer secret, compared in constant time. False if `secret` is null. */
 export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
   if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
@@ -256,10 +250,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/**
- * Returns a route that uses one handler for all methods. If a route file omits a method, Next responds to it in its own
- * way.
- */
+/** Returns a route that uses one handler for all methods. Next itself handles a method that a route file omits. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

@@ -45,10 +45,7 @@ export async function saveGood(
 /** Outcome of a draft that was not written, with the problems. */
 export type Refused = Saved & { outcome: 'refused' };
 
-/**
- * Creates the import kind for a kind of record. @param keys fields that can identify a record; by default only
- * `kind.key`
- */
+/** Creates the import kind for a kind of record. @param keys fields that can identify a record; default `kind.key` */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {
     fields: kind.fields,

@@ -22,7 +22,7 @@ export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejecte
  * Inserts a new import, with one audit entry for all records that the import creates.
  *
  * @param given the import's data; its column options are later returned by `findRemembered` for a file with the same
- * header
+ *   header
  * @returns the import's id
  */
 export function beginImport(

@@ -194,7 +194,7 @@ const ROW = /^(22|23|40)/;
  * the rows that cause the error are refused.
  *
  * @param dryRun whether to roll back each batch. Every batch has its own transaction, so that other writers do not wait
- * long.
+ *   long.
  */
 export async function saveBatch(
   db: Database,

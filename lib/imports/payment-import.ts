@@ -42,8 +42,7 @@ const fields = z.strictObject({
 type PaymentFields = z.infer<typeof fields>;
 
 /**
- * Imports payments and refunds. A payment is applied to its invoice, but never reopens an invoice that was imported as
- * paid.
+ * Imports payments and refunds. A payment is applied to its invoice, but never reopens one that was imported as paid.
  */
 export const paymentImport: ImportKind = {
   fields,
@@ -80,10 +79,7 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/**
- * Prevents duplicates: if an earlier import recorded a payment under a row's import key, the key replaces the row's
- * reference.
- */
+/** Prevents duplicates: if an earlier import used a row's import key as reference, the key replaces the reference. */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;

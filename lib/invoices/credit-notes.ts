@@ -39,10 +39,7 @@ import { lineTotals } from './totals';
 type Invoice = typeof invoices.$inferSelect;
 type Line = Omit<typeof creditNoteLines.$inferSelect, 'id' | 'credit_note_id' | 'position'>;
 
-/**
- * Content of a new credit note. Each line has a quantity or a net amount, which is positive even if it credits a
- * discount.
- */
+/** Content of a new credit note. Each line has a quantity or a net amount, positive even if it credits a discount. */
 export interface WantedCredit {
   reason: string;
   lines: { position: number; quantity?: number | undefined; amount?: number | undefined }[];
@@ -66,8 +63,8 @@ const wantedCredit = z.strictObject({
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
  * @throws AppError not_found; precondition_failed after a conflict; validation_failed if Stripe manages the invoice, if
- * the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. The fields are
- * named `quantity_N` or `amount_N`, where N is the position of the line.
+ *   the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. The fields are
+ *   named `quantity_N` or `amount_N`, where N is the position of the line.
  */
 export function issueCreditNote(
   db: Database,

@@ -91,10 +91,7 @@ export const customerList = defineList({
 /** A customer of the list. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/**
- * Returns the amount that a customer owes in their own currency. Sorting by open amount or by due date uses only this
- * currency.
- */
+/** Returns the amount that a customer owes in their own currency. Sorting by amount or due date uses only this one. */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);
 

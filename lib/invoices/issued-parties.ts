@@ -10,7 +10,7 @@ import { printProblems } from '../printable';
  * lines, because they have no document.
  *
  * @returns invalid combinations of rate, category and customer, and characters that documents cannot print; the caller
- * decides whether to refuse the write
+ *   decides whether to refuse the write
  */
 export async function keepParties(tx: Database, ids: number[]): Promise<string[]> {
   if (ids.length === 0) return [];

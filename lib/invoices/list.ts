@@ -78,8 +78,7 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
 });
 
 /**
- * Lists invoices, newest first. With a filter by due date, the latest due date comes first. A page past the end is
- * empty.
+ * Lists invoices, newest first. With a filter by due date, the latest one comes first. A page past the end is empty.
  */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
@@ -155,10 +154,7 @@ export const customerInvoices = customerSums({
   oldest_due_date: z.string().nullable(),
 });
 
-/**
- * Sums the invoices that match the filters per customer and currency. The customer who owes the largest amount is
- * first.
- */
+/** Sums the invoices that match the filters per customer and currency. The customer who owes most comes first. */
 export function sumInvoicesByCustomer(db: Database, given: InvoiceFilters) {
   const isUnpaid = inArray(invoices.status, UNPAID_STATUSES);
   return sumByCustomer(db, given, {

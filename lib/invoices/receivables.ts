@@ -119,10 +119,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   );
 }
 
-/**
- * SQL for the current rows of `receivables`. Rows that are not outdated are read from the table, and the others
- * computed.
- */
+/** SQL for the current rows of `receivables`. Outdated rows are computed, and all others read from the table. */
 interface CurrentRows {
   /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;

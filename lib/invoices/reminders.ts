@@ -237,7 +237,7 @@ const nameOf = ({ id, number }: { id: number; number: string | null }) => number
  *
  * @param seen the ids of the invoices in the reminder that staff saw
  * @throws AppError conflict if other invoices are due now, for example because one was paid or a colleague has recorded
- * a reminder
+ *   a reminder
  */
 export function noteReminder(
   db: Database,

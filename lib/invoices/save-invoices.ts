@@ -199,10 +199,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/**
- * Returns why an invoice must not be deleted. Returns null for our own drafts, because they leave no gap in the
- * numbers.
- */
+/** Returns why an invoice must not be deleted. Returns null for our own drafts, which leave no gap in the numbers. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';

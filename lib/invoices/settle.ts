@@ -63,7 +63,7 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
  * Checks a payment against its invoice.
  *
  * @param isNew true if the invoice does not have the payment yet; a payment of a cancelled invoice can still be
- * refunded
+ *   refunded
  * @param takes function that returns whether an invoice takes a new payment
  * @throws AppError validation_failed with the fields
  */

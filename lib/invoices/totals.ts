@@ -106,7 +106,7 @@ interface Open {
  * @param amount decimal text; null if it is not a number yet
  * @param typed shares as decimal text, by invoice id
  * @returns the other shares by invoice id, in major units, and the remaining amount, which is negative if the typed
- * shares exceed `amount`
+ *   shares exceed `amount`
  */
 export function spreadOverInvoices(
   amount: string | null,

@@ -107,10 +107,7 @@ function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
 /** The canonical spelling of an integer. "099" is not canonical, so it stays text. It may be a customer number. */
 const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
 
-/**
- * Converts arguments to their declared types, because many models write numbers as text, or customer numbers as
- * numbers.
- */
+/** Converts arguments to their declared types. Many models write numbers as text, or customer numbers as numbers. */
 function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: WireSchema) {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {

@@ -84,10 +84,7 @@ const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
 
-/**
- * Counts a request in this process. @returns 429 if the caller exceeds its rate limit, or all users of its app exceed
- * theirs
- */
+/** Counts a request in this process. @returns 429 if the caller, or its app with all users, exceeds its rate limit */
 export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
   const most = env.mcpRequestsPerMinute;
   if (most === 0) return null;
@@ -249,10 +246,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/**
- * Checks the scope of a call. @returns 403 with the caller's scopes and the missing scope, so that it can ask for all
- * of them
- */
+/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, to request all of them */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

@@ -16,10 +16,7 @@ export const PROTOCOL_VERSIONS = [...STATELESS_PROTOCOL_VERSIONS, ...SESSION_PRO
 const STATELESS_META = 'io.modelcontextprotocol/';
 const withMeta = z.looseObject({ params: z.looseObject({ _meta: z.record(z.string(), z.unknown()) }) });
 
-/**
- * Returns whether a message uses a stateless revision. Its `_meta` then contains what `initialize` would have
- * negotiated.
- */
+/** Returns whether a message uses a stateless revision. Its `_meta` then contains what `initialize` negotiates. */
 export function isStateless(message: unknown): boolean {
   const { data } = withMeta.safeParse(message);
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));

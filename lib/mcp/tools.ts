@@ -113,10 +113,7 @@ const output = z.object({
   /** Number of active services. */
   services_total: z.int(),
   services_by_status: z.record(z.string(), z.int()),
-  /**
-   * The number of the merged customer that the request named by number or id. Absent if it named the remaining
-   * customer.
-   */
+  /** The number of the merged customer that the request named. Absent if it named the remaining customer. */
   merged_from: z.string().optional(),
   /** The first `MAX_PER_PAGE` active services. */
   services: z.array(lean(serviceRow.omit({ customer: true }))),
@@ -203,10 +200,7 @@ function withoutCustomer<Row extends { customer: unknown }>({ customer: _, ...ro
   return row;
 }
 
-/**
- * Drops the last services and sales documents until the answer fits the limit. Their totals still include the dropped
- * ones.
- */
+/** Drops the last services and sales documents until the answer fits the limit. Their totals still include them. */
 function withinLimit<Answer extends { services: unknown[]; open_sales_documents?: unknown[] }>(
   answer: Answer,
 ): Answer {

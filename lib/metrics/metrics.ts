@@ -237,10 +237,7 @@ interface Measured {
    * Number of connections of all our processes by state, such as `active` and `idle`. Empty for the embedded database.
    */
   connections: [state: string, count: number][];
-  /**
-   * Number of this process's writes that are running, and that are waiting for their turn. Null for the embedded
-   * database.
-   */
+  /** Number of this process's writes that run, and that wait for their turn. Null for the embedded database. */
   writers: { running: number; waiting: number } | null;
   failedEvents: number;
   unmatchedEvents: number;

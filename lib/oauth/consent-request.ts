@@ -43,10 +43,7 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
 /** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/**
- * Lifetime of the claim on a consent, in milliseconds. It is longer than the time in which the provider accepts the
- * consent.
- */
+/** Lifetime of the claim on a consent, in milliseconds. It is longer than the provider accepts the consent. */
 const KEPT_MS = 1_200_000;
 
 /**
@@ -94,7 +91,7 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
  * Returns the link back to the client, for the error page after a refused authorization.
  *
  * @param query the query of the error page. Anyone can write it, so the link leads only to a registered https redirect
- * URI.
+ *   URI.
  * @returns null if the query contains no valid error or no such URI
  */
 export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, query: URLSearchParams) {

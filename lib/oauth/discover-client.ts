@@ -24,10 +24,7 @@ const MAX_ID_LENGTH = 300;
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
-/**
- * Returns whether a client id can be the URL of a document. Such a URL has the scheme https, a path, and a normalized
- * spelling.
- */
+/** Returns whether a client id can be the URL of a document. It must have https, a path, and a normalized spelling. */
 function isDocumentId(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > MAX_ID_LENGTH) return false;
   if (!URL.canParse(clientId)) return false;
@@ -118,10 +115,7 @@ const CLOSED = toNetworks([
 ]);
 /** The IPv6 network that contains all public addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
-/**
- * Networks within GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel
- * addresses.
- */
+/** Networks within GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnels. */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
 /** Returns whether an IP address belongs to the public internet. */

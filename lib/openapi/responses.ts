@@ -53,10 +53,7 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   );
 }
 
-/**
- * Returns responses with these errors as examples, keyed by HTTP status. Spread them after `errors` to override its
- * responses.
- */
+/** Returns responses with these errors as examples, keyed by HTTP status. Spread after `errors`, they override it. */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }

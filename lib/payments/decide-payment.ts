@@ -126,10 +126,7 @@ export class PaymentDraft {
     return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
   }
 
-  /**
-   * Adds a payment to its invoice's sums (sign 1), or subtracts it (sign -1). The commit then compares the invoice's
-   * version.
-   */
+  /** Adds a payment to its invoice's sums (sign 1), or subtracts it (-1). The commit compares the invoice's version. */
   count(payment: StoredPayment, sign: 1 | -1): void {
     const { all, offStripe } = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
@@ -145,8 +142,7 @@ export class PaymentDraft {
   }
 
   /**
-   * Takes an amount in thousandths from the credit of a transfer for one of its payments. A negative amount is added to
-   * the credit.
+   * Takes thousandths from the credit of a transfer for one of its payments. A negative amount is added to the credit.
    *
    * @throws AppError conflict if the credit is smaller than the amount
    */
@@ -241,8 +237,8 @@ export class PaymentDraft {
  * decision. A new payment that is refused does not change the draft.
  *
  * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field;
- * conflict
- * if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed; not_found
+ *   conflict if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed;
+ *   not_found
  */
 export function decidePayment(
   draft: PaymentDraft,
@@ -383,8 +379,7 @@ export function update(
   }
   if (renamed && draft.payments.all().some(isNamed(wanted.payment_reference))) throw referenceTaken();
   if ((moved || renamed) && before.source !== 'stripe') refuseCounted(draft, wanted, before.id);
-  // Sync finds its payment by reference. Without a tombstone for the old reference, sync would record the payment
-  // again.
+  // Sync finds its payment by reference. Without a tombstone, it would record a renamed payment again.
   if (before.source === 'stripe' && renamed) draft.tombstones.push(before.payment_reference);
   const refunded_amount = refundedAfter(draft, before, { ...before, ...values }, changes, writer);
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });

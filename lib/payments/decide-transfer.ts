@@ -53,10 +53,7 @@ export type TransferChange =
   /** Pays an invoice with credit, from the sources in the given order. */
   | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
 
-/**
- * The decided change. `transfer` is null if the transfer was deleted, or if the change does not concern a single
- * transfer.
- */
+/** The decided change. `transfer` is null if it was deleted, or if the change does not concern a single transfer. */
 export interface TransferDecision {
   transfer: StoredTransfer | null;
   payments: PaymentDecision[];

@@ -13,10 +13,7 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 // Spaces of any kind, including no-break, thin and ideographic spaces.
 const SPACES = /\p{Z}+/gu;
 
-/**
- * Normalizes a payment reference, so that texts that look the same are equal. Merges adjacent spaces, and trims the
- * text.
- */
+/** Normalizes a payment reference, so that texts that look the same are equal. Merges adjacent spaces, and trims. */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }
@@ -166,10 +163,7 @@ export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
 
-/**
- * The requested changes, or a function that derives them from the payment. The function must not change invoice or
- * reference.
- */
+/** The requested changes, or a function that derives them from the payment. It must keep invoice and reference. */
 export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
 
 /** A change that a person or a program requests. */

@@ -29,10 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/**
- * Refuses the id of a Stripe payment as reference if sync has recorded that payment, or any payment of the same
- * invoice.
- */
+/** Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -62,10 +59,7 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/**
- * Returns a payment's payment intent, or its reference if that is the id of an intent or charge. Otherwise returns
- * null.
- */
+/** Returns a payment's payment intent, or its reference if that is an intent or charge id. Otherwise returns null. */
 export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
   const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
@@ -132,10 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/**
- * Lists Stripe invoices with payments recorded here that Stripe does not count: those of a customer, or a single
- * invoice.
- */
+/** Lists Stripe invoices with payments recorded here that Stripe does not count: of a customer, or a single one. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

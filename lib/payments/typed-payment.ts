@@ -110,7 +110,7 @@ export const CORRECTION_FIELDS = typedCorrection.keyof().options;
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
- * taken, or Stripe reported the payment
+ *   taken, or Stripe reported the payment
  */
 export async function correctPayment(
   db: Database,
@@ -274,7 +274,7 @@ async function toSeen(db: Database, { id, version }: SeenTransfer) {
  * Corrects amount, date, reference and method of a transfer, and date and reference of its payments.
  *
  * @throws AppError not_found; precondition_failed; validation_failed if the new amount is smaller than the used part;
- * conflict
+ *   conflict
  */
 export async function correctTransfer(
   db: Database,

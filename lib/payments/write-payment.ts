@@ -47,7 +47,7 @@ export function apiWriter(
  * @param options.onlyNew whether to refuse a known reference instead of updating it
  * @param options.precondition function that checks the current payment, or null if it does not exist
  * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with
- * `onlyNew` if the reference is known, or if sync has recorded the Stripe payment that the reference names
+ *   `onlyNew` if the reference is known, or if sync has recorded the Stripe payment that the reference names
  */
 export async function recordPayment(
   db: Database,
@@ -151,8 +151,7 @@ interface Question<Decision, Result> {
  * with another write, all steps are repeated while the invoices are locked, so that no other write can interfere.
  *
  * @param turn the key of a queue. Within a process, writes with the same key run one after the other, because they
- * would
- * conflict. If null, the write does not wait in a queue.
+ *   would conflict. If null, the write does not wait in a queue.
  */
 export async function decideAndCommit<Decision, Result>(
   store: Store,

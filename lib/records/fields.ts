@@ -47,10 +47,7 @@ export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
-/**
- * Converts an `instantOrDay` to a time. A date becomes the start of that day in `timeZone`. Null and undefined become
- * null.
- */
+/** Converts an `instantOrDay` to a time. A date becomes its start in `timeZone`. Null and undefined become null. */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;
   return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);

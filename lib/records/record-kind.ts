@@ -72,10 +72,7 @@ export interface RecordKind {
   table: PgTable & Record<'id' | 'updated_at', PgColumn>;
   /** Field with the public key of a record, such as `customer_number`. */
   key: string;
-  /**
-   * Normalizes a key. Keys with the same result refer to the same record. Without this function, keys are not
-   * normalized.
-   */
+  /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are not normalized. */
   toKey?(key: string): string;
   /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
@@ -88,10 +85,7 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** Returns the problems that prevent the write. Empty if there are none. */
   check?(writing: Writing): FieldError[];
-  /**
-   * Returns why a record cannot be deleted, or null. Without this function, only references from other records prevent
-   * it.
-   */
+  /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
   checkDelete?(row: Row): string | null;
   /** Adds ids to drafts that match an existing record by a field other than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;

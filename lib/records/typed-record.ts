@@ -104,8 +104,7 @@ export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boole
 }
 
 /**
- * Parses lines. Returns undefined if the form has no lines, so that a record that was imported without lines keeps its
- * totals.
+ * Parses lines. Returns undefined if the form has no lines, so that a record imported without lines keeps its totals.
  */
 function toLines(typed: Typed): unknown[] | undefined {
   const lines = typedLines(typed);

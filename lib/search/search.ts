@@ -106,10 +106,7 @@ interface HitKind<Columns extends SelectedFields> {
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
   /** Returns the condition for rows whose number, name or id equals the text. Returns undefined if no row can match. */
   exact(text: string): SQL | undefined;
-  /**
-   * Conditions for other hits, such as numbers that contain the text, the cheapest first. Undefined conditions are
-   * skipped.
-   */
+  /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
   others?(text: string): (SQL | undefined)[];
   /** Sort expressions that come before `order`: one for the exact hits and one for the other hits. */
   first?(text: string): Record<'exact' | 'others', SQL>;
@@ -242,10 +239,7 @@ const serviceHits = hitsOf({
   ],
 });
 
-/**
- * Finds servers by id, host name or IP address, then by parts of their fields. There are few servers, so it reads all
- * of them.
- */
+/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all servers, which are few. */
 async function findServerHits(db: Database, text: string): Promise<Found> {
   const all = await listServers(db);
   const id = idAfterHash(text);

@@ -84,10 +84,7 @@ function setTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-/**
- * Returns whether a request requires an upgrade. An offer of HTTP/2 may be ignored (RFC 9110, 7.8). Some clients always
- * send it.
- */
+/** Returns whether a request requires an upgrade. An HTTP/2 offer, which some clients always send, may be ignored. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
@@ -150,8 +147,8 @@ function setForwarding(request: IncomingMessage, trusted: BlockList, secret: str
 }
 
 /**
- * Returns whether Next sent this request while handling a client's request: to follow the redirect of a server
- * action, or to call an action of another page.
+ * Returns whether Next sent this request while handling a client's request: to follow the redirect of a server action,
+ * or to call an action of another page.
  */
 export function isOwnRequest({ headers }: IncomingMessage): boolean {
   return headers[OWN_HEADER]?.toString().endsWith(AGAIN) ?? false;

@@ -101,7 +101,7 @@ type Pair = Parameters<Listener>;
  * could otherwise start thousands of pages. If the client has disconnected, waiting requests are dropped.
  *
  * @param maxWaiting maximum number of requests that wait for earlier responses. No request may follow a waiting request
- * with a body, so that bodies cannot accumulate. If a client sends more requests, its connection is closed.
+ *   with a body, so that bodies cannot accumulate. If a client sends more requests, its connection is closed.
  */
 function oneAtATime(listener: Listener, maxWaiting: number): Listener {
   const queues = new WeakMap<Socket, Pair[]>();

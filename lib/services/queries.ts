@@ -87,10 +87,7 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/**
- * The indexed expression of the next billing date. If a service has no such date, the value is `infinity`, which sorts
- * last.
- */
+/** The indexed expression of the next billing date. A service without it has the value `infinity`, which sorts last. */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {

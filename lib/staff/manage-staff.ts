@@ -95,7 +95,7 @@ export interface GivenPassword {
  * Creates a login with a password.
  *
  * @param condition function that throws if the person must not be added; it runs under the lock that all writers of
- * staff take
+ *   staff take
  * @returns the login with the given or generated password; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
@@ -127,7 +127,7 @@ export interface NewPerson {
  * Creates a member of staff.
  *
  * @param work function that writes what the person needs to sign in. It runs under the lock that all writers of staff
- * take, and returns further details for the audit entry.
+ *   take, and returns further details for the audit entry.
  * @param condition function that throws if the person must not be added. It runs under the same lock, before `work`.
  * @throws AppError validation_failed; conflict if the email address has a login already
  */

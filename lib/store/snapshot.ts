@@ -239,10 +239,7 @@ export interface Plan extends TablePlans {
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
    */
   moves: { stripe_customer_id: string; customer_id: number }[];
-  /**
-   * Subscriptions whose invoices all move to another subscription. This includes invoices that the snapshot does not
-   * contain.
-   */
+  /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
   lines: { invoice_id: number; lines: StoredLine[] }[];
@@ -255,8 +252,7 @@ export interface Plan extends TablePlans {
   tasksOver: Pick<StaffTask, 'kind' | 'subject'>[];
   concerned: string[];
   /**
-   * Customer numbers that no customer had, and e-mail addresses with the customers found by them. The commit checks
-   * both again.
+   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
    */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];

@@ -26,10 +26,7 @@ export interface Store {
    * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /**
-   * Runs work in a transaction that locks the key and the invoices, if they are given. If it fails, its commits are
-   * undone.
-   */
+  /** Runs work in a transaction that locks the key and the invoices, if given. If it fails, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
@@ -96,15 +93,9 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/**
- * Maximum number of concurrent batches. If one commit waits for a lock, another can still continue. Reads take no
- * locks.
- */
+/** Maximum number of concurrent batches. If one commit waits for a lock, another can continue. Reads take no locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
-/**
- * Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and other cores stay
- * idle.
- */
+/** Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and cores stay idle. */
 const MOST = 16;
 
 /** Performs calls in batches. While `atOnce` batches are running, further calls wait and form the next batch. */

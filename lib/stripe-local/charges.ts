@@ -59,10 +59,7 @@ export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/**
- * Returns whether a charge with this dispute can be refunded. An inquiry has not withdrawn money, so a refund can end
- * it.
- */
+/** Returns whether a charge with this dispute can be refunded. Only an inquiry has not withdrawn money. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }

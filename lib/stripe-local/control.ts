@@ -36,10 +36,7 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /**
-       * HTTP status of the response. Null if the webhook did not respond, or if the request asked not to deliver the
-       * event.
-       */
+      /** HTTP status of the response. Null if the webhook did not respond, or if the event was not to be delivered. */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),

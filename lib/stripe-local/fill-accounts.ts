@@ -63,8 +63,7 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
 const HALF_DAY = 43_200;
 
 /**
- * Returns functions that convert our dates into instants near noon in a time zone. `past` never returns a future
- * instant.
+ * Returns functions that convert our dates into instants near noon in a time zone. `past` returns no future instant.
  */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {

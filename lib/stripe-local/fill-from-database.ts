@@ -233,10 +233,7 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
-/**
- * Adds an invoice's payments: those that Stripe collected, those paid elsewhere, and a waiting, failed or cancelled
- * intent.
- */
+/** Adds an invoice's payments: those that Stripe collected, those paid elsewhere, and an intent that is not paid. */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
   const off = invoice.amountPaidOffStripe;

@@ -16,10 +16,7 @@ interface Happening {
   world: World;
   /** The customer that the event must concern. Null for any customer. */
   customer: Customer | null;
-  /**
-   * The number of the invoice. Null for any invoice. Allowed only for events about invoices, payments, refunds and
-   * disputes.
-   */
+  /** The number of the invoice. Null for any invoice. Allowed only for events about invoices and their payments. */
   invoiceNumber: string | null;
   /** One of the event's `STATUSES`. Defaults to the first. */
   status?: string | undefined;

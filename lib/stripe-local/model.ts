@@ -1,9 +1,6 @@
 import type { disputeStatus } from '@/db/schema';
 
-/**
- * Immutable records of the local Stripe. They do not depend on API versions. Amounts are in minor units, times in epoch
- * seconds.
- */
+/** Immutable records of the local Stripe, independent of API versions. Amounts are in minor units, times in seconds. */
 
 export type Metadata = Readonly<Record<string, string>>;
 

@@ -78,8 +78,7 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
 }
 
 /**
- * Retrieves an invoice with its payments and lines. Stripe embeds ten of each, so this fetches the others if there are
- * more.
+ * Retrieves an invoice with its payments and lines. Stripe embeds ten of each. Fetches the others if there are more.
  */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
@@ -126,10 +125,7 @@ export function toInvoiceLinks(object: unknown): InvoiceLinks {
   return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
 }
 
-/**
- * Fetches all lines of an invoice, because its object contains only ten. Never throws errors from Stripe or the
- * network.
- */
+/** Fetches all lines of an invoice. Its object contains only ten. Never throws errors from Stripe or the network. */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
     now,
@@ -202,8 +198,7 @@ async function fetchPayments<T>(
 }
 
 /**
- * Fetches all items of a subscription, because its object contains only ten. Never throws errors from Stripe or the
- * network.
+ * Fetches all items of a subscription. Its object contains only ten. Never throws errors from Stripe or the network.
  */
 export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
   fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(

@@ -13,10 +13,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /**
-   * Texts by key. A postal address has several keys, such as `street` and `city`. Any other field has one key, its own
-   * name.
-   */
+  /** Texts by key. A postal address has several keys, such as `street` and `city`. Any other field has its own name. */
   value: Record<string, string | null>;
 }
 

@@ -113,8 +113,8 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
 const DECIMALS = [0, 1, 2, 3];
 
 /**
- * Returns the percentage that results in all these taxes. Tries percentages with few decimals first. If
- * several percentages with the same number of decimals fit, returns 0 if all taxes are zero, and null otherwise.
+ * Returns the percentage that results in all these taxes. Tries percentages with few decimals first. If several
+ * percentages with the same number of decimals fit, returns 0 if all taxes are zero, and null otherwise.
  */
 function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
   const bounds = amounts

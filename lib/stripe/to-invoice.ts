@@ -47,10 +47,7 @@ export function toProviderInvoice(object: unknown) {
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
-    /**
-     * Date on the invoice. It is the date that was set, otherwise the time of finalization, otherwise the time of
-     * creation.
-     */
+    /** Date on the invoice: the date that was set, otherwise the time of finalization, otherwise that of creation. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??
@@ -162,10 +159,7 @@ export function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/**
- * Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as it is in events from basil
- * on.
- */
+/** Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as in events since basil. */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;

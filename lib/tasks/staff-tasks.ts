@@ -25,10 +25,7 @@ export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
-/**
- * Values of `done_by` for tasks that a program closed. If the reason for such a task returns, the program opens it
- * again.
- */
+/** Values of `done_by` for tasks that a program closed. If the reason for a task returns, the program reopens it. */
 const BY_PROGRAM = ['Stripe', 'a later change'];
 
 /**

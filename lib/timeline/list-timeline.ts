@@ -63,10 +63,7 @@ interface TimelineOptions {
 /** The number of entries on a page. */
 const LIMIT = 30;
 
-/**
- * Lists a customer's history, newest first. It contains payments, refunds, disputes, Stripe's events, changes, and
- * notes.
- */
+/** Lists a customer's history, newest first: payments, refunds, disputes, Stripe's events, changes, and notes. */
 export function listTimeline(db: Database, customerId: number, options: TimelineOptions) {
   return readLimited(db, async (tx) => {
     const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;

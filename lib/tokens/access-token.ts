@@ -16,10 +16,7 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/**
- * Time of the last failed write of `last_used_at`. After a failure, writes pause for a minute, because the disk may be
- * full.
- */
+/** Time of the last failed write of `last_used_at`. Writes then pause for a minute, because the disk may be full. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
@@ -66,10 +63,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/**
- * Stores the time of a token's last use, unless a write succeeded or failed in the last minute. Requests do not wait
- * for it.
- */
+/** Stores the time of a token's last use, unless a write was tried in the last minute. Requests do not wait for it. */
 export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;

@@ -25,10 +25,7 @@ const UPLOAD = 'upload.json';
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
-/**
- * Returns the path of the uploaded file. The original name is part of it, because the log and the file of rejected rows
- * show it.
- */
+/** Returns the path of the uploaded file. It contains the original name, which the log and the rejected file show. */
 export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | 'file_name'>): string {
   return join(folderOf(dataDir, id), 'file', file_name);
 }
@@ -80,10 +77,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-/**
- * Returns null for a missing file. Also returns null for invalid JSON, because a file may be empty after a power
- * failure.
- */
+/** Returns null for a missing file, and for invalid JSON, because a file may be empty after a power failure. */
 async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;
@@ -94,10 +88,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Bytes to read beyond the size limit. If the connection were closed while a client sends, it would not see the error
- * response.
- */
+/** Bytes to read beyond the size limit. A client whose connection is closed while it sends sees no error response. */
 const DRAINED_BYTES = 8_000_000;
 
 /** Maximum length of a file name, which leaves space for suffixes. */
@@ -107,7 +98,7 @@ const MAX_NAME_BYTES = 180;
  * Streams an uploaded file to the disk, where only its owner can read it. Deletes everything if the upload fails.
  *
  * @throws AppError conflict if too many files are stored; payload_too_large; validation_failed if the file is empty;
- * malformed_json if the upload is interrupted; unavailable if the file cannot be written
+ *   malformed_json if the upload is interrupted; unavailable if the file cannot be written
  */
 export async function addUpload(
   { env: { dataDir }, newId, now }: Pick<Runtime, 'env' | 'newId' | 'now'>,

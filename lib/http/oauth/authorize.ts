@@ -155,7 +155,7 @@ interface Decision {
  *
  * @param headers request headers with the session's cookie
  * @returns the URL to redirect to: the client's redirect URL with a code or `access_denied`, or the page that explains
- * why the decision was refused
+ *   why the decision was refused
  */
 export async function decideConsent(
   runtime: Runtime,

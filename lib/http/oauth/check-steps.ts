@@ -38,10 +38,7 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/**
- * Registers the trial's client in the same way as the real client: by its metadata document, dynamically, or as an
- * admin would.
- */
+/** Registers the trial's client as the real client is: by its metadata document, dynamically, or by an admin. */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);

@@ -49,8 +49,7 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
  * invoice, and pays the invoice. Emits the events of these steps, then checkout.session.completed.
  *
  * @param options.payment 'unpaid' means that a bank debit is still pending. 'no_payment_required' means that no amount
- * is
- * due now. In this case, no invoice is created, and the subscription stays incomplete until Stripe activates it.
+ *   is due now. In this case, no invoice is created, and the subscription stays incomplete until Stripe activates it.
  */
 export const completeCheckout = action(
   (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {

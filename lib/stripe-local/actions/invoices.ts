@@ -248,7 +248,7 @@ export function resizeIntent(world: World, invoice: Invoice): void {
  * customer.subscription.updated.
  *
  * @param options.offStripe the amount paid outside Stripe in minor units, or true for all of it; Stripe collects the
- * rest
+ *   rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {

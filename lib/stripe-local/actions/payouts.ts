@@ -4,10 +4,7 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /**
-   * Start of the paid out movements, in seconds since 1970. The end `until` is exclusive. By default, all movements are
-   * paid out.
-   */
+  /** Start of the paid out movements, in epoch seconds. The end `until` is exclusive. By default, all are paid out. */
   from?: number;
   until?: number;
   created?: number;

@@ -46,8 +46,7 @@ export function renderEvent(event: WorldEvent, { version, render } = CURRENT): J
 }
 
 /**
- * Returns the previous values of changed fields: for hashes field by field, for lists the whole list, and null for new
- * fields.
+ * Returns the previous values of changed fields: of hashes field by field, of lists as a whole. New fields are null.
  */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};

@@ -190,10 +190,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/**
- * Finds the customer of the reported number with the highest precedence. Skips erased customers, which must not be
- * linked.
- */
+/** Finds the customer of the reported number with the highest precedence. Skips erased customers. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);
@@ -230,10 +227,7 @@ function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLi
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /**
-   * Source of the customer number on which the link is based. Null if the link has another basis, or if the source is
-   * unknown.
-   */
+  /** Source of the customer number on which the link is based. Null if it has another basis or an unknown source. */
   origin: NumberOrigin | null;
 }
 

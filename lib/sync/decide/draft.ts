@@ -94,10 +94,7 @@ export class Draft implements Tables {
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
    */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
-  /**
-   * Subscriptions whose invoices all move to another subscription. This includes invoices that the snapshot does not
-   * contain.
-   */
+  /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   readonly handedOver: { from: number; to: number }[] = [];
   /** Stripe customers that this decision concerns. The commit locks them and increments the versions of their links. */
   readonly concerned = new Set<string>();
@@ -107,8 +104,7 @@ export class Draft implements Tables {
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
   /**
-   * Customer numbers that no customer had, and e-mail addresses with the customers found by them. The commit checks
-   * both again.
+   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
    */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
   /** Events that this draft has decided, and the event that it is deciding. The inbox may not contain them yet. */

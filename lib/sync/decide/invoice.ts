@@ -81,10 +81,7 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/**
- * Returns whether a payment may have failed. A list shows only that a payment was attempted, which may be a pending
- * bank debit.
- */
+/** Returns whether a payment may have failed. A list shows only an attempt, which may be a pending bank debit. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -260,10 +257,7 @@ export function toInvoiceState(
   };
 }
 
-/**
- * Returns the stored amount paid outside Stripe. Returns null if the invoice's paid amount has changed since it was
- * stored.
- */
+/** Returns the stored amount paid outside Stripe. Returns null if the invoice's paid amount has changed since. */
 function knownOffStripe(stored: StoredInvoice, { amountPaid }: ProviderInvoice): string | null {
   return Number(stored.amount_paid) === Number(amountPaid) ? stored.amount_off_stripe : null;
 }
@@ -303,8 +297,7 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /**
- * Returns the state with the highest rank among the events of one second. Of equal ranks, the greatest event id is
- * chosen.
+ * Returns the state with the highest rank among the events of one second. Of equal ranks, the greatest id is chosen.
  */
 export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
   const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));

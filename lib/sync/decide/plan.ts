@@ -53,10 +53,7 @@ function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/**
- * Increments a payment's expected version for each move to another customer. The commit increments the stored version
- * too.
- */
+/** Increments a payment's expected version for each move to another customer. The commit increments its version too. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);

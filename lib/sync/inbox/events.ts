@@ -137,10 +137,7 @@ export const OTHER_TYPES = 'other';
 /** Filter for events that were ignored because their mode (live or test) differs from the keys' mode. */
 export const OTHER_MODE = 'other_mode';
 
-/**
- * Filter for events that were ignored because they are thin, which means that they name their object but do not contain
- * it.
- */
+/** Filter for events that were ignored because they are thin: they name their object but do not contain it. */
 const THIN = 'thin';
 
 /** SQL condition for thin events in `stripe_events`. */

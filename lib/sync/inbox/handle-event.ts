@@ -172,7 +172,7 @@ async function takeFirst(
  * Processes a group of deliveries with one read and one commit.
  *
  * @param close function that adds waiting deliveries to `group`; it is called just before the read, so that late
- * deliveries can still be added
+ *   deliveries can still be added
  */
 async function takeAll(
   deps: SyncDeps,
@@ -229,10 +229,7 @@ export async function failEvent(
     });
 }
 
-/**
- * Returns whether the event mentions an erased customer. Takes no lock, because waiting for a lock may have caused the
- * failure.
- */
+/** Returns whether the event mentions an erased customer. Takes no lock, because a lock may have caused the failure. */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })

@@ -190,10 +190,7 @@ export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promi
   return many ? null : windowFrom;
 }
 
-/**
- * Returns the time from which refunds are listed, which is early enough to see late failures. Returns null for all of
- * history.
- */
+/** Returns the time from which refunds are listed, early enough to see late failures. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }

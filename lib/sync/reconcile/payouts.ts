@@ -214,10 +214,7 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/**
- * Number of days after its arrival for which each run compares a payout. A payout with a difference is compared until
- * it matches.
- */
+/** Days after its arrival for which each run compares a payout. One with a difference is compared until it matches. */
 const COMPARED_DAYS = 60;
 
 /**

@@ -168,10 +168,7 @@ type Step = { name: string; phase: Phase } & (
 /** Passes the run's window to a step as the time from which it lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/**
- * A run's steps, in order. They ask Stripe only about open or recent objects, so a long history causes no further
- * requests.
- */
+/** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {

@@ -114,8 +114,7 @@ function toRun(row: StoredRun) {
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
     /**
-     * Error code of a failed run. Such a run still performs the steps that do not need Stripe. Null if the run has not
-     * failed.
+     * Error code of a failed run, which still performs the steps that do not need Stripe. Null if it has not failed.
      */
     errorCode: row.error_code,
     /** Error code of a list that Stripe denied. Null if it denied no list. */

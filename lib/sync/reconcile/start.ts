@@ -113,10 +113,7 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
 
 /** Milliseconds after which a run on Vercel stops. The rest of Vercel's 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/**
- * Milliseconds to wait until the request has arrived. The new process does not need its caller, so a timeout is not an
- * error.
- */
+/** Milliseconds to wait until the request has arrived. The new process does not need its caller afterwards. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {

@@ -89,10 +89,7 @@ const DROPPED_AT_ONCE = 500;
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/**
- * Drops the bodies of old events, unless they will be tried again. Keeps the fields that are needed to apply a checkout
- * again.
- */
+/** Drops the bodies of old events, unless they will be tried again. Keeps the fields needed to reapply a checkout. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz

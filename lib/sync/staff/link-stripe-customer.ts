@@ -112,10 +112,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/**
- * Links Stripe customers by a file's customer numbers. The outcome `already` means that staff had made this link
- * before.
- */
+/** Links Stripe customers by a file's customer numbers. The outcome `already` means that staff had made the link. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);

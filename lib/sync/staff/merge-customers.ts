@@ -174,10 +174,7 @@ function decide(draft: Draft, id: string): void {
   settleMoved(draft);
 }
 
-/**
- * Requests a restart of the transaction after a conflict, because a transaction cannot continue after a failed
- * statement.
- */
+/** Restarts the transaction after a conflict, because a transaction cannot continue after a failed statement. */
 function orAgain(error: unknown): never {
   throw isVersionConflict(error) ? new ChangedMeanwhileError() : error;
 }

@@ -145,8 +145,7 @@ export function withAllItems(
 }
 
 /**
- * Returns whether the item still belongs to `other` at Stripe. If Stripe does not answer, returns false and schedules a
- * recheck.
+ * Returns whether the item still belongs to `other`. If Stripe does not answer, schedules a recheck and returns false.
  */
 export function isStillIn(
   draft: Draft,
