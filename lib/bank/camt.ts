@@ -32,8 +32,8 @@ const parser = new XMLParser({
 export const isXml = (text: string): boolean => text.trimStart().startsWith('<');
 
 /**
- * Reads a CAMT.053 file of version 02 or 08. Skips entries that are not booked. If all transactions of an entry have an
- * amount, each of them becomes a separate entry.
+ * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
+ * transactions becomes one entry per transaction if all of them have an amount.
  *
  * @throws AppError validation_failed with the line and the reason
  */

@@ -25,9 +25,8 @@ import { currentRows } from './receivables';
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
 
 /**
- * A group of customers in the report on recurring revenue, by month and currency. `2026-10-paying-eur` means the paying
- * customers at the end of the month. `2026-10-new-eur` means the customers whose monthly payments changed in the given
- * way.
+ * The customers that the report on recurring revenue counts at the end of a month, in a currency: paying customers, or
+ * those whose monthly payments changed in the given way. Examples are `2026-10-paying-eur` and `2026-10-new-eur`.
  */
 const mrrCustomers = z
   .string()
