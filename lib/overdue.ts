@@ -29,7 +29,7 @@ export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql
 
 /**
  * Returns the status of a stored invoice if Stripe's new status is not applied. Only a failed payment changes it, from
- * `sent` to `overdue`. A due date that has passed does not.
+ * `sent` to `overdue`. A due date that has passed does not change it.
  */
 export function keptStatus<Status extends string>(
   status: Status,

@@ -138,8 +138,9 @@ function readPlain(text: string, separator: DecimalSeparator | undefined): strin
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * Returns the meanings of a typed amount, as decimal texts. Returns none if the text is not an amount, and two if its
- * only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
+ * Returns the meanings of a typed amount, as decimal texts. Returns an empty array if the text is not an amount.
+ * Returns two meanings if its only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the
+ * amount is ignored.
  */
 export function typedAmounts(text: string): string[] {
   const read = readAmount(text);

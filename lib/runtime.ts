@@ -175,7 +175,7 @@ function unhurried(requestsPerSecond: number) {
   return client;
 }
 
-/** Creates a gate that lets callers pass one after the other, at most `perSecond` per second. */
+/** Creates a rate limiter that lets callers pass one after the other, at most `perSecond` per second. */
 function createGate(perSecond: number): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return async () => {

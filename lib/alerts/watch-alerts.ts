@@ -37,7 +37,9 @@ export interface AlertDeps {
  * within a minute.
  */
 const EVERY = '*/15 * * * * *';
-/** Number of consecutive failed checks after which the database counts as down. A database restart fails only one. */
+/**
+ * Number of consecutive failed checks after which the database counts as down. A database restart fails a single check.
+ */
 const CONFIRMATIONS = 2;
 
 /**
@@ -183,7 +185,7 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
 /** An alert as the staff page shows it. */
 export type ReportedAlert = AlertState;
 
-/** Lists the alerts of both stores, current ones first, then the latest. */
+/** Lists the alerts of both stores. Current alerts come before ended ones, and later ones before earlier ones. */
 export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<ReportedAlert[]> {
   const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
   const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);

@@ -58,7 +58,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts the attempt, inside the queue. So first refuse a client that must wait, before it enters
+  // better-auth's hook counts the attempt, inside the queue. Therefore refuse a client that must wait before it enters
   // the queue.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
@@ -244,8 +244,8 @@ function inWords(seconds: number): string {
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
   /**
-   * The email address as typed. Only its account's id is logged, because people sometimes type a password into this
-   * field.
+   * The email address as typed. Only the id of its account is logged, because people sometimes type a password into
+   * this field.
    */
   email?: string;
   /** The client's headers. */

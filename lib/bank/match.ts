@@ -93,7 +93,7 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
-/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
+/** Returns the spellings of the numbers in a text: with its separators, without any, with hyphens and with slashes. */
 export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
@@ -143,7 +143,7 @@ export function isNumberIn(number: string, windows: string[]): boolean {
   return wanted.length >= 4 && windows.some((window) => holds(window, wanted));
 }
 
-/** Returns whether two texts differ by one missing, additional or other character, or by two swapped ones. */
+/** Returns whether two texts differ by one missing, added or replaced character, or by two swapped characters. */
 function isOneEditAway(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

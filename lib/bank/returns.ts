@@ -194,9 +194,11 @@ async function readPayments(db: Database, entry: EntryRow, where: SQL | undefine
 }
 
 /**
- * Books a return: what was proposed counts as refunded from the entry's day, so that its invoices are owed again.
+ * Books a return. Marks the proposed transfer or payment as refunded on the entry's day, so that its invoices become
+ * due again.
  *
- * @throws AppError not_found; conflict if the entry is explained, or if this is no longer proposed for it
+ * @throws AppError not_found; conflict if the entry is already explained, or if this return is no longer proposed for
+ *   it
  */
 export async function bookReturn(
   db: Database,
@@ -209,8 +211,8 @@ export async function bookReturn(
   if (!(await proposeReturns(db, entry)).some(isChosen)) {
     throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
   }
-  // Link the entry first. Then nobody else can book it meanwhile, and if the process ends before the refund,
-  // `undoReturn` opens the entry again.
+  // Link the entry first, so that nobody else can book it. If the process ends before the refund, `undoReturn` opens
+  // the entry again.
   const link = toLink(chosen);
   await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
   try {

@@ -22,7 +22,7 @@ export const customerIdFilter = wholeId.optional();
 export const customerSnippet = z.object({
   id: z.int(),
   customer_number: z.string(),
-  /** The company, or else "first last". */
+  /** The company, otherwise the first and last name. */
   name: z.string(),
   email: z.string().nullable(),
   status: z.enum(customerStatus.enumValues),

@@ -20,7 +20,7 @@ export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
  * Returns whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable.
  */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
-  // Nested `sql`, because drizzle omits the table of a selected column, and `l` has a column with that name.
+  // Use a nested `sql`. Drizzle omits the table of a selected column, and `l` has a column with the same name.
   const customer = sql`${row.stripe_customer_id}`;
   return sql<boolean>`not exists (select from ${stripeCustomers} l
     where l.stripe_customer_id = ${customer} and l.linked_by not in (${SURE_SQL}))`;

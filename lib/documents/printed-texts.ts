@@ -3,7 +3,7 @@ import { type Language, PHRASES } from './phrases';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 import type { PrintedLine } from './printed-line';
 
-/** Returns the customer's company, or else the first and last name. */
+/** Returns the customer's company, otherwise the first and last name. */
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 

@@ -195,7 +195,7 @@ export async function findEventsNaming(db: Database, texts: string[], since = '-
   return ids;
 }
 
-/** Cursor: the last event of a batch. */
+/** The cursor of a batch, which is its last event. */
 type Place = { created: string; id: string };
 
 /** Returns the given event ids and those of all events about the customer's Stripe customers and disputes. */

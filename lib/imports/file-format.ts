@@ -34,7 +34,7 @@ export interface Derived {
  */
 export type Reports = readonly (() => FileFormat)[];
 
-/** Supported encodings, by their usual names. */
+/** Supported encodings, by their standard names. */
 export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 

@@ -25,7 +25,7 @@ const NO_VALUE = /^(NULL|\(NULL\)|\\N|NaN)$/;
  */
 const TEXT_FORMULA = /^\s*="((?:[^"]|"")*)"\s*$/;
 
-// Dates that stand for a missing date. Databases write zeros, and spreadsheets show 0 as 30.12.1899 or 0.1.1900.
+// Dates that programs write for a missing date. Databases write zeros. Spreadsheets show 0 as 30.12.1899 or 0.1.1900.
 const NO_DATE =
   /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
 

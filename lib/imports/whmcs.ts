@@ -274,8 +274,8 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
 }
 
 /**
- * Returns the refunded amount of a payment: the money out of a row that has money in both directions. Returns '' for
- * any other row.
+ * Returns the refunded amount of a payment, which is the outgoing money of a row that also has incoming money. Returns
+ * '' for any other row.
  */
 function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';

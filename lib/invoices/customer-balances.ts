@@ -87,7 +87,7 @@ export const customerList = defineList({
   },
 });
 
-/** A customer of the list. */
+/** A row of `customerList`. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
 /** Returns the amount that a customer owes in their own currency. Sorting by amount or due date uses only this one. */

@@ -127,7 +127,7 @@ interface CurrentRows {
   computed(customerIds: SQL): SQL;
 }
 
-/** @param today day for the sums of the age groups; null if these sums are not read */
+/** Returns the SQL. @param today day for the sums of the age groups; null if these sums are not read */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;

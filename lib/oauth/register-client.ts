@@ -75,7 +75,7 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
-    'oauth registration', // This is the key to lock, because concurrent registrations would not count each other.
+    'oauth registration', // Lock this key. Otherwise concurrent registrations would not count each other.
   );
 }
 

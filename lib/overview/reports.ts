@@ -113,7 +113,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** @param given.first the first month that was recorded; its changes are not known */
+/** Builds the reports. @param given.first the first month that was recorded; its changes are not known */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },

@@ -204,7 +204,7 @@ export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
 /** A line of a Stripe invoice. Its index in the list of lines is its position. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
-/** A credit note of Stripe as it is written. */
+/** The columns of a Stripe credit note that a plan writes. */
 export type StripeCreditNote = Pick<
   typeof creditNotes.$inferSelect,
   | ('number' | 'invoice_id' | 'date' | 'currency' | 'subtotal' | 'tax' | 'total' | 'reason')

@@ -71,7 +71,7 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/** Condition for live, reliably linked subscriptions that are not merged yet into the one their checkout refers to. */
+/** Condition for live, reliably linked subscriptions that are not merged yet into the sold one of their checkout. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
     sql`${s.checkout_reference} is not null`, // This condition must be the same as in the partial index.

@@ -52,8 +52,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Revokes the tokens of earlier runs, and creates this run's token with all scopes. The server has the embedded
- * database open while the demo runs, so a run cannot revoke its token when it ends; the next start does.
+ * Revokes the tokens of earlier runs, and creates this run's token with all scopes. While the demo runs, the server has
+ * the embedded database open. Therefore a run cannot revoke its own token when it ends.
  */
 export async function prepareAccessToken(
   db: Database,
