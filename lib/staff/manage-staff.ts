@@ -128,7 +128,8 @@ export interface NewPerson {
  *
  * @param work function that writes what the person needs to sign in. It runs under the lock that all writers of staff
  *   take, and returns further details for the audit entry.
- * @param condition function that throws if the person must not be added. It runs under the same lock, before `work`.
+ * @param condition function that throws if the person must not be added. It runs under the same lock, before the person
+ *   is written.
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function createStaffUser(

@@ -68,7 +68,8 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
 }
 
 /**
- * Returns the sold item if both we and Stripe have only one item. The row then gets Stripe's id and keeps its service.
+ * Returns the only item without a Stripe id, if Stripe also has only one item. The row then gets Stripe's id and keeps
+ * its service.
  */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
