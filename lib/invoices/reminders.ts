@@ -208,7 +208,7 @@ export async function countReminders(db: Database, rules: ReminderRules, today: 
   return found?.counts ?? [];
 }
 
-/** Maximum number of invoices in one reminder. It names the oldest ones, and the next reminder names the others. */
+/** Maximum number of invoices in one reminder. If more are due, a later reminder lists the remaining invoices. */
 export const MAX_INVOICES = 100;
 
 /** An invoice that is due for a reminder, with the level of the reminder. The amount is decimal text. */

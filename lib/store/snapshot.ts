@@ -98,7 +98,7 @@ export const noKeys = () => ({
   refunds: [] as string[],
   /** Stripe's ids of disputes, to read the disputes with their payments. */
   disputes: [] as string[],
-  /** A second and an object's id (`secondKey`), to read all events of the object that Stripe created in that second. */
+  /** Keys by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
   seconds: [] as string[],
   /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
   tasks: [] as string[],

@@ -14,8 +14,8 @@ import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
 /**
- * Whether a subscription still has to be merged into the sold subscription that its checkout refers to. Returns false
- * if staff declined the merge.
+ * Returns whether a subscription still has to be merged into the sold subscription that its checkout refers to. The
+ * answer is false if staff declined the merge.
  */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
