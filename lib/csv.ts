@@ -3,8 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 /** Characters at the beginning of a cell that make a spreadsheet read it as a formula. */
 const FORMULA = '[=+\\-@\\t\\r\\uff1d\\uff0b\\uff0d\\uff20]';
 /**
- * Positions at which a cell may begin. With decimal commas, spreadsheets split a file at semicolons, even inside
- * quotes, and some split at tabs. Spaces and quotes, which spreadsheets drop, may follow.
+ * Positions at which a cell may begin. In a locale with decimal commas, spreadsheets split a file at semicolons, even
+ * inside quotes, and some split at tabs. Spaces and quotes, which spreadsheets drop, may follow.
  */
 const START = '(?<=^|[;\\t\\r\\n])';
 const DROPPED = `[ \\u00a0"']*`;

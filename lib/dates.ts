@@ -100,7 +100,9 @@ export interface DatePreset {
 }
 
 /**
- * Returns the current and the previous month, quarter and year as ranges. @param today the current date as YYYY-MM-DD
+ * Returns the current and the previous month, quarter and year as ranges.
+ *
+ * @param today the current date as YYYY-MM-DD
  */
 export function pastPresets(today: string): DatePreset[] {
   return [

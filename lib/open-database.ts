@@ -173,7 +173,7 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
   const handle = openPostgres(direct, { scratch: true });
   const isRefused = await handle.db.execute('select 1').then(
     () => false,
-    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // `openMigrated` explains any other error
+    (error: unknown) => pgErrorCode(error) === PROTOCOL_VIOLATION, // `openMigrated` explains any other error.
   );
   if (isRefused) {
     await handle.close();
@@ -267,7 +267,7 @@ export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () 
     await handle.close();
     throw toStartError(error, url);
   } finally {
-    tooLong.catch(() => {}); // Ignore the rejection. It is only the abort, or was thrown above.
+    tooLong.catch(() => {}); // Ignore the rejection. It is either the abort, or was already thrown above.
   }
 }
 

@@ -29,7 +29,7 @@ export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql
 
 /**
  * Returns the status of a stored invoice if Stripe's new status is not applied. Only a failed payment changes it, from
- * `sent` to `overdue`. A due date that has passed does not.
+ * `sent` to `overdue`. A due date that has passed does not change it.
  */
 export function keptStatus<Status extends string>(
   status: Status,
@@ -81,8 +81,9 @@ export function ageGroupOf(days: number): AgeGroup {
 }
 
 /**
- * Returns the SQL of `ageGroupOf`. @param due the due date
+ * Returns the SQL of `ageGroupOf`.
  *
+ * @param due the due date
  * @param today calendar date in the service's time zone
  */
 export function ageGroupSql(due: SQLWrapper, today: string | SQL): SQL<AgeGroup> {

@@ -99,8 +99,8 @@ function currenciesOf(mark: string): readonly string[] | undefined {
 }
 
 /**
- * Returns the currencies that all marks may mean. Returns null if there are no marks, and undefined if they contradict
- * each other.
+ * Returns the currencies that every mark may mean. Returns null if there are no marks, and undefined if the marks
+ * contradict each other.
  */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;
@@ -138,8 +138,9 @@ function readPlain(text: string, separator: DecimalSeparator | undefined): strin
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * Returns the meanings of a typed amount, as decimal texts. Returns none if the text is not an amount, and two if its
- * only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the amount is ignored.
+ * Returns the meanings of a typed amount, as decimal texts. Returns an empty array if the text is not an amount.
+ * Returns two meanings if its only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the
+ * amount is ignored.
  */
 export function typedAmounts(text: string): string[] {
   const read = readAmount(text);

@@ -32,7 +32,8 @@ export interface Runtime {
 /** Milliseconds to wait while a command has the embedded database open, because most commands end soon. */
 const PATIENCE_MS = 10_000;
 
-// Our server and Next's pages, routes and instrumentation are separate bundles, each with its own module variables.
+// Keep the runtime on `globalThis`: our server and Next's pages, routes and instrumentation are separate bundles, each
+// with its own module variables.
 const KEY = Symbol.for('w5t.runtime');
 const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 
@@ -95,7 +96,7 @@ export function setRuntime(runtime: Runtime | undefined): void {
 }
 
 /**
- * Opens the database, migrates an embedded one, and creates the runtime.
+ * Opens the database and creates the runtime. An embedded database is migrated first.
  *
  * @throws StartError with advice if the database cannot be used
  */
@@ -174,7 +175,7 @@ function unhurried(requestsPerSecond: number) {
   return client;
 }
 
-/** Creates a gate that lets callers pass one after the other, at most `perSecond` per second. */
+/** Creates a rate limiter that lets callers pass one after the other, at most `perSecond` per second. */
 function createGate(perSecond: number): () => Promise<void> {
   let last: Promise<unknown> = Promise.resolve();
   return async () => {

@@ -1,6 +1,6 @@
 import type { Alert } from '../health/check-health';
 
-/** A reported problem, and the delivery state of its latest message: its start or its end. See the table `alerts`. */
+/** A problem and the delivery state of its latest message, which reports its start or its end. See table `alerts`. */
 export interface AlertState {
   cause: string;
   message: string;
@@ -58,8 +58,8 @@ export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
 }
 
 /**
- * Records the outcome of a delivery. Returns null if the alert has changed since, because its new state is not
- * delivered.
+ * Records the outcome of a delivery. Returns null if the alert started again or ended during the delivery, because the
+ * new message still has to be delivered.
  *
  * @param failures the error of each channel that failed, by channel
  */
@@ -91,7 +91,7 @@ function isSameState(one: AlertState, other: AlertState): boolean {
   );
 }
 
-/** Codes of the problems that are reported. `database_down` also covers a database that is not migrated. */
+/** Codes of the reported problems. `database_down` also means that the database is not migrated. */
 export type Cause = Alert['code'] | 'database_down' | 'test';
 
 /** Advice on what to do about each problem. docs/operations.md says more. */

@@ -32,9 +32,14 @@ export interface AlertDeps {
   now(): Date;
 }
 
-/** Every 15 seconds, so that the second failed check reports a database that is down well within a minute. */
+/**
+ * Cron schedule of the check: every 15 seconds. A database that is down is reported at the second failed check, well
+ * within a minute.
+ */
 const EVERY = '*/15 * * * * *';
-/** Number of consecutive failed checks after which the database counts as down. A database restart fails only one. */
+/**
+ * Number of consecutive failed checks after which the database counts as down. A database restart fails a single check.
+ */
 const CONFIRMATIONS = 2;
 
 /**
@@ -62,7 +67,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
     const names = channels.map(({ name }) => name);
-    /** Starts and ends the alerts whose cause `isMeant` accepts, and delivers the alerts of the store. */
+    /** Starts and ends a store's alerts whose cause `isMeant` accepts, then delivers all due alerts of the store. */
     const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
       const problems = found.filter(({ cause }) => isMeant(cause));
       await attempt(deps, () =>
@@ -79,7 +84,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     };
     const outside = fileStore(env);
     if (isDown) {
-      // Other problems cannot be checked while the database is down, so their alerts do not end.
+      // While the database is down, other problems cannot be checked. Their alerts stay open.
       const isReported = failedChecks >= confirmations;
       return report(outside, (cause) => isReported && cause === DOWN.cause, [DOWN]);
     }
@@ -180,7 +185,7 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
 /** An alert as the staff page shows it. */
 export type ReportedAlert = AlertState;
 
-/** Lists the alerts of both stores, current ones first, then the latest. */
+/** Lists the alerts of both stores. Current alerts come before ended ones, and later ones before earlier ones. */
 export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<ReportedAlert[]> {
   const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
   const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);
@@ -209,7 +214,7 @@ function databaseStore(db: Database): AlertStore {
   return {
     list: () => read(db),
     change: async (work) => {
-      const planned = work(await read(db)); // Usually nothing has changed, so no lock is needed.
+      const planned = work(await read(db)); // In most checks nothing has changed, so no lock is needed.
       if (toList(planned).length === 0) return planned;
       return transact(
         db,

@@ -25,7 +25,10 @@ export async function findStaff(runtime: Runtime, headers: Headers): Promise<Sta
   return found?.due === null ? found.staff : null;
 }
 
-/** Finds the session of the request's cookie, with its person and the step that is due, if any. */
+/**
+ * Finds the session that the request's cookie identifies, its member of staff and their due step. Returns null if there
+ * is no session.
+ */
 export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const found = await getStaffAuth(runtime).api.getSession({ headers });
   if (!found) return null;

@@ -16,7 +16,7 @@ interface HashQueueLimits {
   patienceMs: number;
 }
 
-/** Ends a wait: starts the work, or refuses it with an error. */
+/** Callback that ends the wait of a queued hash: it starts the hash, or rejects it if an error is passed. */
 type Waiter = (refusal?: AppError) => void;
 
 /** Seconds after which a refused client may try again. */

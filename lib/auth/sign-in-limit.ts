@@ -87,8 +87,8 @@ export function secondsUntil(until: Date, now: Date): number {
 }
 
 /**
- * Uncounts a sign-in that succeeded: resets the counter of its device or IP address, and subtracts the sign-in from the
- * counters that the IP address shares with others.
+ * Removes a successful sign-in from the failure counters. Resets the counter of its device or IP address, and subtracts
+ * the sign-in from the counters that the IP address shares with others.
  *
  * @param counted how often the sign-in was counted: twice with a second factor, for the password and for the code
  */
@@ -134,7 +134,7 @@ export function accountKey(email: string): string {
 /** The counter of failed sign-ins to one account from one origin. */
 export type SignInCounter = Pick<typeof failures.$inferSelect, 'failures' | 'wait_until' | 'expires_at'>;
 
-/** Counts one more failure. @param before undefined if nothing is counted yet */
+/** Returns a counter after one more failure. @param before undefined if no failure has been counted */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
 /** The number of failures at which an origin must start to wait. */
@@ -145,7 +145,8 @@ const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts a failure of an IP address or a known device. From the fifth on, the wait doubles from 30 seconds to an hour.
+ * Counts a failure of an IP address or a known device. From the fifth failure on, the next attempt must wait: 30
+ * seconds at first, then twice as long each time, up to an hour.
  */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
@@ -212,7 +213,8 @@ export function deviceCookie(
 }
 
 /**
- * Returns the device id in a device cookie. Returns null if it has expired, is forged or is older than the password.
+ * Reads the device id from a device cookie. Returns null for a cookie that is expired, forged or older than the
+ * password.
  */
 export function readDevice(value: string, owner: DeviceOwner, now: Date): string | null {
   const [, id = '', end = '', signature = ''] = FORM.exec(value) ?? [];

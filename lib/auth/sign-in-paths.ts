@@ -10,9 +10,9 @@ export const CODE_PATH = '/sign-in/code';
 export const DUE_PATH = '/sign-in/due';
 
 /**
- * Returns the path to open after signing in: `next` if it is a path of this site, otherwise the overview. Browsers read
- * `//host`, `/\host` and spellings of them with dots or tabs as other sites. A proxy that decodes paths may turn
- * encoded spellings into these.
+ * Returns the path to open after signing in: `next` if it is a path of this site, otherwise the overview. Browsers open
+ * another site for `//host`, `/\host` and variants with dots or tabs. Their percent-encoded variants are refused too,
+ * because a proxy may decode them.
  */
 export function safeNextPath(next: string | undefined): string {
   const base = 'http://this.invalid';
@@ -24,7 +24,7 @@ export function safeNextPath(next: string | undefined): string {
   return url.pathname + url.search;
 }
 
-/** The page that responds with 503 and the reason during an outage. Afterwards it links to staff pages. */
+/** The path that responds with 503 and the reason during an outage. After the outage, it links to the staff pages. */
 export const UNAVAILABLE_PATH = '/unavailable';
 
 /** The base path of the endpoints for signing in and for OAuth. */

@@ -58,7 +58,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts the attempt, inside the queue. So first refuse a client that must wait, before it enters
+  // better-auth's hook counts the attempt, inside the queue. Therefore refuse a client that must wait before it enters
   // the queue.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
@@ -134,7 +134,8 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
 const KEPT_MS = 120_000;
 
 /**
- * Returns the options with which the browser asks for a passkey. They name no account, since the passkey reveals it.
+ * Returns the options with which the browser asks for a passkey. They name no account, because the passkey identifies
+ * it.
  *
  * @throws AppError too_many_requests after twenty requests from one IP address in a minute; unavailable
  */
@@ -147,7 +148,7 @@ export async function beginPasskeySignIn(
   if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
   const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
-  // better-auth's options only prefer user verification, but it later refuses users who were not verified.
+  // better-auth's options only prefer user verification, but better-auth later refuses a passkey without it.
   return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
 }
 
@@ -243,8 +244,8 @@ function inWords(seconds: number): string {
 interface Attempt {
   by: 'password' | 'code' | 'passkey';
   /**
-   * The email address as typed. Only its account's id is logged, because people sometimes type a password into this
-   * field.
+   * The email address as typed. Only the id of its account is logged, because people sometimes type a password into
+   * this field.
    */
   email?: string;
   /** The client's headers. */

@@ -26,7 +26,7 @@ import { undoReturn } from './returns';
 
 const e = bankEntries;
 
-/** Books the entries for which a rule names the customer, if the amount equals the open amount exactly. */
+/** Books the credits whose customer a rule determines, if the amount equals the open amount exactly. */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -49,12 +49,14 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
 /**
- * Number of entries whose proposals are read together. The proposals of the next group then see what these entries
- * paid.
+ * Number of entries whose proposals are read together. Proposals of the next group then take into account what these
+ * entries have paid.
  */
 const AT_ONCE = 100;
 
-/** Books the first proposal of each entry if `passes` accepts it. Each invoice is paid by at most one entry. */
+/**
+ * Books the first proposal of each entry if `passes` accepts it. Each invoice is paid by at most one of the entries.
+ */
 async function bookProposed(
   db: Database,
   entries: EntryRow[],
@@ -76,7 +78,7 @@ async function bookProposed(
   return booked;
 }
 
-/** Maximum number of entries that one click books, so that the answer does not take minutes. */
+/** Maximum number of entries that one click books. Without it, the response could take minutes. */
 export const MAX_BOOKED_AT_ONCE = 300;
 
 /**
@@ -102,10 +104,11 @@ interface EntryShare {
 }
 
 /**
- * Books an entry as a transfer of a customer. The amount beyond all shares becomes the customer's credit.
+ * Books an entry as a transfer of a customer. The amount that exceeds the shares becomes the customer's credit.
  *
- * @param remember whether a rule assigns the other party's account to the customer from now on
- * @throws AppError not_found; conflict if the entry is explained, or an invoice owes less than its share
+ * @param remember whether to save a rule that assigns the other party's account to the customer
+ * @throws AppError not_found; conflict if the entry is already explained, or if less is due on an invoice than its
+ *   share
  */
 export async function bookEntry(
   db: Database,
@@ -156,7 +159,7 @@ export async function bookNamedEntry(
   if (remember) await saveRule(db, entry.iban, customerId, writer);
 }
 
-/** Maximum number of shares of one transfer when it is recorded. */
+/** Maximum number of shares with which a transfer can be recorded. */
 const MAX_SHARES = 50;
 
 async function findNamedInvoice(db: Database, text: string) {
@@ -190,7 +193,7 @@ async function book(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
   };
-  // A transfer without its entry remains if the process ends between the two writes. The next click links it.
+  // If the process ended between the two writes, a transfer exists without its entry. The next click then links it.
   const left = await findTransferId(db, reference);
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
@@ -200,9 +203,10 @@ async function book(
 }
 
 /**
- * Explains an entry as a payout of Stripe. Books no payment, because the payments of the payout are already recorded.
+ * Links an entry to the payout of Stripe that it contains. Records no payment, because the payments of the payout are
+ * already recorded.
  *
- * @throws AppError not_found; conflict if the entry is explained, or if it is no longer proposed as this payout
+ * @throws AppError not_found; conflict if the entry is already explained, or is no longer proposed as this payout
  */
 export async function explainAsPayout(
   db: Database,
@@ -217,7 +221,7 @@ export async function explainAsPayout(
   await movePayout(db, id, { from: null, to: payoutId }, writer);
 }
 
-/** Links an entry with a payout, or unlinks it. @throws AppError conflict if the entry has changed in the meantime */
+/** Links an entry to a payout, or unlinks it. @throws AppError conflict if the entry has changed in the meantime */
 async function movePayout(
   db: Database,
   id: number,
@@ -238,7 +242,7 @@ async function movePayout(
   });
 }
 
-/** Locks a payout. @throws AppError conflict if another entry is this payout */
+/** Locks a payout. @throws AppError conflict if another entry is linked to this payout */
 async function requireUnexplained(tx: Database, payoutId: number): Promise<void> {
   await tx
     .select({ id: stripePayouts.id })
@@ -250,8 +254,8 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
 }
 
 /**
- * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, withdraws its return, or
- * unlinks its payout.
+ * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, undoes its return, or unlinks
+ * its payout.
  *
  * @throws AppError not_found; conflict
  */
@@ -265,7 +269,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/** Marks an entry as no payment of a customer, or opens it again. @throws AppError not_found; conflict */
+/** Marks an entry as ignored, because it is no customer's payment, or as open. @throws AppError not_found; conflict */
 export async function setEntryState(
   db: Database,
   id: number,
@@ -333,7 +337,7 @@ async function explain(
   });
 }
 
-/** Assigns an account to a customer. This replaces an earlier rule for the account. */
+/** Assigns an account to a customer, in place of an earlier rule for the account. */
 async function saveRule(
   db: Database,
   iban: string,
@@ -358,7 +362,7 @@ async function saveRule(
   });
 }
 
-/** Deletes a rule. Payments that it booked stay. */
+/** Deletes a rule. Payments that were booked by the rule stay. */
 export async function deleteRule(db: Database, id: number, { actor }: PaymentWriter): Promise<void> {
   await transact(db, async (tx) => {
     const [row] = await tx.delete(bankRules).where(eq(bankRules.id, id)).returning();

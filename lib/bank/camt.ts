@@ -12,7 +12,7 @@ import {
   toLine,
 } from './statement';
 
-/** An element: its child elements by name, its attributes with `@`, and its text as `#`. */
+/** An XML element: lists of child elements by name, attributes by name with `@`, and the text with the key `#`. */
 type Element = { [name: string]: Element[] | string };
 
 const parser = new XMLParser({
@@ -23,7 +23,7 @@ const parser = new XMLParser({
   removeNSPrefix: true,
   parseTagValue: false,
   parseAttributeValue: false,
-  // The parser decodes XML's five entities. A document type, which could declare others, is refused before.
+  // The parser decodes XML's five predefined entities. A file that declares other entities has been refused before.
   processEntities: true,
   isArray: (_name, _path, _leaf, isAttribute) => !isAttribute,
 });
@@ -172,13 +172,13 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/** Returns the bank transaction codes of an entry or a transaction: that of ISO 20022, and the parts of the bank's own. */
+/** Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/** Returns the amount of a transaction, or null if the file does not give it. Version 02 has it among the details. */
+/** Returns the amount of a transaction. Returns null if the file has none. In version 02 it is in the details. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);
@@ -199,7 +199,7 @@ function partyOf(
   const [one] = details;
   const is_return =
     shared.is_return || all(one, 'RtrInf').length > 0 || (one ? isReturn({ codes: codesOf(one) }) : false);
-  // The parties of a returned payment are those of the original one.
+  // The file names the parties of the original payment, also for a returned payment.
   const party = amount > 0 !== is_return ? 'Dbtr' : 'Cdtr';
   const name = textAt(one, 'RltdPties', party, 'Nm') || textAt(one, 'RltdPties', party, 'Pty', 'Nm');
   const texts = details.flatMap((detail) => [

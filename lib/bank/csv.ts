@@ -15,16 +15,16 @@ import {
   toLine,
 } from './statement';
 
-/** Format of a bank's CSV files. Column names are in lower case. */
+/** Format of a bank's CSV files. Its column names are in lower case. */
 interface BankFormat {
   bank: string;
   day: string;
   form: DayForm;
   amount: string;
   separator: DecimalSeparator;
-  /** Column with the currency, or the currency itself if the name of the amount column contains it. */
+  /** Column with the currency. If the name of the amount column contains the currency, the currency itself. */
   currency: string | { is: string };
-  /** Columns with the name of the other party. The first one is the payer, the last one the payee. */
+  /** Columns with the name of the other party. The first is used for incoming, the last for outgoing money. */
   names: string[];
   iban?: string;
   purpose: string[];
@@ -33,16 +33,13 @@ interface BankFormat {
   account?: string;
   /** Column with the balance after the entry. */
   balance?: string;
-  /** Column with a fee that is taken from the amount. */
+  /** Column with a fee that the bank subtracts from the amount. */
   fee?: string;
   /** Column with the state of an entry, and the pattern of the state of booked entries. */
   state?: [column: string, booked: RegExp];
 }
 
-/**
- * The known formats, based on the files that the banks let customers download. A file's column names determine its
- * format.
- */
+/** The known formats, taken from files that the banks' customers can download. A file's column names determine it. */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',
@@ -168,7 +165,7 @@ const FORMATS: BankFormat[] = [
 /** The banks whose CSV files are read. */
 export const CSV_BANKS = FORMATS.map(({ bank }) => bank);
 
-/** A row of the file, with the position of each column of its header. */
+/** A row of the file, with the index of each column by its name in the header. */
 interface Row {
   line: number;
   cells: string[];
@@ -177,7 +174,7 @@ interface Row {
 const DELIMITERS = [';', ',', '\t'];
 /** The columns of the file of Raiffeisen ELBA, which has no header. */
 const ELBA = ['buchungsdatum', 'umsatztext', 'valutadatum', 'betrag', 'währung', 'zeitstempel'];
-/** Number of rows before the header, where banks write the account and the period. */
+/** Maximum number of rows before the header, in which banks write the account and the period. */
 const MAX_PREAMBLE = 20;
 const ROWS_AT_ONCE = 1000;
 
@@ -217,7 +214,7 @@ async function toRows(text: string, delimiter: string) {
   return { rows, broken };
 }
 
-/** Returns whether a row is an entry of the file of Raiffeisen ELBA: date, text, date, amount, currency, time. */
+/** Returns whether a row has the form of Raiffeisen ELBA's entries: date, text, date, amount, currency, time. */
 function isElba(row: Row | undefined): boolean {
   const [day = '', , valued = '', amount = '', currency = '', at = ''] = row?.cells ?? [];
   const isDay = (text: string) => /^\d\d\.\d\d\.\d{4}/.test(text.trim());
@@ -294,7 +291,7 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
     day: toDay(cell(format.day), format.form, row.line),
     amount,
     name: toLine(party === '' ? '' : cell(party)) || null,
-    // If a file has no column for it, its text may still contain the other party's account.
+    // If the file has no column for the other party's account, the text may still contain it.
     iban: toIban(cell(format.iban ?? '')) ?? toIban(/\b[A-Z]{2}\d{2}[A-Z\d]{11,30}\b/.exec(purpose)?.[0]),
     purpose,
     reference: toLine(cell(format.reference ?? '')) || null,
@@ -303,8 +300,9 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
 }
 
 /**
- * Returns the balances before and after all entries, from a column with the balance after each entry. Banks write the
- * oldest or the latest entry first. Each balance must follow from the one before it.
+ * Returns the balances before and after all entries. They come from a column that contains the balance after each
+ * entry. The first row is the oldest or the latest entry, depending on the bank. Each balance must follow from the
+ * previous one.
  */
 function balancesOf(booked: { row: Row; entry: StatedEntry; after: number | null }[]) {
   const [top, bottom] = [booked[0], booked.at(-1)];

@@ -1,24 +1,24 @@
-/** An unpaid invoice of a candidate, with its open amount in thousandths. Invoices that Stripe collects are left out. */
+/** An unpaid invoice of a candidate, with its open amount in thousandths. Never an invoice that Stripe collects. */
 export interface OpenInvoice {
   id: number;
   number: string | null;
   amount: number;
 }
 
-/** A customer who may have sent the money, with the unpaid invoices in the entry's currency, the oldest due date first. */
+/** A customer who may have sent the money, with unpaid invoices in the entry's currency, the oldest due date first. */
 export interface Candidate {
   customer_id: number;
   customer_number: string;
-  /** The person's name and the company. */
+  /** The name of the person, and the name of the company. */
   names: string[];
   /** IBANs that a rule assigns to the customer. */
   ruled: string[];
-  /** IBANs from which the customer has sent booked money. */
+  /** IBANs of earlier entries that were booked for the customer. */
   known: string[];
   invoices: OpenInvoice[];
 }
 
-/** The parts of a bank entry that a proposal depends on. The amount is in thousandths and positive. */
+/** The parts of a bank entry on which proposals depend. The amount is in thousandths and positive. */
 export interface Credit {
   amount: number;
   name: string | null;
@@ -31,30 +31,28 @@ export interface Proposal {
   shares: { invoice_id: number; amount: number }[];
   /** Amount that exceeds the invoices, in thousandths. It becomes the customer's credit. */
   rest: number;
-  /** Sentences that explain the proposal, the strongest reason first. */
+  /** Sentences that explain the proposal. The sentence with the strongest evidence comes first. */
   reasons: string[];
   score: number;
-  /**
-   * Whether the proposed invoices use up the amount exactly, and a number or a known account identifies the customer.
-   */
+  /** Whether the amount equals the sum of the proposed invoices, and a number or known account names the customer. */
   is_exact: boolean;
   /**
-   * Whether a rule may book the proposal. The amount must also equal the sum of all open invoices, or of those that the text
-   * names.
+   * Whether the proposal may be booked by a rule without a person. The amount must also equal the sum of all open
+   * invoices, or of the invoices that the text names.
    */
   is_sure: boolean;
 }
 
 const MAX_PROPOSALS = 3;
-/** Minimum score of a proposal: the score of the weakest evidence that is sufficient alone. */
+/** Minimum score of a proposal. It is the score of the weakest evidence that is sufficient alone. */
 const MIN_SCORE = 20;
-/** Share of a customer's name that an entry must contain, so that the name counts. */
+/** Share of a customer's name that an entry must contain. Below it, the name does not count as evidence. */
 export const MIN_NAME = 0.6;
-/** A proposal must lead by this much over that of any other customer to be booked without a look. */
+/** Minimum lead in score over the proposal for any other customer. Below it, a person must check the proposal. */
 const LEAD = 25;
 
 /**
- * Proposes which invoices a credit pays, the best proposal first, at most one for each customer.
+ * Proposes which invoices a credit pays. The best proposal comes first. There is at most one proposal per customer.
  *
  * @param candidates customers with unpaid invoices, or whose number, account or name occurs in the entry
  */
@@ -75,7 +73,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
     ({ candidate, found }) =>
       found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
   );
-  // A mistyped number can be the correct number of another customer. The name and the amount then still show who paid.
+  // A mistyped number may be the correct number of another customer. The name and the amount then show who paid.
   const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < LEAD);
   if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
   return proposals
@@ -86,7 +84,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
 /** Maximum number of words that a number may be split into. */
 const MAX_WORDS = 4;
 
-/** Returns runs of up to four words, joined, in capitals and without separators. Banks break numbers at line ends. */
+/** Joins each run of up to four words, in capitals and without separators, because banks break numbers at line ends. */
 export function windowsOf(text: string): string[] {
   const words = text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const windows = words.flatMap((_, from) =>
@@ -95,7 +93,7 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
-/** Returns the spellings of numbers that a text may contain: with its separators, without any, and with hyphens. */
+/** Returns the spellings of the numbers in a text: with its separators, without any, with hyphens and with slashes. */
 export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
@@ -111,7 +109,9 @@ export function numbersIn(text: string): string[] {
   );
 }
 
-/** Returns the texts that differ from a number by one digit that is wrong, missing, additional or swapped. */
+/**
+ * Returns the texts that differ from a number in one digit, which is wrong, missing, added or swapped with the next.
+ */
 export function neighboursOf(number: string): string[] {
   if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
   const digits = [...'0123456789'];
@@ -130,7 +130,7 @@ export function neighboursOf(number: string): string[] {
 
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Returns whether a run of words contains a number that neither side continues with a digit. */
+/** Returns whether a run of words contains a number that is not part of a longer number. */
 function holds(window: string, number: string): boolean {
   const at = window.indexOf(number);
   if (at < 0) return false;
@@ -143,7 +143,7 @@ export function isNumberIn(number: string, windows: string[]): boolean {
   return wanted.length >= 4 && windows.some((window) => holds(window, wanted));
 }
 
-/** Returns whether two texts differ by one missing, additional or other character, or by two swapped ones. */
+/** Returns whether two texts differ by one missing, added or replaced character, or by two swapped characters. */
 function isOneEditAway(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
@@ -157,15 +157,17 @@ function isOneEditAway(a: string, b: string): boolean {
 
 interface Evidence {
   named: OpenInvoice[];
-  /** Invoices whose number the text almost contains. */
+  /** Invoices whose number occurs in the text with one wrong character. */
   mistyped: OpenInvoice[];
   customer: 'named' | 'mistyped' | null;
   account: 'ruled' | 'known' | null;
-  /** Share of the words of the name that the entry contains, from 0 to 1. */
+  /** Share of the words in the customer's name that the entry contains, from 0 to 1. */
   name: number;
 }
 
-/** Minimum length of a number that may have one wrong character. Shorter numbers are too similar to each other. */
+/**
+ * Minimum length of a number for which one wrong character is tolerated. Shorter numbers are too similar to each other.
+ */
 const MIN_MISTYPED = 6;
 
 function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: string[]): Evidence {
@@ -209,7 +211,7 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => word.length > 1 && !FORMS.has(word));
 }
 
-/** Returns the share of the words of our name that their name contains, 0 to 1. */
+/** Returns the share of the words in `ours` that `theirs` contains, from 0 to 1. */
 export function nameShare(ours: string, theirs: string): number {
   const [wanted, given] = [wordsOf(ours), new Set(wordsOf(theirs))];
   if (wanted.length === 0) return 0;
@@ -236,7 +238,8 @@ function toProposal(
   isNamed: boolean,
 ): Proposal | null {
   const { customer_id, customer_number } = candidate;
-  // Numbers are consecutive, so a correct number is often one character away from that of another invoice.
+  // Invoice numbers are consecutive, so a correct number often differs in one character from the number of another
+  // invoice.
   const mistyped = isNamed ? [] : found.mistyped;
   const hasEvidence =
     found.named.length + mistyped.length > 0 || found.customer !== null || found.account !== null;
@@ -278,7 +281,8 @@ const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => nu
 const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
- * Returns the invoices that owe exactly the amount. Returns null if no combination of invoices has exactly this amount.
+ * Returns invoices whose open amounts add up to exactly the amount. Tries the invoices that the text names first. Tries
+ * other combinations of several invoices only if there is evidence for the customer. Returns null if none fits.
  */
 function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
@@ -297,8 +301,8 @@ function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEviden
 const MAX_SUMMED = 16;
 
 /**
- * Returns the smallest combination of invoices with this sum. If there are several, returns the one with the oldest
- * invoices.
+ * Returns the smallest combination of invoices with this sum. If several have the same size, returns the one with the
+ * oldest invoices.
  */
 function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   let best: OpenInvoice[] | null = null;
@@ -314,7 +318,7 @@ function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   return best;
 }
 
-/** Spreads an amount over invoices in their order. */
+/** Distributes an amount over invoices in their order, each up to its open amount. */
 export function spread(amount: number, invoices: OpenInvoice[]) {
   let rest = amount;
   const shares: Proposal['shares'] = [];
@@ -336,10 +340,10 @@ interface PaidOut {
 }
 
 /**
- * Finds the Stripe payout that each entry is. The payout must have exactly the entry's amount and a day near the
- * entry's, and the entry must name Stripe or the payout. Each payout belongs to one entry, the nearest by day.
+ * Matches bank entries with Stripe's payouts. A payout must have exactly the entry's amount and a day near the entry's
+ * day, and the entry must name Stripe or the payout. Each payout is matched with one entry at most, the nearest by day.
  *
- * @returns payouts by the entries' ids
+ * @returns payouts, keyed by the ids of the entries
  */
 export function matchPayouts<Payout extends PaidOut>(
   entries: { id: number; day: string; amount: number; name: string; purpose: string }[],

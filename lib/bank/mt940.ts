@@ -22,7 +22,7 @@ interface Field {
 export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(0, 2000));
 
 /**
- * Reads a file of MT940 messages. Sub fields of `:86:` are read as German banks write them (`?20` to `?33`).
+ * Reads a file of MT940 messages. Subfields of `:86:` are interpreted as German banks write them (`?20` to `?33`).
  *
  * @throws AppError validation_failed with the line and the reason
  */
@@ -68,7 +68,7 @@ function* fieldsOf(text: string): Generator<Field> {
       if (field) yield field;
       field = { tag, line: at + 1, text: rest };
     } else if (/^(-|-\}|\{[1-5]:.*)?$/.test(row)) {
-      // A blank line, a SWIFT block such as `{1:` or the end of a message (`-`) ends the current field.
+      // The current field ends at a blank line, at a SWIFT block such as `{1:`, and at the end of a message (`-`).
       if (field) yield field;
       field = undefined;
     } else if (field) {
@@ -80,7 +80,7 @@ function* fieldsOf(text: string): Generator<Field> {
   if (field) yield field;
 }
 
-// The available balances after the booked one (64, 65), sequence numbers (21, 28C) and totals (90D, 90C) are not needed.
+// Fields that we do not need: available balances (64, 65), sequence numbers (21, 28C), totals (90D, 90C) and others.
 const UNUSED = /^(13D?|21|28C?|34F|64|65|90[CD])$/;
 
 function withField(open: Open, field: Field): Open {
@@ -130,7 +130,9 @@ function close(open: Open, field: Field): Statement & { line: number } {
   };
 }
 
-/** Returns the IBAN of an account. German banks also write the bank code, a slash and the account number. */
+/**
+ * Returns the IBAN of an account. It may be written in German form, as the bank code, a slash and the account number.
+ */
 function toAccount(text: string, line: number): string {
   const iban = toIban(text.replace(/\/?[A-Z]{3}$/, '')) ?? toIban(text);
   if (iban) return iban;
@@ -138,13 +140,13 @@ function toAccount(text: string, line: number): string {
   if (bank === undefined || account === undefined)
     throw refuse('begins a message whose account cannot be read', line);
   const number = bank + account.padStart(10, '0');
-  // ISO 13616: D counts as 13 and E as 14, and the check digits make the number's remainder modulo 97 equal to 1.
+  // Calculate the check digits (ISO 13616): D counts as 13 and E as 14, and the whole number modulo 97 must be 1.
   const check = 98n - (BigInt(`${number}131400`) % 97n);
   return `DE${String(check).padStart(2, '0')}${number}`;
 }
 
-// The groups are: value date, booking date, mark (R for a reversal), the currency's third letter, amount, type,
-// references.
+// The groups are: value date, booking date, mark (R for a reversal, C or D), third letter of the currency, amount,
+// type, customer's reference, bank's reference, further text.
 const ENTRY =
   /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
 
@@ -153,7 +155,7 @@ function toEntry({ text, line }: Field, currency: string): StatedEntry {
     ENTRY.exec(text) ?? [];
   if (mark === '') throw refuse('has an entry that cannot be read', line);
   const thousandths = toAmount(amount.replace(/,$/, ''), currency, ',', line);
-  // RC reverses a credit, so money leaves. RD reverses a debit.
+  // RC reverses a credit, so money leaves the account. RD reverses a debit, so money arrives.
   const leaves = mark === 'D' || mark === 'RC';
   return {
     line,
@@ -167,7 +169,7 @@ function toEntry({ text, line }: Field, currency: string): StatedEntry {
   };
 }
 
-/** Returns the booking date, which has no year, as the day closest to the value date. */
+/** Returns the booking date. The file gives it without a year, so the date closest to the value date is chosen. */
 function bookingDay(valued: string, booked: string | undefined, line: number): string {
   if (booked === undefined) return valued;
   const year = Number(valued.slice(0, 4));

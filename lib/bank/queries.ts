@@ -56,17 +56,17 @@ const STATEMENT_COLUMNS = pickColumns(
   ...(['entry_count', 'file_name', 'actor_name', 'created_at'] as const),
 );
 
-/** Entries of the account in the statement's period, from whichever file they came first. */
+/** Condition for the entries of the account in the statement's period. They may come from several files. */
 export const inPeriod = ({ account, currency, first_day, last_day }: Period) =>
   and(eq(e.account, account), eq(e.currency, currency), gte(e.day, first_day), lte(e.day, last_day));
 
-/** An entry that is not explained yet. */
+/** Condition for entries that are not explained: not ignored, and not linked to a transfer, payout or return. */
 export const isOpen = and(
   ...[eq(e.state, 'open'), isNull(e.transfer_id), isNull(e.payout_id)],
   ...[isNull(e.returned_transfer_id), isNull(e.returned_payment_id)],
 );
 
-/** An IBAN or a part of it, as a person types it. */
+/** Schema of an IBAN or a part of it, as a person types it. */
 const accountText = textLine(60)
   .transform((text) => text.replace(/\s/g, '').toUpperCase())
   .pipe(z.string().regex(/^[A-Z\d]{1,34}$/, 'must be an IBAN or a part of it'));
@@ -101,7 +101,7 @@ async function readStatements(db: Database, ids: number[]) {
   const found = await db
     .select({
       ...STATEMENT_COLUMNS,
-      // With a single table in the query, drizzle names no tables, so these columns need theirs written out.
+      // Write the tables out. If a query has a single table, drizzle omits it, but the subquery has two.
       open_entries: sql<number>`(select count(*)::int from ${e} where ${e}.account = ${s}.account
         and ${e}.currency = ${s}.currency and ${e}.day between ${s}.first_day and ${s}.last_day and ${isOpen})`,
     })
@@ -110,7 +110,7 @@ async function readStatements(db: Database, ids: number[]) {
   return found.map(toStatement);
 }
 
-/** Converts the amounts of a statement. A balance that the file does not have stays null. */
+/** Converts the amounts of a statement to numbers. A balance stays null if the file does not contain it. */
 function toStatement<Row extends { opening: string | null; closing: string | null; booked: string }>(
   row: Row,
 ) {
@@ -124,7 +124,8 @@ function toStatement<Row extends { opening: string | null; closing: string | nul
 }
 
 /**
- * Returns a statement with the one of the same account and currency before it, if any.
+ * Returns a statement. If there is an earlier statement of the same account and currency, also returns the last one
+ * before it.
  *
  * @throws AppError not_found
  */
@@ -181,10 +182,10 @@ export async function requireOpen(db: Database, id: number): Promise<EntryRow> {
   return entry;
 }
 
-/** The days of a statement. A bank can keep several currencies under one IBAN, each with its own balance. */
+/** The account, currency and days of a statement. One IBAN can have balances in several currencies. */
 type Period = Pick<StatementRow, 'account' | 'currency' | 'first_day' | 'last_day'>;
 
-/** Lists unexplained entries of a period, incoming money first. */
+/** Lists unexplained entries of a period. Incoming money comes first. */
 export async function listOpenEntries(db: Database, period: Period, limit: number): Promise<EntryRow[]> {
   const found = await db
     .select(ENTRY_COLUMNS)
@@ -195,7 +196,7 @@ export async function listOpenEntries(db: Database, period: Period, limit: numbe
   return found.map(toEntry);
 }
 
-/** Counts the entries of a period: the unexplained ones, the outgoing ones among these, and all. */
+/** Counts the entries of a period: all, the unexplained ones, and the outgoing ones among the unexplained. */
 export async function countEntries(db: Database, period: Period) {
   const [found] = await db
     .select({
@@ -224,7 +225,7 @@ const PAYOUT_COLUMNS = pickColumns(
   ...(['id', 'stripe_payout_id', 'amount', 'currency', 'arrival_date', 'sums'] as const),
 );
 
-/** A payout of Stripe that an entry can be. */
+/** A payout of Stripe that may be contained in an entry. */
 export type FoundPayout = Awaited<ReturnType<typeof readPayouts>>[number];
 
 export type ExplainedEntry = Awaited<ReturnType<typeof readExplained>>[number];
@@ -236,7 +237,7 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
       customer: snippetColumns,
       recorded: transfers.amount,
       payout: PAYOUT_COLUMNS,
-      /** Whether another entry returned the money of this one. */
+      /** Whether a later entry returned the money of this entry. */
       is_returned: sql<boolean>`exists (select from ${e} later
         where later.returned_transfer_id = ${e}.transfer_id)`,
     })
@@ -251,7 +252,7 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
   return found.map(({ customer, recorded, ...row }) => ({
     ...toEntry(row),
     customer: customer && toCustomerSnippet(customer),
-    /** Amount of the transfer, which staff may have corrected. Null if the entry is not booked. */
+    /** Amount of the linked transfer, which staff may have corrected. Null if the entry is not linked to a transfer. */
     recorded: recorded === null ? null : Number(recorded),
   }));
 }
@@ -293,7 +294,7 @@ const LINKS = {
   returned_payment_id: 'returned',
 } as const;
 
-/** An account that a rule assigns to a customer. */
+/** A rule, which assigns an account to a customer. */
 export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
 
 const MAX_RULES = 200;
@@ -309,7 +310,7 @@ export async function listRules(db: Database) {
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
 }
 
-/** Returns the part of an entry that proposals depend on. */
+/** Returns the parts of an entry on which proposals depend. */
 export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => ({
   amount: Math.round(amount * 1000),
   name: name || null,
@@ -320,7 +321,7 @@ export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => (
 export interface ProposedEntry {
   entry: EntryRow;
   proposals: (Proposal & { customer: Candidate })[];
-  /** The payout of Stripe that the entry is. Such an entry has no other proposal. */
+  /** The payout of Stripe that matches the entry. Such an entry has no other proposal. */
   payout: FoundPayout | null;
 }
 
@@ -347,7 +348,7 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
 
 const MAX_PAYOUTS = 1000;
 
-/** Lists the payouts that could be one of the entries: of their currency and days, and not explained by another entry. */
+/** Lists the payouts that may match one of the entries, by currency and days. Skips those linked to other entries. */
 async function readPayouts(db: Database, entries: EntryRow[]) {
   const days = entries.map(({ day }) => day).sort();
   const [first, last, currency] = [days[0], days.at(-1), entries[0]?.currency];
@@ -369,7 +370,7 @@ async function readPayouts(db: Database, entries: EntryRow[]) {
 }
 
 const MAX_CANDIDATES = 2000;
-/** Maximum number of names to search, because each is a query. */
+/** Maximum number of names to search for. Each name needs a query. */
 const MAX_NAMES = 25;
 const MAX_NUMBERS = 40_000;
 

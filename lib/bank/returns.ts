@@ -30,7 +30,7 @@ import { type EntryRow, isOpen, listKnown, listRuled, requireOpen } from './quer
 
 const e = bankEntries;
 
-/** A transfer, or a payment without a transfer, that the bank may have taken back with an entry. */
+/** A transfer, or a payment without a transfer, that an entry may return. */
 export interface ReturnProposal {
   kind: 'transfer' | 'payment';
   id: number;
@@ -38,22 +38,22 @@ export interface ReturnProposal {
   payment_date: string;
   amount: number;
   customer: ReturnType<typeof toCustomerSnippet>;
-  /** Numbers of the invoices that are owed again. */
+  /** Numbers of the invoices that become unpaid again. */
   invoice_numbers: string[];
-  /** Sentences that say why, the strongest first. */
+  /** Sentences that explain the proposal, the strongest reason first. */
   reasons: string[];
 }
 
-/** Days within which a bank can return money. */
+/** Maximum number of days after a payment within which a return is expected. */
 const RETURN_DAYS = 400;
-/** Largest fee, in major units, that a bank takes with the returned amount. */
+/** Largest fee that a bank adds to the returned amount, in major units. */
 const MAX_FEE = 15;
 const MAX_FOUND = 200;
 const MAX_PROPOSALS = 3;
 
 /**
- * Proposes what a return takes back, the best proposal first. Proposes only money that did not come back before, neither
- * as a whole nor in part. A larger amount than that of the payment may contain the bank's fee.
+ * Proposes which money an entry returns, the best proposal first. Proposes only money of which no part was returned
+ * before. If the entry is larger than the payment, the difference may be the bank's fee.
  */
 export async function proposeReturns(db: Database, entry: EntryRow): Promise<ReturnProposal[]> {
   if (!entry.is_return || !(entry.amount < 0)) return [];
@@ -94,7 +94,10 @@ function toProposal(
   return { score: fee === 0 ? score + 10 : score, proposal };
 }
 
-/** Finds money of the entry's amount whose customer, reference or booked entry the entry points to. */
+/**
+ * Finds transfers and payments that the entry may return, by the customer, the reference or the booked entry that fits
+ * the entry. Their amount equals the entry's, except for the bank's fee.
+ */
 async function findReturnable(db: Database, entry: EntryRow) {
   const texts = numbersIn(`${entry.purpose} ${entry.name}`);
   const written = (entry.purpose.match(/\S+/g) ?? []).map((text) => text.replace(/^(EREF|KREF|SVWZ)\+/i, ''));
@@ -135,7 +138,7 @@ const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row
 });
 type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
 
-/** Reads transfers without refunds, except those that were booked from an entry of another own account. */
+/** Reads transfers without refunds. Skips transfers that were booked from an entry of another account of ours. */
 async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
   const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
   const found = await db
@@ -162,7 +165,7 @@ async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefin
   return found.map((row) => ({ ...toRow(row), kind: 'transfer' as const }));
 }
 
-/** Reads payments without refunds that belong to no transfer. Stripe itself reports the returns of its payments. */
+/** Reads payments without refunds that belong to no transfer. Skips Stripe's payments, whose returns Stripe reports. */
 async function readPayments(db: Database, entry: EntryRow, where: SQL | undefined) {
   const found = await db
     .select({
@@ -191,9 +194,11 @@ async function readPayments(db: Database, entry: EntryRow, where: SQL | undefine
 }
 
 /**
- * Books a return: what was proposed counts as refunded from the entry's day, so that its invoices are owed again.
+ * Books a return. Marks the proposed transfer or payment as refunded on the entry's day, so that its invoices become
+ * due again.
  *
- * @throws AppError not_found; conflict if the entry is explained, or if this is no longer proposed for it
+ * @throws AppError not_found; conflict if the entry is already explained, or if this return is no longer proposed for
+ *   it
  */
 export async function bookReturn(
   db: Database,
@@ -206,8 +211,8 @@ export async function bookReturn(
   if (!(await proposeReturns(db, entry)).some(isChosen)) {
     throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
   }
-  // Link the entry first. Then nobody else can book it meanwhile, and if the process ends before the refund, `undoReturn`
-  // opens the entry again.
+  // Link the entry first, so that nobody else can book it. If the process ends before the refund, `undoReturn` opens
+  // the entry again.
   const link = toLink(chosen);
   await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
   try {
@@ -223,7 +228,7 @@ export async function bookReturn(
   }
 }
 
-/** Withdraws a return that was booked, so that its invoices are paid again. @throws AppError not_found; conflict */
+/** Undoes a booked return, so that its invoices are paid again. @throws AppError not_found; conflict */
 export async function undoReturn(db: Database, entry: EntryRow, writer: PaymentWriter): Promise<void> {
   const { returned_transfer_id, returned_payment_id } = entry;
   if (returned_transfer_id !== null) {
@@ -244,7 +249,7 @@ const toLink = ({ kind, id }: Pick<ReturnProposal, 'kind' | 'id'>): Link => ({
   returned_payment_id: kind === 'payment' ? id : null,
 });
 
-/** Links an entry with what it returned, or unlinks it. @throws AppError conflict if the entry has changed meanwhile */
+/** Links an entry to the money that it returned, or unlinks it. @throws AppError conflict if the entry has changed */
 async function moveReturn(
   db: Database,
   id: number,

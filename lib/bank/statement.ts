@@ -16,7 +16,7 @@ export interface StatedEntry {
   name: string | null;
   /** IBAN of the other party, without spaces and in capitals. */
   iban: string | null;
-  /** Text of the other party, and references such as the end-to-end id. */
+  /** Text that the other party wrote, and references such as the end-to-end id. */
   purpose: string;
   /** The bank's own reference for the entry. */
   reference: string | null;
@@ -24,7 +24,10 @@ export interface StatedEntry {
   is_return: boolean;
 }
 
-/** A statement of one account, in the order of the file. Balances are in thousandths, and null if the file has none. */
+/**
+ * A statement of one account, with the entries in the order of the file. Balances are in thousandths. They are null if
+ * the file does not contain them.
+ */
 export interface Statement {
   /** IBAN of the account. Null if the file names no account. */
   iban: string | null;
@@ -40,10 +43,10 @@ export interface Statement {
 /** Maximum size of a file in bytes: 10 MB. A year of a busy account has about 5 MB in CAMT.053. */
 export const MAX_STATEMENT_BYTES = 10_000_000;
 const MAX_ENTRIES = 20_000;
-/** The largest amount in thousandths for which calculations stay exact. */
+/** The largest amount in thousandths. Calculations with it are still exact. */
 const MAX_THOUSANDTHS = 999_999_999_999_000;
 
-/** Returns the error for a file that is refused. @param line the line that is wrong, counted from 1 */
+/** Returns the error for a refused file. @param line number of the line with the error, counted from 1 */
 export function refuse(reason: string, line?: number): AppError {
   const message = line === undefined ? reason : `line ${line} ${reason}`;
   return new AppError('validation_failed', 'The file is not a statement that can be booked.', [
@@ -120,7 +123,7 @@ export function toLine(...texts: (string | null | undefined)[]): string {
 /** Business transaction codes of German banks for returned direct debits, transfers and cheques. */
 const RETURN_CODES = new Set(['108', '109', '159', '181', '182', '183', '184']);
 
-/** Returns whether a code or a text of a bank marks a return. Covers SWIFT's NRTI, and ISO 20022 with reason codes. */
+/** Returns whether a bank's code or text marks a return. Knows SWIFT's NRTI, and ISO 20022's codes and reason codes. */
 export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: string }): boolean {
   if (codes.some((code) => RETURN_CODES.has(code) || /^(NRTI|RRTN|UPDD|PRDD|ARET|UPCQ)$/.test(code)))
     return true;
@@ -130,7 +133,7 @@ export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: s
   );
 }
 
-/** Joins statements that follow each other in one file. @throws AppError validation_failed if they do not */
+/** Joins the consecutive statements in a file. @throws AppError validation_failed if they are not consecutive */
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;
   if (!first) throw refuse('contains no statement');
@@ -159,8 +162,9 @@ export const sumOf = (entries: { amount: number }[]): number =>
   entries.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
- * Checks that the opening balance plus the entries gives the closing balance. Returns the statement. @throws AppError
- * validation_failed
+ * Checks that the opening balance plus the entries equals the closing balance, and returns the statement.
+ *
+ * @throws AppError validation_failed
  */
 function checked(statement: Statement): Statement {
   const { opening, closing, entries, currency } = statement;
@@ -184,8 +188,8 @@ interface KnownEntry {
 }
 
 /**
- * Returns the rows of entries that are not stored yet. Files cover whole days. So if a day has more entries with the
- * same amount than are stored, the surplus is new. Entries whose text is already stored are the first to be left out.
+ * Returns the rows of entries that are not stored yet. Each file covers whole days. If a day has more entries with the
+ * same amount than are stored, the additional ones are new. Entries whose text is stored count as stored first.
  */
 export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;

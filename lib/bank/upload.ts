@@ -30,12 +30,12 @@ export async function readStatement(bytes: Buffer): Promise<Statement> {
 }
 
 function decode(bytes: Buffer): string {
-  // Files of Erste Bank begin with the byte order mark of UTF-16.
+  // Files of Erste Bank are in UTF-16 and begin with its byte order mark.
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // German banks still write Windows-1252.
+    // Some German banks still use Windows-1252.
     return decodeWindows1252(bytes);
   }
 }
@@ -50,10 +50,10 @@ interface Uploaded {
 }
 
 /**
- * Adds a bank statement of one of our accounts. Entries that an earlier file contained are not added again, so that the same file and an
- * overlapping period change nothing. Rules book the new credits that equal exactly what is open.
+ * Adds a bank statement of one of our accounts. Skips entries that an earlier file contained, so the same file or an
+ * overlapping period can be added again. Rules then book new credits that equal the open amount exactly.
  *
- * @param file.account IBAN of our account, which a file that names none needs if there are several
+ * @param file.account IBAN of our account; required if the file contains none and we have several accounts
  * @throws AppError validation_failed at `file`, with line and reason
  */
 export async function uploadStatement(
@@ -78,7 +78,9 @@ export async function uploadStatement(
   return { id: added.id, isKnown: added.isKnown, booked };
 }
 
-/** Returns the IBAN of our account. @throws AppError validation_failed if it is unknown or another account */
+/**
+ * Returns the IBAN of our account. @throws AppError validation_failed if it is unknown or is not one of our accounts
+ */
 async function requireOwn(db: Database, named: string | null, chosen: string | null): Promise<string> {
   const own = ownIbans(await getCompany(db));
   const [first, another] = own;

@@ -19,7 +19,7 @@ export function startServerProcess(env: NodeJS.ProcessEnv, args: string[] = []):
   });
 }
 
-/** Resolves to true when the server listens, or to false if it exits without having listened. */
+/** Resolves to true when the server listens, or to false if it exits first. */
 export function untilListening(server: ChildProcess): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('message', () => resolve(true));
@@ -27,7 +27,7 @@ export function untilListening(server: ChildProcess): Promise<boolean> {
   });
 }
 
-/** Returns the size of Node's thread pool: one thread per core for password hashes, four for other work. */
+/** Returns the size of Node's thread pool: one thread per core for password hashes, and four for other work. */
 function threads(): string {
   return String(availableParallelism() + 4);
 }

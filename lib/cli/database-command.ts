@@ -20,7 +20,7 @@ const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
 /**
- * Runs a command in this process, or in a server that has the embedded database open.
+ * Runs a command in this process. If a server has the embedded database open, that server runs it.
  *
  * @param argv name of the npm script, then the arguments
  * @throws StartError, AppError
@@ -140,7 +140,7 @@ async function open(path: string): Promise<Socket | null> {
 }
 
 /**
- * Makes the terminal of this process.
+ * Creates the terminal of this process.
  *
  * @returns the terminal, and a function that throws if output could not be written; a closed pipe is not an error
  */

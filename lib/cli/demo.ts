@@ -17,7 +17,7 @@ runProgram(async (args) => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);
-  // This fails if another demo has the database open. Do it before building, because that demo still uses the old
+  // If another demo has the database open, this fails. Do it before building, because the other demo still uses the old
   // build.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });

@@ -5,7 +5,7 @@ import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import type { Runtime } from '../runtime';
 
-/** Input and output of a command: this process's terminal, or another process's terminal through the socket. */
+/** Input and output of a command. The terminal is this process's, or that of another process through the socket. */
 export interface Terminal {
   /** Text piped into the command. Undefined if the command takes no input or nothing was piped in. */
   input: string | undefined;
@@ -37,9 +37,9 @@ export interface Command<Wanted = unknown> {
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
-  /** Question to ask after the exit code `UNCONFIRMED`. If the user says yes, the command runs again with `--yes`. */
+  /** Question to ask after the exit code `UNCONFIRMED`. If the user agrees, the command runs again with `--yes`. */
   question?: string;
-  /** Runs before the database is opened and its version checked. It must do nothing without DATABASE_URL. */
+  /** Runs before the database is opened. It must do nothing if DATABASE_URL is not set. */
   prepare?(env: Env): Promise<void>;
   /**
    * Does the work without opening the database or checking its version.
@@ -82,7 +82,7 @@ interface Declaration<T extends Options, Wanted> extends Omit<Command<Wanted>, '
   read?(values: Parsed<T>['values'], positionals: string[]): Wanted | undefined;
 }
 
-/** Declares a command. The type of its input is inferred from its options. */
+/** Declares a command. The type of its input is inferred from `options`, or from `read` if it is given. */
 export function command<const T extends Options, Wanted = Parsed<T>['values']>({
   options,
   positionals = 0,

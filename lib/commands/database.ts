@@ -7,10 +7,7 @@ import { StartError } from '../errors';
 import { migrateServer } from '../open-database';
 import { command, FLAG } from './command';
 
-/**
- * Migrates the database. `prepare` migrates the database of DATABASE_URL. An embedded one is migrated when it is
- * opened.
- */
+/** Migrates the database. `prepare` migrates that of DATABASE_URL. An embedded one is migrated when it is opened. */
 export const dbMigrate = command({
   usage: [
     'Usage: npm run db:migrate [-- --role-limits]',

@@ -79,7 +79,7 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   throw new StartError([`${name} cannot be exported: there is ${known}.`]);
 }
 
-/** Exports that are not a single kind of record. */
+/** Names of exports that contain several kinds of records, or files other than CSV. */
 const OTHERS = ['all', 'accounting', 'datev', 'documents'];
 
 type Wanted = NonNullable<ReturnType<typeof read>>;
@@ -147,9 +147,7 @@ async function exportDocuments(
   }
 }
 
-/**
- * Prints CSV line by line, because the connection to a server transmits single lines. `print` restores the line breaks.
- */
+/** Prints CSV line by line, because the socket transmits single lines. `print` adds the line breaks again. */
 async function printCsv(csv: AsyncIterable<string>, { print, drained, signal }: Terminal): Promise<void> {
   for await (const piece of csv) {
     for (const line of piece.split('\n').slice(0, -1)) print(line);

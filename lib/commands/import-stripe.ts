@@ -180,7 +180,7 @@ async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promi
   return signal.aborted ? 'stopped' : refused > 0 ? 'in part' : 'all';
 }
 
-/** Maximum number of unlinked Stripe customers to print. The file of proposals contains all. */
+/** Maximum number of unlinked Stripe customers to print. The file of proposals contains all of them. */
 const SHOWN = 20;
 
 /** Prints the changes of a run, the number of linked Stripe customers, and the unlinked Stripe customers. */

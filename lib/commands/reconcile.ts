@@ -57,8 +57,9 @@ function toCells({ entity, entity_id, stripe_id, field, before, after, outcome }
 }
 
 /**
- * Runs a reconciliation for a command, and shows the progress. @param signal signal that stops the run after its
- * current page
+ * Runs a reconciliation for a command, and shows the progress.
+ *
+ * @param signal stops the run after its current page
  */
 export async function runReconciliation(
   runtime: Runtime,

@@ -13,7 +13,7 @@ import { COMMANDS, isCommandName } from './commands';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 
 const MAX_AT_ONCE = 4;
-/** Time limit for receiving a request. */
+/** Milliseconds in which a caller must send its whole request. */
 const REQUEST_MS = 10_000;
 
 /**
@@ -55,7 +55,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
 async function listen(server: Server, path: string): Promise<void> {
   server.unref();
   const listening = new Promise<void>((done, failed) => {
-    server.on('error', failed); // Keep this listener, because a later error without a listener would end the process.
+    server.on('error', failed); // Keep an error listener. Otherwise a later error would end the process.
     server.once('listening', done);
   });
   const mask = process.umask(0o177); // `listen` creates the socket synchronously, with these permissions.
@@ -155,7 +155,8 @@ function newSocketPath(dataDir: string): { path: string; remove(): void } {
   const near = join(resolve(dataDir), NAME);
   if (Buffer.byteLength(near) <= MAX_BYTES) {
     const remove = () => rmSync(near, { force: true });
-    remove(); // A killed server may have left a socket. We hold the database's lock, so no other server uses it.
+    // A killed server may have left a socket. No other server uses it, because this process holds the database's lock.
+    remove();
     return { path: near, remove };
   }
   const path = join(mkdtempSync(join(tmpdir(), 'w5t-')), NAME);

@@ -28,7 +28,7 @@ export type CommandMessage = z.infer<typeof commandMessage>;
 /**
  * Reads the first line and discards the rest.
  *
- * @throws Error if the line is longer than MAX_LINE, or the other side disconnects before its end
+ * @throws Error if the line is longer than MAX_LINE, or if the other side disconnects before the line ends
  */
 export function readLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ const LISTS = [
   ...(['invoice', 'payment', 'sales_document', 'service'] as const),
   ...(['due_invoice', 'valid_document', 'billed_service'] as const),
 ] as const;
-/** The counted lists, the sums of the overview, and the receivables. */
+/** Everything that `recountLists` checks: the counted lists, the sums of the overview, and the receivables. */
 const KEPT = [...LISTS, 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
@@ -43,8 +43,8 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
 }
 
 /**
- * A wrong count or sum. For a list, `excess` is a block's count of one kind ('' for all rows) minus the
- * actual number of rows. For the sums, it is the stored minus the actual sum of one currency on one day.
+ * A wrong count or sum. For a list, `excess` is a block's stored count of one kind ('' means all rows) minus the actual
+ * number of rows. For the sums, `excess` is the stored minus the actual sum of one currency on one day.
  */
 export interface WrongCount {
   [column: string]: unknown;
@@ -53,7 +53,9 @@ export interface WrongCount {
   excess: number;
 }
 
-/** Recounts each list, then the sums and the receivables, and yields the errors. Rows can be read and written during the recount. */
+/**
+ * Recounts each list, then the sums and the receivables, and yields the errors. Rows can be read and written meanwhile.
+ */
 export async function* recountLists(
   db: Database,
 ): AsyncGenerator<{ list: CountedName; wrong: WrongCount[] }> {

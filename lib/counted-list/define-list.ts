@@ -11,11 +11,11 @@ import { BATCH, type CursorList, pagesToCsv, readSortedPage, type StaffPage } fr
 /** The condition that a filter's value sets for the rows of a list. */
 interface Meaning {
   where?: SQL | undefined;
-  /** Whether few rows match. The query then finds them first and sorts them afterwards, see `SortedRows`. */
+  /** Whether few rows match. In this case the query finds them first and sorts them afterwards, see `SortedRows`. */
   few?: boolean;
-  /** The values that express this condition in the counted list. Absent if the counted list does not support it. */
+  /** The values of the counted list's filters with the same meaning. Absent if the counted list has none. */
   counted?: Record<string, unknown> | undefined;
-  /** The reason why no query runs. Absent if a query runs. */
+  /** The reason why the list is not queried. Absent if it is queried. */
   refused?: CursorList<never>['refused'];
 }
 
@@ -53,7 +53,7 @@ export interface PageAt {
   isCounted: boolean;
 }
 
-/** How to read a page with cursors: by row ids, which are also the cursors, or by a function with its own cursors. */
+/** How to read a page with cursors: by row ids, which are then the cursors, or by a function with its own cursors. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };

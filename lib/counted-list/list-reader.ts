@@ -12,15 +12,15 @@ const NEAR = 1000;
 /** A filter of a counted list. Its value is a bound parameter. */
 export interface CountedFilter {
   matches(value: SQL): SQL;
-  /** Whether rows are counted separately for each value of this filter. */
+  /** Whether the counts are kept separately for each value of this filter. */
   isClosed?: boolean;
-  /** Name of an `isClosed` filter of which this filter accepts several values, as text such as `{a,b}`. */
+  /** The `isClosed` filter of which this filter accepts several values, as text such as `{a,b}`. */
   severalOf?: string;
-  /** The end of a range of days that the filter sets. Undefined for other filters. */
+  /** Which end of a range of days the filter sets. Absent for other filters. */
   end?: 'from' | 'to';
 }
 
-/** The number of rows on all pages. The query repeats it in each row of a page. */
+/** The number of rows on all pages. The query returns it with each row of the page. */
 interface Counted {
   total_rows: number;
 }
@@ -31,7 +31,7 @@ interface CountedListOptions<Row> extends CountedTable {
   more?: Record<string, CountedFilter>;
   /** A second date column by which the list can be filtered and sorted. It may be null. */
   otherDay?: OtherDay;
-  /** A filter that matches few rows, and an order without an index, so that PostgreSQL filters before it sorts. */
+  /** A filter that few rows match, by name, and an order without an index. PostgreSQL then filters before it sorts. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
@@ -41,7 +41,9 @@ interface CountedListOptions<Row> extends CountedTable {
   page?: z.ZodType<Page<Row>>;
 }
 
-/** A date column. If a request has the filter `<name>_from` or `<name>_to`, this date orders the list, latest first. */
+/**
+ * A second date column. With the filter `<name>_from` or `<name>_to`, the list is sorted by this date, latest first.
+ */
 interface OtherDay {
   name: string;
   column: PgColumn;
@@ -49,18 +51,18 @@ interface OtherDay {
   deltas: PgTable;
 }
 
-/** The SQL of a date as the indexes and counts contain it, with `infinity` instead of null. */
+/** The SQL of a date column as the indexes and counts store it: null is replaced by `infinity`. */
 export const dayOrInfinity = (column: PgColumn): SQL => sql`coalesce(${column}, 'infinity')`;
-/** The last day that a range without an end includes. Rows without a day are not in any range. */
+/** The last day of a range without an end. Rows without a day are not in any range. */
 const LAST_DAY = '9999-12-31';
 
 type Values = Record<string, unknown>;
 type Request = { page?: number | undefined; per_page?: number | undefined; customer_id?: number | undefined };
 
 /**
- * Makes the queries of a list whose rows are counted: one reads a page with its total, and the other one only the
- * total, for a page beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own
- * index, because each query counts the matching rows.
+ * Creates the queries of a counted list. One query reads a page with its total. The other reads only the total, for a
+ * page beyond the last. Filters by counted columns have a constant cost. Any other filter needs its own index, because
+ * both queries then count the matching rows.
  */
 export function countedList<Row>(options: CountedListOptions<Row>) {
   const { table, columns } = options;
@@ -142,7 +144,7 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
 const isImpossible = (values: Values) =>
   Object.values(values).some((value) => typeof value === 'number' && value > MAX_ID);
 
-/** Returns the kinds of rows that the values of the `isClosed` filters select, as the text of an array. */
+/** Returns the kinds of rows that the values of the `isClosed` filters select, as the text of a PostgreSQL array. */
 function kindsOf(filters: Record<string, CountedFilter>, values: Values): string {
   const closed = Object.keys(filters).filter((name) => filters[name]?.isClosed && !filters[name]?.severalOf);
   const several = (name: string) => Object.keys(filters).find((other) => filters[other]?.severalOf === name);
@@ -173,7 +175,7 @@ function listBy<Row>(
 ) {
   const { name, column, blocks, deltas } = other;
   const [from, to] = [`${name}_from`, `${name}_to`];
-  // In this list, the filters by the usual date do not limit the range that the counts cover.
+  // In this list, the filters by the first date column do not limit the range that the counts cover.
   const ordinary = Object.entries(filters).map(([key, { end: _, ...filter }]) => [key, filter]);
   return {
     isUsed: (values: Values) => values[from] !== undefined || values[to] !== undefined,
@@ -272,7 +274,10 @@ interface CountedTable {
   newestFirst: boolean;
 }
 
-/** Counts the rows of the given kinds. A kind is '' for all rows, or the values of `isClosed` filters with spaces. */
+/**
+ * Counts the rows of the given kinds. The kind '' means all rows. Any other kind consists of the values of `isClosed`
+ * filters, separated by spaces.
+ */
 const countKinds = ({ blocks, deltas }: CountedTable, kinds: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = any(${kinds}))
     + (select coalesce(sum(row_count), 0) from ${deltas} where kinds && ${kinds}))`;
@@ -319,9 +324,9 @@ type Edge = [day: SQL, id: SQL];
 const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];
 
 /**
- * Counts the rows of the given kinds between two edges. The planner uses only one of two row comparisons and would
- * expect a ninth of the table. It would then choose another index or JIT-compile the statement. The separate condition
- * for the day shows that there are few rows.
+ * Counts the rows of the given kinds between two edges. The planner uses only one of the two row comparisons, and so
+ * would expect a ninth of the table to match. It would then choose another index or JIT-compile the statement. A
+ * separate condition on the day makes it expect few rows.
  */
 function countBetween(list: CountedTable, matching: SQL | undefined, from: Edge, to: Edge): SQL {
   const [column] = list.order;

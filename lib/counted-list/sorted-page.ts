@@ -10,7 +10,7 @@ import { type CursorPage, literal, type PageStart, readCursorPage } from '../pag
 export const BATCH = 1000;
 /** Maximum number of rows to count. Counting millions would cost more than reading the page. */
 export const MAX_COUNTED = 10_000;
-/** The number of rows to search first, in the list's order, if more rows match than can be sorted quickly. */
+/** If more rows match than can be sorted quickly, this many rows are searched first, in the list's order. */
 const NEAR = 5000;
 
 interface Counted {
@@ -18,14 +18,14 @@ interface Counted {
   where: SQL | undefined;
 }
 
-/** The rows that match, in an order whose index ends in the id. */
+/** The matching rows, with a sort order whose index ends in the id. */
 interface SortedRows extends Counted {
   /** The expression to sort by, which is never null. */
   by: SQL;
   descends: boolean;
   /**
-   * Whether few rows match. The query then finds and sorts them, because a scan of the order's index would read all
-   * rows.
+   * Whether few rows match. In this case the query finds the matching rows and sorts them, because a scan of the
+   * order's index would read all rows.
    */
   few?: boolean;
 }
@@ -84,7 +84,7 @@ export async function addCount<Row>(
 /**
  * Reads the ids of a page.
  *
- * @param near number of first rows in the list's order to search, whether or not they match
+ * @param near number of rows at the start of the list to search, whether or not they match
  */
 async function readIds(
   tx: Database,

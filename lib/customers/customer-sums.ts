@@ -12,22 +12,21 @@ interface CustomerSums<Sums extends z.ZodObject> {
   table: PgTable & { customer_id: PgColumn; currency: PgColumn };
   /** The condition for the rows to sum. Null if no row can match. */
   where: SQL | undefined | null;
-  /** The SQL of the columns that `schema` has besides those of `customerSums`. */
+  /** The SQL of the columns that `schema` adds to those of `customerSums`. */
   of: Record<string, SQL>;
-  /**
-   * The columns to sort by, the largest value first. If `count` comes first, the groups of all currencies are mixed.
-   */
+  /** The columns to sort by, in descending order. If `count` is first, groups of different currencies are mixed. */
   largest: (keyof z.output<Sums> & string)[];
   schema: Sums;
 }
 
-/** Makes the schema of a customer's rows with one currency: their number, and the given sums. */
+/** Creates the schema of a group: a customer, a currency, the number of rows, and the given sums. */
 export const customerSums = <Shape extends z.ZodRawShape>(sums: Shape) =>
   z.object({ customer: customerSnippet, currency: z.string(), count: z.int(), ...sums });
 
 /**
- * Counts and sums rows per customer and currency, the largest group first. If the groups are sorted by an amount, those
- * of the most frequent currency come first, then the next currency. The page's total is the number of groups.
+ * Counts and sums rows per customer and currency, the largest group first. If the groups are sorted by an amount, all
+ * groups of the most frequent currency come first, then those of the next currency. The page's total is the number of
+ * groups.
  */
 export async function sumByCustomer<Sums extends z.ZodObject>(
   db: Database,

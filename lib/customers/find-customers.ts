@@ -19,7 +19,7 @@ import { type TaxHome, taxRuleOf } from './tax';
  */
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
-  // A customer may be found both by the number of a customer that was merged into it and by a text within a field.
+  // One customer may match twice: by the number of a customer merged into it, and by a text within a field.
   if (found.length < WANTED)
     found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
   return toMatches(found);
@@ -72,14 +72,15 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
   return readByPairs(db, { ...values, pairs: JSON.stringify(letterPairs(text)) });
 }
 
-// The row limit of each search query. It is one more than is shown, to detect that more customers match.
+// The row limit of each search query. It is one more than the number of matches shown, so that further matches are
+// detected.
 const WANTED = MAX_MATCHES + 1;
 
 /**
  * Maximum number of matches in each field for which `findBeginnings` reads all matches by index and then sorts them.
  */
 const FEW = 200;
-/** Value that replaces `FEW` in a second attempt, if the first rows of the list contain too few matches. */
+/** The limit of a second attempt, in place of `FEW`, if the start of the list contains too few matches. */
 const SOME = 5000;
 /** Number of rows at the start of the list to search for fields that start with a frequent text. */
 const NEAR = 2000;
@@ -136,10 +137,12 @@ const readByNumber = statement(['query'], (db, { query }) => {
 });
 
 const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/** The condition of `has` in a form that no index supports, so that PostgreSQL tests rows it has already found. */
+/** The condition of `has`, written so that PostgreSQL cannot use an index and tests only rows it has already found. */
 const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
   sql`${searched} || '' like ${once(pattern)}`;
-/** The order by number in a form that no index supports, so that PostgreSQL sorts the rows it has found. */
+/**
+ * The order by number, written so that PostgreSQL cannot use an index for it and sorts the rows it has already found.
+ */
 const sorted = sql`${customers.customer_number} || ''`;
 
 const matching = (db: Database, where: SQL, ...order: SQL[]) =>

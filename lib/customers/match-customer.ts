@@ -32,12 +32,18 @@ export async function findCustomerId(db: Database, text: string): Promise<number
   return found?.id ?? null;
 }
 
-/** Matches customers with one of these numbers in any case. A merged customer's number finds the remaining customer. */
+/**
+ * The condition for customers with one of these numbers, in any case. A merged customer's number finds the customer it
+ * was merged into.
+ */
 export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
 }
 
-/** The condition for customers whose current number is one of these. The number of a merged customer finds nothing. */
+/**
+ * The condition for customers whose current number is one of these, in any case. The number of a merged customer
+ * matches no customer.
+ */
 export function hasOwnNumber(numbers: string[]): SQL {
   return inTexts(sql`lower(${customers.customer_number})`, numbers, (text) => sql`lower(${text})`);
 }
@@ -68,7 +74,7 @@ export const statusesFilter = (status: PgColumn): CountedFilter => ({
   severalOf: 'status',
 });
 
-/** Converts the filters of a tool to those that `numberFilter` and `statusesFilter` add to a counted list. */
+/** Converts the filters of a tool to the filters that `numberFilter` and `statusesFilter` define. */
 export const toSelection = ({ id, number, statuses }: Selected) => ({
   ...(id !== undefined && { row_id: id }),
   ...(number !== undefined && { numbers: JSON.stringify(spellings(number)) }),

@@ -7,7 +7,8 @@ import { literal } from '../page-query';
 import type { CustomerDetails } from './schema';
 
 /**
- * Selects ids by number, in any case. For the number of a merged customer, selects the id of the remaining customer.
+ * Returns a query for customer ids by number, in any case. The number of a merged customer leads to the customer it was
+ * merged into.
  */
 export function numbered(numbers: (string | SQL)[]): SQL {
   const wanted = sql.join(
@@ -18,8 +19,9 @@ export function numbered(numbers: (string | SQL)[]): SQL {
 }
 
 /**
- * Selects numbers that fulfil a condition, and their ids. @param isWanted function that returns the condition for a
- * number in lower case
+ * Returns a query for numbers that fulfil a condition, and their ids.
+ *
+ * @param isWanted function that returns the condition for a number in lower case
  */
 const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   select id, customer_number from ${customers} where ${isWanted(sql`lower(customer_number)`)}
@@ -90,7 +92,7 @@ export function isOfCustomer(column: PgColumn, id: SQL): SQL {
   return sql`${column} = coalesce((select ${m.customer_id} from ${m} where ${m.id} = ${id}), ${id})`;
 }
 
-/** Lists the customers that were merged into a customer, in the order of the merges. */
+/** Lists the customers that were merged into a customer, the earliest merge first. */
 export async function listMergedInto(db: Database, id: number) {
   return db
     .select({ id: mergedCustomers.id, customer_number: mergedCustomers.customer_number })
@@ -99,7 +101,7 @@ export async function listMergedInto(db: Database, id: number) {
     .orderBy(asc(mergedCustomers.created_at), asc(mergedCustomers.id));
 }
 
-/** Selects all ids of a customer: its own id, and the ids of the customers that were merged into it. */
+/** Returns a query for all ids of a customer: its own id, and the ids of the customers that were merged into it. */
 export const idsOf = (id: number): SQL =>
   sql`select ${id}::int as id union all select id from ${mergedCustomers} where customer_id = ${id}::int`;
 

@@ -64,8 +64,9 @@ export async function insertNote(
 }
 
 /**
- * Lists the notes about a customer, the newest first. @param behind the last note of the previous page; if absent, the
- * first page is returned
+ * Lists the notes about a customer, the newest first.
+ *
+ * @param behind the last note of the previous page; if absent, the first page is returned
  */
 export async function listCustomerNotes(
   db: Database,

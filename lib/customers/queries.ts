@@ -86,7 +86,7 @@ export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
   return { id, customer_number, name: customerName(record), email, status };
 }
 
-/** Returns the company, or else "first last". Returns '' if neither is known. */
+/** Returns the company, otherwise the first and last name. Returns '' if none of them is known. */
 export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {

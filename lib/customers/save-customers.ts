@@ -70,11 +70,11 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
 
 const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/** Makes the daily job recheck the Stripe customers that named one of these customer numbers before it existed. */
+/** Schedules a recheck of the Stripe customers that named one of these customer numbers before it existed. */
 async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
-  // `commit_plan` takes this lock when it found no customer with a number. So it either precedes this
-  // transaction, or sees the new number and is retried.
+  // `commit_plan` takes this lock when it found no customer with a number. The commit therefore either ends before this
+  // transaction continues, or sees the new number and is retried.
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
   // Each number is looked up by index, because PostgreSQL cannot estimate how many links contain a number.
@@ -111,7 +111,7 @@ export const typedCustomer = {
   },
 } satisfies TypedKind;
 
-/** Status changes of a customer. Imports may also set `blocked`, which has the same effect as `inactive`. */
+/** Status changes of a customer. Imports may also set `blocked`, which has the same effects as `inactive`. */
 export const customerSteps = {
   kind: customerKind,
   steps: {

@@ -12,17 +12,17 @@ export const customerQuery = z.preprocess(
   ),
 );
 
-/** The id of a row. An id that cannot exist finds nothing. */
+/** Schema of a row's id. An id that is too large for the database is valid, and finds no row. */
 export const wholeId = z.int('must be an integer').min(1, 'must be at least 1');
 
 /** The filter of a list by one customer. */
 export const customerIdFilter = wholeId.optional();
 
-/** The customer in a row of another table, or in the result of a search. */
+/** The customer as part of a row of another table, or as a search result. */
 export const customerSnippet = z.object({
   id: z.int(),
   customer_number: z.string(),
-  /** The company, or else "first last". */
+  /** The company, otherwise the first and last name. */
   name: z.string(),
   email: z.string().nullable(),
   status: z.enum(customerStatus.enumValues),
@@ -48,7 +48,7 @@ export const customerRow = z.object({
   status: z.enum(customerStatus.enumValues),
 });
 
-/** A customer with the fields for documents, which only staff and files see. */
+/** A customer with the additional fields for documents. Only staff pages and exported files contain them. */
 export const customerDetails = customerRow.extend({
   buyer_reference: z.string().nullable(),
   document_language: z.enum(documentLanguage.enumValues).nullable(),

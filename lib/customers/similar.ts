@@ -84,7 +84,7 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
   });
 }
 
-/** Returns the number of a merged customer, by its id or by its number in any case. Returns null if none was merged. */
+/** Returns the number of a merged customer, by its id or its number in any case. Returns null if it is not merged. */
 export async function findMergedNumber(
   db: Database,
   by: { id: number } | { customer_number: string },

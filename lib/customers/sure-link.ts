@@ -8,24 +8,26 @@ const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
- * Whether the link from a Stripe customer to our customer is reliable: made by number or by staff. A link by email
- * address is not reliable, since payers type it. Without a reliable link, Stripe's subscriptions do not set
- * the dates of services and cannot be linked to subscriptions that we sold.
+ * Returns whether the link from a Stripe customer to our customer is reliable, which means made by number or by staff.
+ * A link by email address is not, because payers type the address. Without a reliable link, Stripe's subscriptions do
+ * not set the dates of services and cannot be linked to subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
 }
 
-/** Whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable. */
+/**
+ * Returns whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable.
+ */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
-  // Nested `sql`, because drizzle omits the table of a selected column, and `l` has a column with that name.
+  // Use a nested `sql`. Drizzle omits the table of a selected column, and `l` has a column with the same name.
   const customer = sql`${row.stripe_customer_id}`;
   return sql<boolean>`not exists (select from ${stripeCustomers} l
     where l.stripe_customer_id = ${customer} and l.linked_by not in (${SURE_SQL}))`;
 }
 
 const FIELDS = {
-  // Stripe has one name field for persons and companies. Only staff can tell the two apart.
+  // Stripe has one name field for persons and companies. Only staff can decide which of the two it contains.
   name: { last_name: 'name' },
   email: { email: 'email' },
   phone: { phone: 'phone' },
@@ -35,7 +37,7 @@ const FIELDS = {
 type Column = 'last_name' | 'email' | 'phone' | 'street' | 'postal_code' | 'city' | 'country';
 type CreatedColumns = Record<Column, string | null>;
 
-/** The columns of a created customer, grouped by the field of Stripe's data that they come from. */
+/** The columns that are set on a created customer, grouped by the field of Stripe's data that they come from. */
 export const CREATED_COLUMNS = Object.values(FIELDS).map((columns) => Object.keys(columns) as Column[]);
 
 /**

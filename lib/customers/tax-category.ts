@@ -24,7 +24,7 @@ interface Case {
 }
 
 interface TaxedLine {
-  /** The usual tax rate, in percent. */
+  /** The tax rate that the buyer pays by default, in percent. */
   tax_rate: number;
   tax_category: TaxCategory;
 }
@@ -33,12 +33,12 @@ interface TaxedLine {
 export interface CategorizedLine {
   /** Tax rate in percent. */
   tax_rate: string | number;
-  /** Tax category. Null for the usual category of the buyer. */
+  /** Tax category. Null for the buyer's default category. */
   tax_category: TaxCategory | null;
 }
 
 /**
- * Returns the category of each line: the chosen one, otherwise the usual one. Also returns the first wrong combination
+ * Returns the category of each line: the chosen one, otherwise the default. Also returns the first invalid combination
  * of rate, category and buyer in each line. Finds no problems while the seller's country is unknown.
  *
  * @returns the categories, and the problems as sentences without a full stop that end with the rule in brackets
@@ -66,9 +66,8 @@ export function categorize(
 }
 
 /**
- * Returns the category of a line with this rate, unless staff chose another one. The result agrees with `taxRuleOf`. A
- * service for a business in another EU country is reverse charge. A service for a customer outside the EU is not
- * subject to our VAT.
+ * Returns the default category of a line with this rate. It agrees with `taxRuleOf`. A service for a business in
+ * another EU country is reverse charge. A service for a customer outside the EU is not subject to our VAT.
  *
  * @param rate tax rate in percent
  */
@@ -93,7 +92,7 @@ const BY_REASON: Record<string, TaxCategory> = {
 
 /**
  * Returns the category for Stripe's reason why the tax is zero. Returns null for any other reason, such as
- * `not_collecting`. The line then has the usual category.
+ * `not_collecting`. The caller then uses the default category.
  */
 export function categoryOfReason(
   reason: string | null,

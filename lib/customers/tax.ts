@@ -1,22 +1,23 @@
 import { countryName, isInEu } from '../countries';
 import type { CustomerRow } from './schema';
 
-/** Our own country, and its usual tax rate in percent. */
+/** Our own country, and its default tax rate in percent. */
 export interface TaxHome {
   country: string;
   rate: number;
 }
 
-/** The tax rate that a customer usually pays, in percent, with a reason if it is 0. */
+/** A customer's default tax rate in percent, with a reason if it is 0. */
 export interface TaxRule {
   rate: number;
   reason: string | null;
 }
 
 /**
- * Returns the usual tax of a customer. A customer in another EU country with a VAT ID is a business, and owes the tax
- * there (reverse charge, articles 44 and 196 of directive 2006/112/EC). Consumers elsewhere in the EU pay our own rate.
- * Services for customers outside the EU are not taxed here. If we are outside the EU, foreign customers pay no tax.
+ * Returns the default tax of a customer. A customer in another EU country with a VAT ID is a business, which owes the
+ * tax there (reverse charge, articles 44 and 196 of directive 2006/112/EC). Consumers elsewhere in the EU pay our own
+ * rate. Services for customers outside the EU are not taxed here. If we are outside the EU, foreign customers pay no
+ * tax.
  */
 export function taxRuleOf(
   { tax_exempt, country, vat_id }: Pick<CustomerRow, 'tax_exempt' | 'country' | 'vat_id'>,
@@ -36,9 +37,9 @@ export function taxRuleOf(
 }
 
 /**
- * Describes a contradiction between the rates of lines and a customer's usual tax. Returns null if they agree. Tax for
- * a customer who pays none is a contradiction, and so is a rate of 0 for a customer who pays tax. A reduced rate is
- * not.
+ * Describes a contradiction between the rates of lines and a customer's default tax. Returns null if they agree. It is
+ * a contradiction if a customer who pays no tax has a line with tax, or a customer who pays tax has a line with rate 0.
+ * A reduced rate is not a contradiction.
  *
  * @param rates tax rates of the lines in percent, in the order of the lines; null for a rate that cannot be read yet
  */

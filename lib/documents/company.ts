@@ -86,15 +86,15 @@ const fields = z
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['vat_id'], message });
   });
 
-/** Returns the IBANs of a text in which commas separate them, without spaces and in capitals. */
+/** Splits a text at commas and semicolons into IBANs, each without spaces and in capitals. */
 const toIbans = (text: string | null) => (text ?? '').split(/[,;]/).map(compact).filter(Boolean);
 
-/** Returns the IBANs of our accounts, the one on documents first. Empty before staff have entered one. */
+/** Returns the IBANs of our accounts. Documents print the first. Empty if staff have not entered an IBAN. */
 export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ibans'>): string[] => [
   ...new Set([...toIbans(iban), ...toIbans(other_ibans)]),
 ];
 
-/** Returns why a text without spaces is not an IBAN, by its form and its check digits (ISO 13616). */
+/** Returns why a text without spaces is not an IBAN. Checks its form and its check digits (ISO 13616). */
 function ibanProblem(text: string): string | undefined {
   if (!IBAN_FORM.test(text)) {
     return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
@@ -124,8 +124,8 @@ const EMPTY: Company = {
 };
 
 /**
- * Saves our company. An issued invoice keeps its copy of the company, and only fields that are empty in the copy come
- * from the new details.
+ * Saves our company's details. An issued invoice keeps its copy of them. The new details only fill fields that are
+ * empty in the copy.
  *
  * @param logo the file of a new logo; null removes the logo, and undefined keeps it
  * @throws AppError validation_failed with the invalid fields
@@ -160,7 +160,7 @@ const readLogo = (file: Buffer) =>
     ? { problem: `must have at most ${MAX_LOGO_BYTES / 1000} KB` }
     : toLogo(file);
 
-/** Returns the row for the audit log, with a digest instead of the picture. */
+/** Returns the row for the audit log, with the logo's digest instead of the logo. */
 const audited = (row: typeof company.$inferSelect | null) =>
   row && { ...row, logo: row.logo && `SHA-256 ${createHash('sha256').update(row.logo).digest('hex')}` };
 
@@ -194,10 +194,7 @@ interface Size {
 /** Samples per pixel of each colour type of PNG. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/**
- * Returns the size of a PNG picture whose pixels are complete. Returns null if they are not, or if the picture is
- * interlaced.
- */
+/** Returns the size of a PNG picture. Returns null if its pixels are incomplete, or if the picture is interlaced. */
 function readPng(bytes: Buffer): Size | null {
   const chunks = new Map<string, Buffer[]>();
   for (let at = PNG.length; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
@@ -213,7 +210,7 @@ function readPng(bytes: Buffer): Size | null {
   const isWhole = width > 0 && height > 0 && [1, 2, 4, 8, 16].includes(depth) && interlace === 0;
   if (!channels || !isWhole || (type === 3 && !chunks.has('PLTE'))) return null;
   if (width > MAX_PIXELS || height > MAX_PIXELS) return { width, height };
-  // Each row begins with the number of its filter.
+  // Each row of pixels begins with one byte for the type of its filter.
   const expected = height * (1 + Math.ceil((width * channels * depth) / 8));
   try {
     const pixels = inflateSync(Buffer.concat(chunks.get('IDAT') ?? []), { maxOutputLength: expected });

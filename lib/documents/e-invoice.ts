@@ -5,7 +5,7 @@ import type { PrintedInvoice } from './printed-invoice';
 import type { PrintedLine, PrintedTax } from './printed-line';
 import { buyerName, correction, openAmount, payment } from './printed-texts';
 
-/** The two e-invoices of an invoice. They differ only in the name of their specification. */
+/** The two e-invoices of an invoice. They differ only in the identifier of their specification. */
 export interface EInvoices {
   /** XML for a hybrid PDF: Factur-X and ZUGFeRD, profile EN 16931. */
   facturX: string;
@@ -16,7 +16,7 @@ export interface EInvoices {
 const SPECIFICATION = 'urn:cen.eu:en16931:2017';
 const XRECHNUNG = `${SPECIFICATION}#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0`;
 
-/** Returns the e-invoice of an invoice without missing fields. */
+/** Returns the e-invoices of an invoice that has no missing fields. */
 export async function toEInvoices(printed: PrintedInvoice): Promise<EInvoices> {
   const format = await loadFormat();
   const options = { format: FORMAT, lang: PHRASES[printed.language].locale };
@@ -32,9 +32,9 @@ export async function toEInvoices(printed: PrintedInvoice): Promise<EInvoices> {
 const FORMAT = 'XRECHNUNG-CII';
 
 /**
- * Returns the library's writer of the format. Its `InvoiceService` would also check the invoice against a JSON schema,
- * which it compiles for each invoice. That takes 300 ms. The library is loaded when the first document is made, because
- * most processes make none.
+ * Returns the library's writer of the format, without its `InvoiceService`. That service would also compile a JSON
+ * schema for each invoice, which takes 300 ms. The library is loaded when the first document is made, because most
+ * processes make no document.
  */
 async function loadFormat() {
   const { FormatFactoryService } = await import('@e-invoice-eu/core');
@@ -73,8 +73,8 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cbc:DocumentCurrencyCode': currency,
     'cbc:BuyerReference': printed.buyer.buyer_reference ?? printed.buyer.customer_number,
     ...(printed.preceding && {
-      // The library reads these fields here, and not from `cac:InvoiceDocumentReference` as its schema says. It copies
-      // the date unchanged, although it declares format 102 (YYYYMMDD).
+      // The library reads these fields here, although its schema expects them in `cac:InvoiceDocumentReference`. It
+      // declares the date's format as 102 (YYYYMMDD), but does not convert the date.
       'cac:BillingReference': [
         { 'cbc:ID': printed.preceding.number, 'cbc:IssueDate': printed.preceding.date.replaceAll('-', '') },
       ],
@@ -103,7 +103,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     },
     'cac:InvoiceLine': printed.lines.map((line, at) => toLine(line, at, printed)),
   };
-  // The library's type allows only codes of its own lists, so a `string` does not fit.
+  // The library's type allows only codes of its own lists, so it does not accept a `string`.
   return { 'ubl:Invoice': invoice } as unknown as Invoice;
 }
 
@@ -158,9 +158,7 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
   'cac:Country': { 'cbc:IdentificationCode': country },
 });
 
-/**
- * Returns the date of the delivery, and its country for a supply within the EU, which must name the country (BR-IC-12).
- */
+/** Returns the date of the delivery. Adds the country for a supply within the EU, which must name it (BR-IC-12). */
 function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
   const isSupply = lines.some(({ tax_category }) => tax_category === 'K');
   return {
@@ -170,7 +168,7 @@ function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
 }
 
 /**
- * Returns how the invoice is paid. A transfer has code 30. Code 58 would mean SEPA, but invoices in other currencies
+ * Returns how the invoice is paid. A transfer has code 30, because code 58 means SEPA and invoices in other currencies
  * use the same account. The amount of a credit note is set off against the invoice (code 97). Stripe is an online
  * payment service (code 68).
  */

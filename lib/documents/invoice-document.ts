@@ -23,7 +23,7 @@ import { type PrintedInvoice, readPrinted, readPrintedCreditNote } from './print
 
 /** Whether an invoice has a document, or can have one. */
 export interface DocumentState {
-  /** True if the document exists or would be made by the next download. */
+  /** True if the document exists, or if the next download would create it. */
   isReady: boolean;
   /** Reasons why the invoice has no document, as sentences. Empty if it has one or can have one. */
   reasons: string[];
@@ -53,13 +53,14 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   if (invoice.status === 'draft') {
     const isDraft = 'It is a draft. It gets its document when it is issued.';
     if (invoice.stripe_invoice_id !== null || (await ownReason(db, id)) !== null) return without(isDraft);
-    // The page of the draft names empty fields before the invoice is issued. The time zone changes only printed days.
+    // A draft's page names the empty fields before the invoice is issued. The time zone does not matter, because it
+    // changes only printed dates.
     const { reasons, missing } = stateOf(await readPrinted(db, id, 'UTC'));
     return { isReady: false, reasons: [isDraft, ...reasons], missing };
   }
   if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
   const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
-  // Any time zone will do here, because it changes only the printed dates.
+  // The time zone does not matter, because it changes only printed dates.
   return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
 }
 
@@ -77,7 +78,8 @@ type StripeInvoice = Pick<typeof invoices.$inferSelect, 'status' | 'number' | 'l
   Record<'subtotal' | 'tax', string>;
 
 /**
- * Returns the reason why a Stripe invoice has no document. Returns null if Stripe issued it and its lines add up to it.
+ * Returns the reason why a Stripe invoice has no document. Returns null if Stripe has issued the invoice and its lines
+ * add up to its total.
  */
 async function stripeReason(db: Database, id: number, invoice: StripeInvoice): Promise<string | null> {
   if (invoice.status === 'cancelled') return 'Stripe voided it.';
@@ -95,7 +97,9 @@ const GAPS = {
 };
 
 /**
- * Returns whether a credit note or a cancellation can have a document, or the reasons why not. @throws AppError not_found
+ * Returns whether a credit note or a cancellation can have a document, or the reasons why not.
+ *
+ * @throws AppError not_found
  */
 export async function describeCreditNoteDocument(db: Database, id: number): Promise<DocumentState> {
   const [note] = await db
@@ -110,7 +114,7 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
     .where(eq(creditNotes.id, Math.min(id, MAX_ID)));
   if (!note) throw new AppError('not_found', `There is no credit note ${id}.`);
   if (note.made_at) return READY;
-  // Any time zone will do here, because it changes only the printed dates.
+  // The time zone does not matter, because it changes only printed dates.
   const read = async () => stateOf(await readPrintedCreditNote(db, id, 'UTC'));
   if (note.buyer) return read();
   if (note.erased_at) return without('The customer was erased.');
@@ -121,14 +125,14 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
   return without('Its invoice was imported with totals only, and a document needs its lines.');
 }
 
-/** Adds the state of its document to each credit note. */
+/** Adds the state of its document to each credit note, as `state`. */
 export async function describeCreditNotes<Note extends { id: number }>(db: Database, notes: Note[]) {
   const described: (Note & { state: DocumentState })[] = [];
   for (const note of notes) described.push({ ...note, state: await describeCreditNoteDocument(db, note.id) });
   return described;
 }
 
-/** Returns the reason why Stripe's credit note has no document. Returns null if its lines add up to it. */
+/** Returns the reason why a Stripe credit note has no document. Returns null if its lines add up to its total. */
 function stripeNoteReason({
   voided_at,
   invoice_number,
@@ -175,12 +179,12 @@ interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
   /**
-   * Returns the data that the document prints. Fills empty fields of the parties that were stored when the record was
-   * issued.
+   * Returns the data that the document prints. Fields that were empty when the parties were stored are filled from the
+   * current data.
    */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
-  /** Stores the files, unless files are already stored. Returns true if it stored them. */
+  /** Stores the files, unless the record already has files. Returns true if it stored them. */
   store(db: Database, id: number, files: MadeFiles & { made_at: Date }): Promise<boolean>;
 }
 
@@ -220,7 +224,7 @@ const CREDIT_NOTE: DocumentSource = {
   describe: describeCreditNoteDocument,
   read: async (db, id, timeZone) => {
     const printed = await readPrintedCreditNote(db, id, timeZone);
-    // Our own credit note has stored its parties since it was issued.
+    // Our own credit note stores its parties when it is issued, so this update concerns only Stripe's credit notes.
     const { seller, buyer } = printed;
     await db
       .update(creditNotes)

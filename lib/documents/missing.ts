@@ -61,9 +61,7 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
   ];
 }
 
-/**
- * Lists the parts of an invoice that a document cannot express, as sentences. The list is empty if it can express all.
- */
+/** Lists the parts of an invoice that a document cannot express, as sentences. Empty if there are no such parts. */
 export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;

@@ -11,8 +11,8 @@ import { drawInvoice } from './sheet';
 const FACTUR_X = 'factur-x.xml';
 
 /**
- * Returns the PDF of a document: PDF/A-3a (tagged, with embedded fonts) with the e-invoice inside. The same arguments
- * give the same bytes.
+ * Returns the PDF of a document as PDF/A-3a (tagged, with embedded fonts) that contains the e-invoice. The same
+ * arguments give the same bytes.
  *
  * @param facturX XML of the e-invoice, in the profile EN 16931; null for a document that is not an invoice
  */
@@ -103,8 +103,7 @@ const FOLDER = join(process.cwd(), 'node_modules/@expo-google-fonts/open-sans');
 const cache = perProcess('document-fonts', () => ({ fonts: undefined as Promise<Fonts> | undefined }));
 
 /**
- * Loads the fonts when the first document is made. Parsing them for each document would take longer than making the
- * document.
+ * Loads the fonts when the first document is made, and keeps them. Parsing them takes longer than making a document.
  */
 export function loadFonts(): Promise<Fonts> {
   cache.fonts ??= readFonts();

@@ -59,7 +59,7 @@ export interface Phrases {
   bank: string;
   vatId: string;
   taxNumber: string;
-  /** Reason why a category has no VAT. Empty for categories that need no reason. */
+  /** Reason why a category has no VAT. Empty for categories that do not need a reason. */
   exemption: Record<TaxCategory, string>;
   smallBusiness: string;
   /** Titles of offers and order confirmations, and the labels of their number and date. */

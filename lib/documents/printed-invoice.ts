@@ -61,11 +61,11 @@ export interface PrintedInvoice {
   subtotal: string;
   tax: string;
   total: string;
-  /** The part of the total that was settled before the document was made. Always 0 if we collect the invoice. */
+  /** The part of the total that was settled before the document was made. Always 0 if the customer pays us directly. */
   settled: string;
   /** Who collects the invoice. It determines how the customer pays. */
   collectedBy: 'us' | 'stripe';
-  /** Wrong combinations of rate, category and customer, as sentences. Empty if there are none. */
+  /** Invalid combinations of rate, category and customer, as sentences. */
   problems: string[];
 }
 
@@ -119,7 +119,7 @@ export async function readPrinted(db: Database, id: number, timeZone: string): P
   };
 }
 
-/** How an invoice or a credit note of our own is to be paid. */
+/** The settled amount and the collector of documents that we issue ourselves. */
 const OURS = { settled: '0', collectedBy: 'us' } as const;
 
 /** Returns the part of a Stripe invoice's total that was paid, or settled with the customer's balance at Stripe. */
@@ -138,7 +138,7 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
 
 /**
  * Reads everything that the document of a credit note or a cancellation prints. Its parties are those of the corrected
- * invoice, with empty fields filled in the same way.
+ * invoice. Empty fields are filled as in `readPrinted`.
  *
  * @throws AppError not_found
  */
@@ -201,7 +201,8 @@ export async function readPrintedCreditNote(
 }
 
 /**
- * Reads everything that the document of an offer or an order confirmation prints, with the current company and customer.
+ * Reads everything that the document of an offer or an order confirmation prints, with the current company and
+ * customer.
  *
  * @throws AppError not_found
  */
@@ -275,15 +276,15 @@ const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
   ...pickColumns(customer, 'buyer_reference', 'document_language', 'payment_terms'),
 });
 
-/** Returns a stored party, with its empty fields filled from the current one. */
+/** Returns a stored party. Its empty fields are filled from the current party. */
 function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Party {
   const own = Object.entries(kept ?? {}).filter(([, value]) => value !== null);
   return { ...now, ...Object.fromEntries(own) } as Party;
 }
 
 /**
- * Groups the lines by tax category and rate. Only one category has rates above 0 %, so its tax is the invoice's tax at
- * that rate.
+ * Groups the lines by tax category and rate. Rates above 0 % occur in only one category, so the tax of such a group is
+ * the invoice's tax at that rate.
  */
 function toTaxes(lines: PrintedLine[], rates: { tax_rate: string; tax: string }[]): PrintedTax[] {
   const groups = new Map<string, PrintedTax>();

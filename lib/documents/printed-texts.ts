@@ -3,7 +3,7 @@ import { type Language, PHRASES } from './phrases';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 import type { PrintedLine } from './printed-line';
 
-/** Returns the customer's company, or else the first and last name. */
+/** Returns the customer's company, otherwise the first and last name. */
 export const buyerName = ({ company, first_name, last_name }: Buyer): string =>
   company || [first_name, last_name].filter(Boolean).join(' ');
 
@@ -28,8 +28,8 @@ export const openAmount = ({ total, settled }: PrintedInvoice): string =>
   fromThousandths(toThousandths(total) - toThousandths(settled));
 
 /**
- * Returns the sentence that says when to pay. The customer's payment terms, or else our company's, replace the usual
- * sentence, unless Stripe collects the invoice.
+ * Returns the sentence that says when to pay: the customer's payment terms, otherwise our company's, otherwise the
+ * default. If Stripe collects the invoice, payment terms are ignored.
  */
 export function payment(printed: PrintedInvoice): string {
   const { kind, language, total, settled, due, seller, buyer, collectedBy } = printed;
@@ -89,8 +89,8 @@ const withDecimals = (language: Language) => (least: number, most: number) =>
   });
 
 /**
- * Number formats by language and by the currency's decimals (0, 2 or 3). `exact` prints exactly this number of
- * decimals. `price` prints at least this number and at most six.
+ * Number formats by language and by the number of decimals of the currency (0, 2 or 3). `exact` prints exactly this
+ * number of decimals. `price` prints at least this number and at most six.
  */
 const NUMBERS = { de: formatsOf('de'), en: formatsOf('en') };
 
@@ -110,7 +110,7 @@ export function numberFormats({ language, currency }: Pick<PrintedInvoice, 'lang
   return {
     /** Formats an amount without its currency, such as “1.234,50”. */
     amount: (text: string) => exact[decimals].format(Number(text)),
-    /** Formats a price without its currency. A price that needs more decimals than an amount has up to six. */
+    /** Formats a price without its currency. It has as many decimals as an amount, or up to six if it needs them. */
     price: (text: string) => price[decimals].format(Number(text)),
     /** Formats an amount with its currency, such as “1.234,50 EUR”. */
     money: (text: string) => `${exact[decimals].format(Number(text))} ${code}`,

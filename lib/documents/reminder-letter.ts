@@ -90,13 +90,13 @@ export async function getReminderSettings(db: Database): Promise<ReminderSetting
   return row ? { pause_days: row.pause_days, levels: row.levels } : DEFAULTS;
 }
 
-/** Returns the part of the settings that says when reminders are due. */
+/** Returns the rules for when reminders are due, without the texts. */
 export const toRules = ({ pause_days, levels }: ReminderSettings): ReminderRules => ({
   pause: pause_days,
   days: levels.map(({ days }) => days),
 });
 
-/** Returns when reminders are due. */
+/** Reads the rules for when reminders are due. */
 export const getReminderRules = async (db: Database): Promise<ReminderRules> =>
   toRules(await getReminderSettings(db));
 
@@ -196,7 +196,7 @@ function readTyped(typed: TypedSettings): { settings: ReminderSettings; problems
   return { settings: { pause_days, levels }, problems };
 }
 
-/** The recipient of a reminder. */
+/** The recipient's details that a reminder depends on. */
 interface Recipient {
   name: string;
   customer_number: string;
@@ -218,7 +218,7 @@ interface Letter {
   language: Language;
 }
 
-/** Returns the text of a reminder, with the placeholders of its highest level replaced. */
+/** Returns the text for the highest level among the due invoices, with its placeholders replaced. */
 export function writeReminder({ settings, customer, company, due, today, language }: Letter): string {
   const level = Math.max(...due.map((one) => one.level));
   const totals = new Map<string, number>();

@@ -65,7 +65,7 @@ interface TextOptions {
 
 export type Pen = ReturnType<typeof createPen>;
 
-/** Makes the functions that write tagged text at a place, and that begin a new page when the page is full. */
+/** Creates functions that write tagged text at a position, and that begin a new page when the page is full. */
 export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
@@ -89,7 +89,7 @@ export function createPen(document: Document, root: Element) {
       element.end();
       return document.y;
     },
-    /** Draws decoration that screen readers skip, such as a line. */
+    /** Draws a decoration, such as a line. Screen readers skip it. */
     decorate: (draw: () => void) => {
       document.markContent('Artifact', { type: 'Layout' });
       draw();
@@ -115,10 +115,10 @@ export function createPen(document: Document, root: Element) {
   return pen;
 }
 
-/** The data that every letter prints outside of its contents. */
+/** The data that every letter prints outside of its main text. */
 export type Parties = Pick<PrintedInvoice, 'seller' | 'buyer' | 'language'>;
 
-/** Writes the seller's name, and writes the recipient's address so that it shows in the envelope's window. */
+/** Writes the seller's name and the recipient's address. The address is placed in the envelope's window. */
 export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): void {
   const { root } = pen;
   if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
@@ -174,7 +174,7 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   ]);
 }
 
-/** Writes labels and values to the right of the address. Leaves out those without a value. */
+/** Writes labels and values to the right of the address. Omits a label if its value is null. */
 export function writeFacts(pen: Pen, facts: [label: string, value: string | null][]): void {
   pen.y = mm(50);
   for (const [label, value] of facts) {
@@ -234,7 +234,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   for (const name of NAMES) pen.write(row, 'TH', says[name], place(name, pen.y));
   row.end();
   endHead(pen.y);
-  // Screen readers read the head once. On further pages it is decoration.
+  // Screen readers read the table's head once. On further pages it is marked as decoration.
   pen.onPage = () => {
     const start = pen.y;
     pen.decorate(() => {
@@ -344,7 +344,7 @@ function writeParagraph(pen: Pen, text: string, width = SHEET.right - SHEET.left
 
 const CODE = mm(28);
 
-/** Writes when and how to pay, with the QR code of a SEPA transfer if the invoice can be paid by one. */
+/** Writes when and how to pay. Adds a QR code if the invoice can be paid by a SEPA transfer. */
 function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
   const says = PHRASES[printed.language];
@@ -386,7 +386,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
 /** Groups an IBAN by four characters. */
 export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
-/** Draws the footer and the number of each page, and the fold marks of the first one. */
+/** Draws the footer and page number of each page, and the fold marks of the first page. */
 export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
   const says = PHRASES[language];
   const columns = [

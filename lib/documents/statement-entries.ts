@@ -17,8 +17,8 @@ export const statementPeriod = z
 export type StatementPeriod = z.infer<typeof statementPeriod>;
 
 /**
- * The kinds of entries. `settled` is a part of an invoice that no payment here settles, such as a balance at Stripe or
- * a payment before the import. `credit` is the part of a transfer that belongs to no invoice.
+ * The kinds of entries. `settled` is a part of an invoice that was settled without a payment recorded here, for example
+ * by a balance at Stripe or before the import. `credit` is the part of a transfer that is not assigned to an invoice.
  */
 export const ENTRY_KINDS = [
   ...(['invoice', 'credit_note', 'cancellation', 'settled'] as const),
@@ -32,7 +32,7 @@ interface EntryRecord {
   id: number;
 }
 
-/** An entry before it is sorted. The amount is in thousandths, positive if the customer owes more after it. */
+/** An entry before sorting. The amount is in thousandths, and positive if it increases what the customer owes. */
 interface RawEntry {
   date: string;
   kind: EntryKind;
@@ -41,7 +41,7 @@ interface RawEntry {
   amount: number;
 }
 
-/** An entry of a statement, in major units of its currency. */
+/** An entry of a statement. Its amounts are in major units of the currency. */
 export interface StatementEntry extends RawEntry {
   /** Amount that the customer owes after the entry. Negative for credit. */
   balance: number;
@@ -56,9 +56,9 @@ export interface Statement {
 }
 
 /**
- * Reads the statement of account of a customer, one per currency. If the period has no end, the closing balance is the
- * sum of the open amounts minus all credit. Credit is the unused part of transfers, and payments that exceed the claims
- * of our own invoices.
+ * Reads the statements of account of a customer, one per currency. If the period has no end, the closing balance is the
+ * sum of the open amounts minus all credit. Credit is the unused part of transfers, and the excess of payments over the
+ * claims of our own invoices.
  *
  * @param timeZone our time zone, which determines the dates of refunds
  */
@@ -141,10 +141,7 @@ type Invoice = Records['invoices'][number];
 type Payment = Records['payments'][number];
 type Note = Records['notes'][number];
 
-/**
- * Returns the entries of an invoice. Their sum is the amount that the invoice still claims, or is negative if the
- * customer paid too much.
- */
+/** Returns the entries of an invoice. Their sum is the invoice's claim, see `claimOf`. */
 function entriesOfInvoice(
   invoice: Invoice,
   paid: { payment: Payment; back: Returned[] }[],
@@ -168,7 +165,8 @@ function entriesOfInvoice(
     entries.push(entry(kind, settledOn, amount));
     rest -= amount;
   };
-  // Older credit notes at Stripe have no rows here, and invoices may have been cancelled before the first credit note.
+  // Stripe's older credit notes have no rows here, and an invoice may have been cancelled before credit notes were
+  // recorded.
   if (invoice.status === 'cancelled' && rest < 0) settle('cancellation', rest);
   const noted = notes.reduce((sum, { total }) => sum + toThousandths(total), 0);
   const credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
@@ -178,13 +176,13 @@ function entriesOfInvoice(
 }
 
 /**
- * Returns the claim of an invoice in thousandths: its open amount. The claim is negative if payments exceed the claim
- * of one of our own invoices.
+ * Returns the claim of an invoice in thousandths, which is its open amount. The claim is negative if one of our own
+ * invoices was overpaid.
  */
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;
   if (isUnpaid(status)) return toThousandths(amount_due);
-  // Stripe keeps the credit of its own invoices.
+  // Stripe keeps overpaid amounts of its own invoices as its customer's balance.
   if (stripe_invoice_id !== null) return 0;
   if (status === 'cancelled') {
     const kept = paid.map(({ payment }) => toThousandths(payment.amount) - returnedOf(payment));
@@ -217,8 +215,7 @@ const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
   toThousandths(status === 'refunded' ? amount : refunded_amount);
 
 /**
- * Returns the credit of a transfer, and the amounts of it that were paid back. The shares of the transfer are entries
- * of their invoices.
+ * Returns the credit of a transfer and its returned amounts. The shares of the transfer are entries of their invoices.
  */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;

@@ -7,8 +7,8 @@ import type { Company } from './company';
 import type { PrintedLine, PrintedTax } from './printed-line';
 
 /**
- * The lines and taxes of a Stripe invoice as its document prints them, and sentences about what an e-invoice cannot
- * express.
+ * The lines and taxes of a Stripe invoice as its document prints them, and sentences about the parts that an e-invoice
+ * cannot express.
  */
 export interface StripeLines {
   lines: PrintedLine[];
@@ -21,15 +21,16 @@ interface Context {
   seller: Company;
   buyer: TaxedBuyer;
   timeZone: string;
-  /** The word before a quantity that is part of a text. */
+  /** The word that is printed before a quantity that was moved into the text. */
   quantityLabel: string;
 }
 
-/** Converts the lines of a Stripe invoice that add up to it. */
+/** Converts the lines of a Stripe invoice. The lines must add up to its total. */
 export function toStripeLines(stored: StripeLineRow[], context: Context): StripeLines {
   const read = stored.map((line, at) => readTax(line, `Line ${at + 1}`, context));
   const taxed = read.map((one, at) => {
-    // Stripe reports no tax for a line without an amount, such as a trial. It gets the tax of the first other line.
+    // Stripe reports no tax for a line without an amount, such as a trial. Such a line gets the tax of the first line
+    // with an amount.
     const isFree = Number(stored[at]?.net) === 0 && stored[at]?.taxes.length === 0;
     const other = isFree ? read.find((_, i) => Number(stored[i]?.net) !== 0) : undefined;
     return { ...one, ...(other && { tax_rate: other.tax_rate, tax_category: other.tax_category }) };
@@ -58,7 +59,7 @@ export function toStripeLines(stored: StripeLineRow[], context: Context): Stripe
 interface ReadTax {
   /** Tax rate in percent. */
   tax_rate: string;
-  /** Tax category. Null for the usual category of the customer. */
+  /** Tax category. Null for the customer's default category. */
   tax_category: TaxCategory | null;
   problem?: string;
 }
@@ -94,12 +95,12 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
 const DECIMALS = 6;
 
 /**
- * Returns text, period, quantity, price and discount of a line, all without tax. A quantity that does not divide the
- * amount is moved to the text, because quantity, price and discount must result in the net amount.
+ * Returns text, period, quantity, price and discount of a line, all without tax. Quantity times price minus discount
+ * must equal the net amount. If this is impossible, the quantity is moved into the text.
  */
 function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quantityLabel }: Context) {
   const isIncluded = line.taxes.some(({ inclusive, amount }) => inclusive && Number(amount) !== 0);
-  // The net amount before the discount, and so the discount, may differ from Stripe's by a cent.
+  // The amount before the discount, and therefore the discount, may differ from Stripe's by a cent.
   const reduced = Number(line.discount) / (isIncluded ? 1 + Number(rate) / 100 : 1);
   const discount = reduced > 0 ? toThousandths(reduced.toFixed(currencyDecimals(currency))) : 0;
   const whole = (toThousandths(line.net) + discount) / 1000;
@@ -138,7 +139,7 @@ function toTaxes(lines: PrintedLine[], stored: StripeLineRow[]): PrintedTax[] {
 }
 
 /**
- * Describes a tax that does not fit its rate and net amount. Stripe rounds the tax of each line, so small differences
+ * Describes a tax that does not match its rate and net amount. Stripe rounds the tax of each line, so small differences
  * occur. EN 16931 tolerates differences below one unit of the currency.
  */
 function sumProblem({ rate, net, tax }: PrintedTax): string[] {

@@ -74,7 +74,7 @@ export async function eraseCustomer(
   });
 }
 
-/** Returns the time ten minutes ago. Rows have the start time of their transaction, which commits later. */
+/** Returns the time ten minutes ago, as text. A row's time is the start of its transaction, which commits later. */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);
@@ -113,7 +113,7 @@ async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
   const isRunning = notInArray(s.status, ['cancelled', 'terminated']);
-  // A sold subscription that never appeared at Stripe is not billed.
+  // A subscription that we sold and that never appeared at Stripe is not billed.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
   const isLive = and(ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
   const names = async (table: Owned, name: PgColumn, where: SQL | undefined) => {
@@ -159,7 +159,7 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
     .from(customers)
     .where(eq(customers.id, Math.min(id, MAX_ID)))
     .for('update');
-  // All known links are locked now. If a link was added or moved before, try again.
+  // All known links are locked now. If a link was added or moved before the lock, retry.
   if ((await stripeCustomersOf(tx, id)).join() !== known.join()) throw new ChangedMeanwhileError();
   return known;
 }
@@ -190,7 +190,7 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .set({ arguments: {} })
     .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
   const its = tx.select({ id: invoices.id }).from(invoices).where(eq(invoices.customer_id, id));
-  // The law requires documents for years. An invoice without a document no longer needs its buyer's data.
+  // The law requires documents for years. If an invoice has no document, delete the stored copy of its buyer's data.
   await tx
     .delete(invoiceDocuments)
     .where(and(inArray(invoiceDocuments.invoice_id, its), isNull(invoiceDocuments.made_at)));
@@ -202,8 +202,8 @@ async function clear(tx: Database, id: number, now: Date): Promise<void> {
     .update(accountingEntries)
     .set({ customer_name: ERASED_NAME, customer_vat_id: null })
     .where(or(inArray(accountingEntries.invoice_id, its), isOfItsTransfers(id)));
-  // Events never change a link made by staff. So no event links this Stripe customer to another customer, or stores
-  // its details again.
+  // Events never change a link made by staff. Therefore no later event links this Stripe customer to another customer,
+  // or stores its details again.
   await tx
     .update(stripeCustomers)
     .set({

@@ -67,8 +67,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   imports: none('kind file_name actor_id actor_name counts shape reading'),
   invoice_blocks: none('kind'),
   invoice_deltas: none('kinds'),
-  // The law requires the documents of erased customers for years. Later, the daily job deletes them. Rows without a
-  // document are deleted immediately.
+  // The law requires the documents of erased customers for years, and the daily job deletes them afterwards. Rows
+  // without a document are deleted immediately.
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
   invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash reminded_on'),
@@ -97,7 +97,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   payment_tombstones: none('reference'),
   payments: {
     ...none('currency stripe_payment_intent_id stripe_charge_id'),
-    // The foreign key updates `transfer` with the reference of the transfer.
+    // The foreign key updates `transfer` when the reference of the transfer changes.
     ...{ payment_reference: 'redacted', transfer: 'derived' },
   },
   reconciliation_changes: { ...none('entity stripe_id field'), ...redacted('before after') },

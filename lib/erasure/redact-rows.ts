@@ -23,7 +23,7 @@ import { idsOf } from '../customers/merged-customers';
 import { withoutPersonalData } from '../stripe/event';
 import { columnsOf, redactJson } from './personal-data';
 
-/** The customer that is erased, with ids of related rows. */
+/** The customer to erase, with the ids of related rows. */
 interface Subject {
   id: number;
   stripeCustomers: string[];
@@ -36,7 +36,7 @@ interface Redacted {
   rows(of: Subject): SQL;
   /** Name of the column that identifies a row. Defaults to `id`. */
   key?: string;
-  /** Suffix that keeps redacted values of a unique column different. */
+  /** SQL suffix that keeps the redacted values of a unique column distinct. */
   apart?: SQL;
 }
 
@@ -125,7 +125,7 @@ const list = (columns: string[]) =>
 const each = (values: (string | number)[]) =>
   sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb)`;
 
-/** Selects the reconciliation changes of the customer's records, by one indexed query per kind. */
+/** Returns a query for the reconciliation changes of the customer's records, with one indexed query for each kind. */
 function changesOf(of: Subject): SQL {
   const its = (entity: string, ids: SQL) =>
     sql`select id from reconciliation_changes where entity = ${entity} and entity_id in (${ids})`;
@@ -152,7 +152,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
     sql`select id from audit_log
       where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription', 'transfer') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
-    // Deleted payments are missing from `payments`, so their audit entries are found by the logged customer.
+    // Deleted payments have no row in `payments`. Find their audit entries by the customer id that the entry contains.
     its(
       'payment',
       sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,
@@ -195,7 +195,7 @@ export async function findEventsNaming(db: Database, texts: string[], since = '-
   return ids;
 }
 
-/** Cursor: the last event of a batch. */
+/** The cursor of a batch, which is its last event. */
 type Place = { created: string; id: string };
 
 /** Returns the given event ids and those of all events about the customer's Stripe customers and disputes. */

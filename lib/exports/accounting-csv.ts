@@ -19,7 +19,7 @@ export const calendarMonth = z
     'must be a month such as 2026-10',
   );
 
-/** The columns of the accounting export, in their order. */
+/** The columns of the accounting export, in the file's order. */
 const COLUMNS = [
   'record', // One of RECORDS.
   'event', // See EVENTS.
@@ -30,7 +30,7 @@ const COLUMNS = [
   'customer_country',
   'customer_vat_id',
   'invoice_number',
-  'credit_note_number', // The number of our own credit note or cancellation.
+  'credit_note_number', // The number of our own credit note or cancellation. Empty for other entries.
   'due_date',
   'tax_rate',
   'net',
@@ -49,7 +49,7 @@ const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 
 /** The cell separator of a file, and the decimal separator of its numbers. */
 export type CsvForm = 'comma' | 'semicolon';
 
-/** Values of the column `event`: for amounts of zero or more, for negative amounts, and for reversals. */
+/** Values of the column `event`: for amounts of zero or more, for negative amounts, and for reversing entries. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
@@ -64,11 +64,11 @@ const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: st
 const BATCH = 1000;
 
 /**
- * Returns the accounting entries of a month as CSV, in chunks. First come invoices, with a row for each tax rate. Then come
- * amounts that were credited, written off, paid from the Stripe balance, or paid without a recorded payment. Then come
- * payments, and then refunds and lost disputes. Once the month is over, only two things change the file: Erasing a customer
- * removes the name, the VAT ID, and personal data from payment references. And a Stripe invoice is split by tax rate as
- * soon as its lines are known.
+ * Returns the accounting entries of a month as CSV, in chunks. Invoices come first, with a row for each tax rate. Then
+ * come amounts that were credited, written off, paid from the Stripe balance, or paid without a recorded payment. Then
+ * come payments, and last refunds and lost disputes. Once the month is over, only two things change the file. Erasing a
+ * customer removes the name, the VAT ID, and personal data from payment references. A Stripe invoice is split by tax
+ * rate as soon as its lines are known.
  *
  * @param month a calendar month, such as 2026-10
  * @param form `comma` with a decimal point, or `semicolon` with a decimal comma
@@ -143,12 +143,12 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
   });
 }
 
-/** The kinds of entries that reports sum. `received` is payments and refunds. */
+/** The kinds of entries that reports sum up. `received` includes payments and refunds. */
 export const POSTING_KINDS = ['invoice', 'credit', 'payment', 'refund', 'received'] as const;
 
 const e = accountingEntries;
 
-/** The entries of the journal as a list. A report sums the entries of a month, a kind and a currency. */
+/** The list of journal entries that belong to a sum in a report: the entries of a month, a kind and a currency. */
 export const postingList = defineList({
   table: e,
   filters: {
@@ -180,7 +180,8 @@ const nextMonth = (first: string) => addDays(first, 31).replace(/\d\d$/, '01');
 function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
   const [more, less, takenBack] = EVENTS[entry.record];
-  // Our own cancellation is a separate entry with a number. Other programs and Stripe cancel without one.
+  // Our own cancellation is a separate entry with a number. A cancellation by Stripe or another program has no number
+  // and reverses the invoice's entry.
   const isTakenBack =
     entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
   const text = (number: string) => (form === 'comma' ? number : number.replace('.', ','));

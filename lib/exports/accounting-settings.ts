@@ -19,7 +19,7 @@ const EMPTY: AccountingSettings = {
   accounts: {},
 };
 
-/** The usual accounts in DATEV's charts of accounts for companies. */
+/** The default accounts in DATEV's charts of accounts for companies. */
 export const PRESETS = {
   skr03: {
     ...{ debtor: '1410', 'payment stripe': '1360', 'payment staff': '1200', 'payment api': '1200' },
@@ -48,7 +48,7 @@ const SINGLE = {
   balance: 'balance',
   paid_elsewhere: 'paid_elsewhere',
 } as const;
-/** Form fields with an account in each line. */
+/** Form fields with one account per line. */
 const LISTS = ['revenue', 'write_off'] as const;
 
 type TypedName =

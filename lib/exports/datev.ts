@@ -138,8 +138,8 @@ function ratesOf({ accounts }: AccountingSettings): number[] {
 }
 
 /**
- * Returns the only rate that explains an invoice's tax to the cent. Returns none if no rate explains it, or if several
- * do.
+ * Returns the only rate that explains an invoice's tax to the cent, as an array of one element. Returns an empty array
+ * if no rate or several rates explain it.
  */
 export function taxesOfTotals(subtotal: string, tax: string, rates: number[]): InvoiceTax[] {
   if (Number(tax) === 0) return [{ rate: 0, category: null }];
@@ -199,7 +199,7 @@ export function toPosting(
   company: Pick<Company, 'country' | 'small_business'>,
 ): Outcome {
   const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
-  // Credit of a transfer has no invoice.
+  // Unassigned credit of a transfer has no invoice. Use the payment's reference instead.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
   // Our own cancellation is an entry with a number. Any other cancellation reverses the invoice's entry.
@@ -244,7 +244,7 @@ function debtorOf({ customer_number }: Entry, { accounts, account_length }: Acco
 
 type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
 
-/** Returns the purpose of the contra account, the account opposite the debtor's. */
+/** Returns the purpose of the contra account, which is the account opposite the debtor's. */
 function contraOf(
   entry: Entry,
   taxes: InvoiceTax[],
@@ -292,14 +292,14 @@ export function headerLine(settings: AccountingSettings, month: string, now: Dat
     ...[quoted('EXTF'), '700', '21', quoted('Buchungsstapel'), '13', created, '', '""', '""', '""'],
     ...[settings.consultant_number ?? '', settings.client_number ?? '', fiscalYear],
     ...[String(settings.account_length), `${compact(month)}01`, compact(last)],
-    // The fields are: name of the batch, initials, kind of booking (1: financial), purpose (0: any), not locked,
-    // currency.
+    // Name of the batch, initials, type of posting (1 means financial accounting), accounting purpose (0 means any),
+    // lock flag (0 means not locked), currency.
     ...[quoted(`Rechnungsausgang ${month}`), '""', '1', '0', '0', quoted('EUR')],
     ...['', '""', '', '', '""', '', '', '""', '""'],
   ].join(';');
 }
 
-/** Returns the line of a posting, which has a field for each column. */
+/** Returns the line of a posting, with one field for each of `COLUMNS`. */
 export function postingLine(posting: Posting): string {
   const { amount, side, account, contra, key, date, document, text, vatId } = posting;
   const [, month = '', day = ''] = date.split('-');
@@ -358,7 +358,7 @@ const BYTES = new Map([
   ...Array.from({ length: 256 }, (_, byte): [string, number] => [String.fromCharCode(byte), byte]),
 ]);
 
-/** Encodes a text in Windows-1252. A letter that it lacks loses its accent, and other characters become `?`. */
+/** Encodes a text in Windows-1252. A letter that is not in the table loses its accent. Others become `?`. */
 export function toWindows1252(text: string): Uint8Array {
   const QUESTION_MARK = 63;
   return Uint8Array.from(

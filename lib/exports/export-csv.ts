@@ -74,7 +74,8 @@ export const EXPORT_KINDS = {
       withKey,
       { table: next, on: eq(next.id, salesDocuments.converted_to_document_id) },
     ],
-    // An offer may refer to an order confirmation that was made from it, so an import needs such offers last.
+    // An offer may refer to the order confirmation that was created from it. An import needs the confirmation first, so
+    // such offers come last.
     inTurn: [
       isNull(salesDocuments.converted_to_document_id),
       isNotNull(salesDocuments.converted_to_document_id),
@@ -142,7 +143,7 @@ async function* readRecords(db: Database, kind: ExportKind, since: Date | null) 
 /** A row with the columns of the file, and its sort values as `place 0`, `place 1` and so on. */
 type Found = Record<string, unknown>;
 
-/** Reads the batch after the last record. Records that are added in the meantime do not shift it. */
+/** Reads the batch after the last record. Records that are added meanwhile do not move it. */
 async function readBatch(
   db: Database,
   { table, columns, joins = [], order }: ExportKind,
@@ -177,7 +178,7 @@ interface ExportKind {
   inTurn?: SQL[];
 }
 
-/** Describes the rows of a table in the order in which they were created. */
+/** Describes the rows of a table, sorted by id. */
 function inOrder(table: RecordKind['table']) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
@@ -193,7 +194,7 @@ function pick(table: PgTable, names: readonly string[], ofOthers: Record<string,
   return pickColumns(all, ...names.filter((name) => all[name]));
 }
 
-/** Converts a value to a cell. Lists are separated by spaces, and an import reads each cell as the same value again. */
+/** Converts a value to a cell that an import reads as the same value. The entries of a list are separated by spaces. */
 function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
   if (value === null || value === undefined) return null;
   // An import refuses a number like `1.234`, which could mean 1,234. A fourth decimal makes it unambiguous.

@@ -6,21 +6,24 @@ import { readStripeLines } from '../invoices/lines';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
 
-/** What no line explains: invoices that were imported with totals only, discounts of a whole invoice, and rounding. */
+/**
+ * The product of amounts that no line explains: invoices that were imported with totals only, discounts of a whole
+ * invoice, and rounding.
+ */
 const OTHER = '(without lines)';
-/** Maximum number of products of a month and a currency. The others are in `OTHER`. */
+/** Maximum number of products per month and currency. The amounts of further products are added to `OTHER`. */
 const MAX_PRODUCTS = 5000;
 const BATCH = 1000;
 
 /**
- * Returns the net revenue of each product and month as CSV, in pieces. The sum of a month and a currency is `invoiced_net`
- * of the report of revenue, because each invoice of the journal is split by its lines.
+ * Returns the net revenue of each product and month as CSV, in chunks. The sum over the products of a month and a
+ * currency equals `invoiced_net` in the revenue report, because each invoice in the journal is split by its lines.
  *
  * @param months first days of the months
  */
 export function productRevenueCsv(db: Database, months: string[]): AsyncGenerator<string> {
   async function* batches() {
-    yield []; // writes the header even if no row follows
+    yield []; // This writes the header even if no row follows.
     for (const month of months) {
       const products = [...(await sumProducts(db, month)).values()];
       yield products
@@ -55,7 +58,7 @@ async function sumProducts(db: Database, month: string): Promise<Map<string, Sum
   for await (const entries of readInvoices(db, month)) {
     const linesOf = await readLines(db, [...new Set(entries.map(({ invoice_id }) => invoice_id ?? 0))]);
     for (const { invoice_id, currency, tax_rate, net } of entries) {
-      // Our own invoices have an entry for each tax rate, those of Stripe one for all.
+      // Our own invoices have an entry for each tax rate. A Stripe invoice has a single entry for all rates.
       const isIts = (line: Line) => tax_rate === null || line.rate === null || line.rate === Number(tax_rate);
       const lines = (linesOf.get(invoice_id ?? 0) ?? []).filter(isIts);
       const booked = toThousandths(net ?? '0');
@@ -91,7 +94,7 @@ async function* readInvoices(db: Database, month: string) {
   }
 }
 
-/** A line of an invoice. The net amount is in thousandths. The rate is null for lines of Stripe. */
+/** A line of an invoice. The net amount is in thousandths. The rate is null for lines of Stripe invoices. */
 interface Line {
   product: string;
   rate: number | null;
@@ -121,8 +124,8 @@ async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[
 }
 
 /**
- * Returns the product that the text of a line names. Leaves out what differs between customers and months: domains, dates
- * and periods, and what Stripe adds about quantity and price.
+ * Returns the product that the text of a line names. Removes the parts that differ between customers and months:
+ * domains, dates, periods, and what Stripe adds about quantity and price.
  */
 export function productOf(text: string): string {
   const [first = ''] = text.split('\n');

@@ -35,7 +35,7 @@ const alert = z.object({
 });
 export type Alert = z.infer<typeof alert>;
 
-/** Schema of the health response. If `alerts` is absent, it reveals neither counts nor causes. */
+/** Schema of the health response. Callers without CRON_SECRET get no `alerts`, which contain counts and causes. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'down']),
   version: z.string(),
@@ -112,7 +112,7 @@ async function ask({ db, env, now }: Asked): Promise<Health> {
   };
 }
 
-/** Alerts that a change of settings resolves. Staff see them, but they do not make the status `degraded`. */
+/** Alerts that a change of settings resolves. Staff see them, but the status does not become `degraded`. */
 const OF_SETTINGS: Alert['code'][] = ['time_zone_differs', 'registrations_refused'];
 
 const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;
@@ -148,7 +148,7 @@ type Found = {
 /**
  * Lists the current problems. Problems of the disk come first.
  *
- * @returns the problems, and whether a reconciliation run was ever started
+ * @returns the problems, and whether a reconciliation run has ever started
  */
 export async function listAlerts(
   db: Database,
@@ -258,8 +258,8 @@ function counted(count: number, noun: string, plural = `${noun}s`): string {
 }
 
 /**
- * Space on the disk. `full` means that writes fail. `low` means that the embedded database's disk has less free space
- * than configured.
+ * Space on the disk. `full` means that writes fail. `low` means that the disk of the embedded database has less free
+ * space than the setting requires.
  */
 type Disk = 'ok' | 'low' | 'full';
 
@@ -275,8 +275,8 @@ async function checkDisk(
 }
 
 /**
- * Tests the disk space by writing a megabyte. Such a test is necessary, because the table whose write failed may not be
- * written again for weeks.
+ * Tests the disk space by writing a megabyte. A test is necessary, because weeks may pass until the table whose write
+ * failed is written again.
  */
 async function findsRoom(db: Database): Promise<boolean> {
   try {

@@ -5,7 +5,7 @@ import { perProcess } from '@/db/per-process';
 import type { Env } from '../env';
 import type { Logger } from '../log';
 
-/** Number of refused deliveries, without an accepted one in between, after which staff see an alert. */
+/** Number of consecutive refused deliveries after which staff see an alert. */
 const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
@@ -23,7 +23,9 @@ interface Tally {
   count: number;
   /** Seconds by which our clock is ahead of the last delivery. Null if none of our secrets signed it. */
   age: number | null;
-  /** While this timer runs, nothing is written, because anyone can send deliveries that are refused. */
+  /**
+   * While this timer runs, no count is written. Anyone can send deliveries that are refused, so writes must be limited.
+   */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -89,7 +91,7 @@ function inWords(seconds: number): string {
   return seconds < 600 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`;
 }
 
-/** Whether no webhook secret is configured, so that no signature can be valid. */
+/** Returns whether no webhook secret is configured, so that no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
 // `created_at` and `last_at` use the database's clock. An accepted delivery restarts the shared count.

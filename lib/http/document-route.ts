@@ -43,7 +43,8 @@ export function documentResponse({ pdf, xml, name }: DocumentFile, type: Documen
 }
 
 /**
- * Returns the media type that a request prefers. If there is no `Accept` header, returns the type of the PDF.
+ * Returns the media type that a request prefers: the PDF's or the XML's. If there is no `Accept` header, returns the
+ * PDF's.
  *
  * @throws AppError not_acceptable if the request accepts neither
  */

@@ -7,7 +7,9 @@ import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } f
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
-/** The minimum time between two probes of the database, in milliseconds, because anyone may call the endpoint. */
+/**
+ * The minimum time between two database probes, in milliseconds, because anyone may call the endpoint.
+ */
 const PROBE_MS = 10_000;
 
 interface Probe {
@@ -29,8 +31,8 @@ export const liveness = z.object({ status: z.literal('ok'), version: z.string() 
 export const livenessRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerLive, HEAD: answerLive };
 
 /**
- * Responds with 200. Does not query the database. A failed liveness check restarts this process, which would not repair
- * a database.
+ * Responds with 200 without querying the database. If a liveness check fails, this process is restarted, and a restart
+ * would not repair a database.
  */
 function answerLive(): Response {
   return uncachedJson(liveness.parse({ status: 'ok', version: manifest.version }));
@@ -38,7 +40,7 @@ function answerLive(): Response {
 
 /**
  * Responds with the service's health. The status is 503 if the service is down or stopping. Callers with CRON_SECRET
- * also get alerts.
+ * also get the alerts.
  */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();

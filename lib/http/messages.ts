@@ -7,7 +7,8 @@ import { type Logger, stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 
 /**
- * The parts of a request that our handlers read. Creating our server's request object costs much less than a `Request`.
+ * The parts of a request that our handlers read. The server's own request object implements them, because a `Request`
+ * costs much more to create.
  */
 export interface HttpRequest {
   readonly method: string;
@@ -36,12 +37,12 @@ export type Route = Record<Method, Handler>;
 /** The default limit of a request body: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
-// A sender that is cut off sees a connection reset instead of the response. So the server reads a body that is too
-// large up to this multiple of the limit, and discards the bytes.
+// A sender whose connection is cut off sees a connection reset instead of the response. Therefore the server reads a
+// body that is too large up to this multiple of the limit, and discards the bytes.
 const DRAINED = 8;
 
 /**
- * Reads a request body and counts its bytes while reading, so a false Content-Length cannot get past the limit.
+ * Reads a request body. Counts the bytes while reading, because Content-Length may be wrong.
  *
  * @throws AppError payload_too_large; malformed_json if the sender disconnects
  */
@@ -87,7 +88,7 @@ export function etagOf(body: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
 }
 
-/** Whether a list of ETags contains this one, or `*`. Ignores `W/`, which compressing proxies add to strong ETags. */
+/** Returns whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add. */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
@@ -119,12 +120,12 @@ export function preconditionOf({ headers }: HttpRequest): ((current: unknown) =>
   };
 }
 
-/** Whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
+/** Returns whether a request carries CRON_SECRET. Always false if CRON_SECRET is not set. */
 export function bearsCronSecret({ cronSecret }: Env, request: HttpRequest): boolean {
   return bearsSecret(cronSecret, request);
 }
 
-/** Whether a request carries a secret as bearer token, compared in constant time. Always false if `secret` is null. */
+/** Returns whether a request carries a bearer secret, compared in constant time. False if `secret` is null. */
 export function bearsSecret(secret: string | null, request: HttpRequest): boolean {
   if (!secret) return false;
   const borne = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
@@ -224,7 +225,7 @@ const CONTENDED = /^(40...|55P03|57014)$/;
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);
-  // Never log the driver's message: it contains the parameters, and so personal data.
+  // Never log the driver's message, because it contains the parameters, and so personal data.
   log.error({ ref, code, stack: stackOf(error) }, 'request failed');
   if (CONTENDED.test(code ?? '')) {
     return new AppError(
@@ -249,7 +250,7 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** Returns a route that uses one handler for all methods. Next itself would answer a method that a route file omits. */
+/** Returns a route that uses one handler for all methods. Next itself handles a method that a route file omits. */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

@@ -24,7 +24,7 @@ export const metricsRoute: Route = {
  */
 async function answerMetrics(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
-  // If the service cannot start, report the metrics of the process, and the database as down.
+  // If the service cannot start, report the metrics of the process, and report the database as down.
   const { env, ...world } =
     runtime instanceof AppError
       ? { ...worldOf({ logLevel: 'error' }), env: readEnv(['METRICS_TOKEN']), db: null }

@@ -45,7 +45,7 @@ const update = endpoint({
   },
 });
 
-/** Responds with the payment. The ETag does not cover the warning, so that it equals the ETag that GET returns. */
+/** Responds with the payment. The ETag does not cover the warning, so it equals the ETag that GET returns. */
 function toAnswer(
   request: HttpRequest,
   { warning, ...payment }: PaymentRow & { warning?: string | undefined },

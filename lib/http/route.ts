@@ -82,7 +82,7 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
   return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Route;
 }
 
-/** Returns the `id` of a path as an integer. @throws AppError not_found if it is not a possible id */
+/** Parses the `id` in a path. @throws AppError not_found if no row can have it */
 export function pathId(params: Params): number {
   const text = params.id ?? '';
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
@@ -139,7 +139,8 @@ async function readJson(request: HttpRequest): Promise<unknown> {
   return parseJson(await readBody(request));
 }
 
-// A body of 1 MiB may contain a hundred thousand unknown fields, or one field with a name of 1 MiB.
+// Limits for the response: a body of 1 MiB may contain a hundred thousand unknown fields, or a field with a name of 1
+// MiB.
 const MAX_ERRORS = 100;
 const MAX_FIELD = 100;
 

@@ -48,7 +48,7 @@ function answerSignIn(request: Request): Promise<Response> {
   });
 }
 
-/** Completes a sign-in after the password: checks the code of the authenticator app, or a recovery code. */
+/** Completes a sign-in after the password, with a code of the authenticator app or a recovery code. */
 function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
   return answerSignInStep(request, CODE_PATH, async (runtime, given) => {
@@ -92,8 +92,8 @@ interface Answer {
 }
 
 /**
- * Handles a request to sign in, which comes without a session. Scripts get JSON. A form that was sent without scripts
- * is redirected to the next page, or back to `page` if the sign-in failed.
+ * Handles a step of signing in, for which no session exists yet. Scripts get JSON. A form that was sent without scripts
+ * is redirected to the next page, or back to `page` if the step failed.
  *
  * @param work function that performs the step; its result is sent as JSON, except for the cookies, which become headers
  */
@@ -106,7 +106,7 @@ function answerSignInStep(
   let given: Given = {};
   return answerWith(
     async (runtime) => {
-      // Another site must not sign its visitors in to someone else's account. Every browser sends the page's origin.
+      // Another site must not sign its visitors in to an account of its choice. Every browser sends the page's origin.
       if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }
@@ -141,7 +141,7 @@ function seeOther(location: string, headers = new Headers()): Response {
 }
 
 /**
- * Whether a browser's request comes from one of our own pages, at the requested host or at PUBLIC_URL.
+ * Returns whether a browser's request comes from one of our own pages, at the requested host or at PUBLIC_URL.
  *
  * @returns null if the request has no `Origin` header
  */

@@ -49,7 +49,8 @@ async function openRuntime(): Promise<Runtime | null> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // A Vercel function has no separate startup that could fail. It responds with 503 and retries at the next request.
+    // On Vercel, the process is not started separately. The function responds with 503, and retries at the next
+    // request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);
   }

@@ -23,8 +23,8 @@ const statementQuery = z.strictObject({
 });
 
 /**
- * Receives a file as the request body: from an admin a file to import, and from any member of staff a bank statement,
- * which is booked at once. Other callers are refused before the body is read.
+ * Receives a file as the request body. An admin can upload a file to import. Any member of staff can upload a bank
+ * statement, which is booked immediately. Other callers are refused before the body is read.
  */
 export function answerUpload(request: Request): Promise<Response> {
   return answerWith(async (runtime) => {

@@ -15,12 +15,12 @@ export interface Column {
   type: CellType;
   /**
    * Value of an empty cell: null, an empty list (`none`), or a problem (`refused`). With `left out`, an existing record
-   * keeps its value, and a new record takes the default.
+   * keeps its value, and a new record gets the default.
    */
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/** Returns the file's columns for these fields. A field whose value does not fit a cell has no column. */
+/** Returns the file's columns for these fields. A field has no column if its value cannot be written in a cell. */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);
@@ -118,12 +118,12 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /**
- * Proposes our most likely column for each unknown column of a file. Never proposes one of our columns twice, and never
- * a column that the file already has.
+ * Proposes our most likely column for each unknown column of a file. Proposes each of our columns at most once, and
+ * only those that the file does not have yet.
  *
  * @param theirs column names of the file that are unknown to us
  * @param columns all columns of the file, with our column for each known one
- * @returns names of our columns in the order of `theirs`; undefined if none is likely
+ * @returns names of our columns in the order of `theirs`; undefined for a column without a likely match
  */
 export function proposeColumns(theirs: string[], columns: { ours: Column | null }[], known: Column[]) {
   const taken = new Set(columns.map(({ ours }) => ours?.name));
@@ -143,7 +143,9 @@ function proposeColumn(theirs: string, free: string[]): string | undefined {
   );
 }
 
-/** Whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters. */
+/**
+ * Returns whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters.
+ */
 function isNear(one: string, other: string): boolean {
   const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
   if (long.length - short.length > 1) return false;

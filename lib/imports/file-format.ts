@@ -2,9 +2,9 @@ import type { DecimalSeparator } from '../read-amount';
 import { comparable } from './columns';
 import type { CellValue } from './read-cell';
 
-/** File format of another program, described by its differences from ours. */
+/** File format of another program, described by its differences from our format. */
 export interface FileFormat {
-  /** Our column names, keyed by the program's column names in lower case. Other columns are left out. */
+  /** Our column names, keyed by the program's column names in lower case. Other columns of the program are ignored. */
   columns: Record<string, string>;
   /** Columns that are computed from one or more of the program's columns, keyed by our column names. */
   derived?: Record<string, Derived>;
@@ -29,10 +29,12 @@ export interface Derived {
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
-/** A program's report formats for a kind of record, created for each file because a format may keep state. */
+/**
+ * The report formats of a program for one kind of record. A format is created for each file, because it may keep state.
+ */
 export type Reports = readonly (() => FileFormat)[];
 
-/** Supported encodings, by their usual names. */
+/** Supported encodings, by their standard names. */
 export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -53,7 +55,7 @@ export interface FileOptions {
   format?: Reports | undefined;
 }
 
-/** Returns the format of the report that knows most of the column names. Returns undefined if there are no reports. */
+/** Returns the format that uses most of the column names. Returns undefined if there are no reports. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];

@@ -6,7 +6,7 @@ import { saveRecords } from '../records/save-records';
 /** Kind of record that can be imported from files. */
 export interface ImportKind {
   fields: z.ZodObject;
-  /** Fields that identify a row's record. Each row needs one of them. */
+  /** Fields that can identify a row's record. Each row needs at least one of them. */
   keys: string[];
   /** Normalizes a key. Keys with the same result refer to the same record. */
   toKey(key: string): string;
@@ -45,7 +45,7 @@ export async function saveGood(
 /** Outcome of a draft that was not written, with the problems. */
 export type Refused = Saved & { outcome: 'refused' };
 
-/** Makes the import kind for a kind of record. @param keys fields that identify a record; by default only `kind.key` */
+/** Creates the import kind for a kind of record. @param keys fields that can identify a record; default `kind.key` */
 export function ofRecords(kind: RecordKind, keys = [kind.key]): ImportKind {
   return {
     fields: kind.fields,

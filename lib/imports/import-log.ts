@@ -21,8 +21,8 @@ export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejecte
 /**
  * Inserts a new import, with one audit entry for all records that the import creates.
  *
- * @param given the import's data; it includes the column options, which `findRemembered` returns for the next file with
- *   the same header
+ * @param given the import's data; its column options are later returned by `findRemembered` for a file with the same
+ *   header
  * @returns the import's id
  */
 export function beginImport(
@@ -69,7 +69,7 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
 
 /**
  * Returns the state of an import. The state is `interrupted` if the import was stopped or failed, or if its process was
- * killed. Importing the file again completes such an import.
+ * killed. To complete it, import the file again.
  */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,
@@ -97,7 +97,7 @@ export async function findRemembered(db: Database, kind: ImportName, path: strin
 
 /**
  * Returns the column options of the last import of this kind whose file had the same header. Returns null if there was
- * no such import, if the file needs no options, or if `asked` already contains some.
+ * no such import, if that import used no options, or if `asked` already contains some.
  */
 export async function remembered(db: Database, kind: ImportName, path: string, asked: FileOptions) {
   if (asked.map.size > 0 || asked.format || asked.separator) return null;

@@ -31,7 +31,7 @@ export interface ImportListener {
 
 type Source = RowSource & { options: { dryRun: boolean }; importId: number | null };
 
-/** Rows that are written together, with their draft or the reasons why they are refused. */
+/** Rows that are written together, with their draft or the problems for which they are refused. */
 interface Prepared {
   unit: RowUnit;
   draft: Draft | Refused;
@@ -45,7 +45,7 @@ type Done = Prepared & { saved: Saved };
 export class ImportRows {
   readonly counts: ImportCounts = { created: 0, changed: 0, unchanged: 0, rejected: 0 };
   private readonly seen = new SeenKeys();
-  /** The last unit of a batch. The next batch may continue it. */
+  /** The last unit of a batch. It is kept back, because the next batch may continue it. */
   private held: RowUnit[] = [];
 
   constructor(
@@ -73,8 +73,8 @@ export class ImportRows {
   }
 
   /**
-   * Whether a row belongs to the unit before it. An unreadable row without a key belongs to it, so that all lines of an
-   * invoice are refused together. A readable row without a key does not, because it may be a line of another invoice.
+   * Whether a row belongs to the unit before it. An unreadable row without a key does, so that all lines of an invoice
+   * are refused together. A readable row without a key does not, because it may be a line of another invoice.
    */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
@@ -143,7 +143,7 @@ export class ImportRows {
     return `${field} ${this.kind.toKey(key)}`;
   }
 
-  /** Whether a draft is refused only because the dry run rolled back the earlier row that it refers to. */
+  /** Returns whether a draft was refused only because the dry run rolled back the earlier row that it refers to. */
   private willPass(problems: FieldError[]): boolean {
     const { dryRun } = this.source.options;
     return dryRun && problems.every(({ field }) => field === this.kind.namesEarlier);
@@ -163,9 +163,9 @@ interface RowUnit {
 }
 
 /**
- * Assigns the problems of a unit to its rows, so that each row has at least one.
+ * Assigns the problems of a unit to its rows, so that each row has at least one problem.
  *
- * @param problems problems of the unit; the field of one row's problem looks like `lines.0.text`
+ * @param problems problems of the unit; a problem of a single row has a field such as `lines.0.text`
  * @returns problems with our field names; '' stands for the whole row
  */
 function rowProblems({ rows }: RowUnit, problems: FieldError[]) {
@@ -190,8 +190,8 @@ const OF_LINE = /^lines\.(\d+)\.(.*)$/;
 const ROW = /^(22|23|40)/;
 
 /**
- * Writes a batch. If the database refuses the batch, its halves are written separately, so that one row does not stop
- * the others.
+ * Writes a batch. If the database refuses the batch, its two halves are written separately. This is repeated until only
+ * the rows that cause the error are refused.
  *
  * @param dryRun whether to roll back each batch. Every batch has its own transaction, so that other writers do not wait
  *   long.

@@ -55,8 +55,8 @@ interface LineKind {
 }
 
 /**
- * Makes the import kind that adds lines to records with totals but no lines. It writes all lines of a record together,
- * and only if they add up to exactly the record's totals. It never replaces existing lines.
+ * Creates the import kind that adds lines to records with totals but no lines. It writes all lines of a record
+ * together, and only if they add up to exactly the record's totals. It never replaces existing lines.
  */
 function lineImport({ kind, owner, names, find, missing }: LineKind): ImportKind {
   return {
@@ -104,7 +104,8 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
   }
   const lines = parsed.data.map(toLineRow);
   if (known.length > 0) {
-    // The stored lines of an issued invoice have a tax category, which a file may omit. Compare only given categories.
+    // The stored lines of an issued invoice have a tax category, but a file may omit it. Compare only the given
+    // categories.
     const isSame = isDeepStrictEqual(
       known,
       lines.map((line, i) => ({ ...line, tax_category: line.tax_category ?? known[i]?.tax_category })),

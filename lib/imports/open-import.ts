@@ -30,7 +30,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const columns = toColumns(kind.fields);
     const header = await readHead(lines, columns, options);
     const { delimiter, format } = header;
-    // The values for all rows. `isTheirs` marks a value that the format sets and the options do not.
+    // The values for all rows. `isTheirs` marks a value that comes from the format and not from the options.
     const constants = columns.flatMap((column) => {
       const ours = options.constants.get(column.name);
       const value = ours ?? format?.constants?.[column.name];
@@ -55,8 +55,8 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
 
 /**
  * Returns our columns that are computed from the file's cells. Omits a column if the file contains it, if it is set for
- * all rows, or if all its source columns are missing. `at` contains the indexes of the source columns, -1 for a missing
- * one.
+ * all rows, or if all its source columns are missing. `at` contains the indexes of the source columns, with -1 for a
+ * missing column.
  */
 function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
   const names = theirs.map((column) => comparable(column.theirs));
@@ -74,10 +74,10 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'h
   options: { separator?: DecimalSeparator | undefined };
 };
 
-/** Parsed row. The fields of its problems have our names. */
+/** A parsed row. Its problems contain our field names. */
 export type ReadRow = ReturnType<typeof readRow>;
 
-/** Fields that identify records or people, without spaces around their values and without invisible characters. */
+/** Fields that identify records or people. Spaces around their values and invisible characters are removed. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id', 'email'],
@@ -102,7 +102,7 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
       inCurrencies.push({ field: column.name, currencies: read.currencies });
     }
   };
-  // A value of `--set` is already in our notation, so only the format's constants are translated.
+  // Only the format's constants need a translation, because values of `--set` are already in our notation.
   for (const { column, value, isTheirs } of constants) {
     set(column, isTheirs ? translated(column, value) : value, undefined);
   }
@@ -144,7 +144,9 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
   return readCell(named, column.type, separator);
 }
 
-/** Compares currencies in amounts, such as `€ 9.90`, with the row's currency, which is set if it is missing. */
+/**
+ * Compares the currencies in amounts, such as `€ 9.90`, with the row's currency. If the row has no currency, sets it.
+ */
 function currencyProblems(
   values: Row,
   found: { field: string; currencies: readonly string[] }[],
@@ -161,7 +163,7 @@ function currencyProblems(
     }
     possible = common;
   }
-  // A line has no currency field. `lineProblems` compares its currencies with that of the invoice or document.
+  // A line has no currency field. `lineProblems` compares its currencies with the currency of the invoice or document.
   if (!hasCurrency) values.currencies = possible;
   else if (possible.length === 1) values.currency = possible[0];
   else {

@@ -36,13 +36,13 @@ const fields = z.strictObject({
   payment_date,
   status,
   refunded_amount: anyAmount.optional(),
-  /** Time of the last refund. Defaults to the day of the payment. */
+  /** Time of the last refund. Defaults to the payment's date. */
   refunded_at: instantOrDay.nullable().optional(),
 });
 type PaymentFields = z.infer<typeof fields>;
 
 /**
- * Imports payments and refunds. A payment settles its invoice, but never reopens an invoice that was imported as paid.
+ * Imports payments and refunds. A payment is applied to its invoice, but never reopens one that was imported as paid.
  */
 export const paymentImport: ImportKind = {
   fields,
@@ -79,7 +79,7 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/** Prevents duplicates: replaces a row's reference with its import key if an earlier import used that key. */
+/** Prevents duplicates: if an earlier import used a row's import key as reference, the key replaces the reference. */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;
@@ -120,7 +120,7 @@ function plan(
   return { payment: { ...given, invoice_id: invoice.id, customer_id: invoice.customer_id, refundedAt } };
 }
 
-/** Returns the outcome of a payment. Writes the payment if it could not be written together with others. */
+/** Returns the outcome of a payment. If the payment was not written together with others, writes it now. */
 async function finish(
   db: Database,
   payment: GivenPayment,

@@ -8,7 +8,7 @@ const ROWS = 3;
 /** Maximum number of characters shown of a cell. */
 const SHOWN = 30;
 
-/** Preview of a file, with proposals for its columns. */
+/** The header and first cells of a file, with proposals for its columns. */
 export type FilePreview = Awaited<ReturnType<typeof previewFile>>;
 
 /** Options for reading a file. Omitted options are detected from the file. */
@@ -18,7 +18,7 @@ export type PreviewOptions = Pick<FileOptions, 'delimiter' | 'encoding'> & { for
  * Reads the header and the first three rows of a file.
  *
  * @returns `format` is a name in FORMATS, or '' for our own format. For each column, `ours` is the name of our most
- *   likely column, or '' if none fits; `cells` are the beginnings of its cells that are not empty.
+ *   likely column, or '' if no column is likely. `cells` contains the beginnings of its cells that are not empty.
  * @throws StartError if the file is not CSV, or cannot be read
  */
 export async function previewFile(path: string, name: ImportName, asked: PreviewOptions) {
@@ -51,7 +51,9 @@ export async function previewFile(path: string, name: ImportName, asked: Preview
   }
 }
 
-/** Returns our column, known or proposed, for each column of the file. A column for which none fits gets undefined. */
+/**
+ * Returns our column, known or proposed, for each column of the file. Returns undefined for a column without a match.
+ */
 function proposed({ columns }: Header, name: ImportName): (string | undefined)[] {
   const unknown = columns.flatMap(({ theirs, ours }) => (ours ? [] : theirs));
   const found = proposeColumns(unknown, columns, toColumns(IMPORT_KINDS[name].fields)).values();

@@ -7,7 +7,7 @@ const BOOLEANS = new Map<string, boolean>([
   ...'false no n 0 off nein falsch non faux'.split(' ').map((word) => [word, false] as const),
 ]);
 
-/** The JSON value of a cell, or why it is invalid, as in "must be a date". An amount lists its possible currencies. */
+/** The JSON value of a cell, or its problem, as in "must be a date". An amount also has its possible currencies. */
 export type CellValue = { value: unknown; currencies?: Amount['currencies'] } | { problem: string };
 
 // Texts that a spreadsheet writes if it cannot compute or display a value.
@@ -15,16 +15,17 @@ const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
 const SHORTENED = /^\d([.,]\d+E\+?|E\+)\d+$/i;
 
-// Texts by which databases and their tools write a missing value. A person can be called Null, but hardly NULL.
+// Texts with which databases and their tools write a missing value. `Null` in mixed case is not one, because it is a
+// surname.
 const NO_VALUE = /^(NULL|\(NULL\)|\\N|NaN)$/;
 
 /**
- * A text that a program writes as a formula, so that a spreadsheet keeps its leading zeros: `="01067"`. Our own exports
- * escape formulas, so such a cell comes from another program.
+ * A text that a program writes as a formula, such as `="01067"`, so that a spreadsheet keeps its leading zeros. Our own
+ * exports escape formulas, so such a cell comes from another program.
  */
 const TEXT_FORMULA = /^\s*="((?:[^"]|"")*)"\s*$/;
 
-// Dates that stand for a missing date. Databases write zeros, and spreadsheets show 0 as 30.12.1899 or 0.1.1900.
+// Dates that programs write for a missing date. Databases write zeros. Spreadsheets show 0 as 30.12.1899 or 0.1.1900.
 const NO_DATE =
   /^(0000-00-00|00[./]00[./]0000|1899-12-(30|31)|3[01]\.12\.1899|1900-01-00|0?0\.0?1\.1900|0?1\/0?0\/1900)([ T]00:00(:00(\.0+)?)?Z?)?$/;
 
@@ -65,7 +66,9 @@ export function readCell(cell: string, type: CellType, separator?: DecimalSepara
   }
 }
 
-/** Returns the text of a cell without the marks by which a spreadsheet keeps it from being a number or a formula. */
+/**
+ * Returns the text of a cell without the characters that stop a spreadsheet from reading it as a number or a formula.
+ */
 function plainText(cell: string): string {
   const quoted = TEXT_FORMULA.exec(cell)?.[1];
   return quoted === undefined ? unescapeFormulas(cell) : quoted.replaceAll('""', '"');

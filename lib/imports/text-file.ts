@@ -8,8 +8,8 @@ import { ENCODING_NAMES, type Encoding } from './file-format';
 const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
- * Opens a file. To tell UTF-8 from Windows-1252, it reads the file once, and chooses the encoding of most lines with
- * non-ASCII characters. Lines in the other encoding get a problem.
+ * Opens a file. To distinguish UTF-8 from Windows-1252, it first reads the whole file, and chooses the encoding of most
+ * lines with non-ASCII characters. Lines in the other encoding get a problem.
  *
  * @param wanted chosen encoding; undefined to detect it
  * @returns the file to read as a stream: `read` returns the number of bytes read so far, and `lines` yields the lines
@@ -33,7 +33,8 @@ export async function openTextFile(path: string, wanted?: Encoding) {
       throw fileProblem(error, path);
     }
   }
-  // Some letters of a DOS or Mac file are also letters in Windows-1252, so its other lines decide about all of them.
+  // Some letters in DOS and Mac encodings are also letters in Windows-1252. Therefore the share of unlikely lines
+  // decides about all lines.
   const isForeign = wanted === undefined && seen.unlikely >= seen.other * FOREIGN_SHARE;
   const decoder = new TextDecoder('utf-8');
   const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
@@ -45,12 +46,12 @@ export async function openTextFile(path: string, wanted?: Encoding) {
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-/** Smallest share of unlikely lines from which a file is in another encoding than Windows-1252. */
+/** The smallest share of unlikely lines at which the file is not considered Windows-1252. */
 const FOREIGN_SHARE = 0.25;
 
 /**
- * Counts the lines with non-ASCII characters, separately for lines in valid UTF-8 (`utf8`) and other lines. Those of the
- * other lines that are hardly in Windows-1252 count as `unlikely`.
+ * Counts the lines with non-ASCII characters: `utf8` counts lines in valid UTF-8, and `other` the rest. `unlikely`
+ * counts the lines of `other` that are probably not in Windows-1252.
  */
 async function inspect(path: string) {
   const seen = { utf8: 0, other: 0, unlikely: 0 };
@@ -107,8 +108,8 @@ const CHECK = 'correct it, or choose the encoding of the whole file with --encod
 const NOT_UTF8 = `is not in UTF-8, the encoding of the other lines: ${CHECK}`;
 const UTF8_WITHIN = `is in UTF-8, and the other lines are in Windows-1252: ${CHECK}`;
 const UNLIKELY_TEXT = 'is neither in UTF-8 nor in Windows-1252: save the file as CSV UTF-8';
-// Undefined bytes of Windows-1252, symbols inside words that are letters in DOS or Mac encodings, and symbols that are the
-// euro sign or letters in ISO-8859-15.
+// Matches undefined bytes of Windows-1252. Also matches symbols inside words, because they are letters in DOS or Mac
+// encodings, and symbols that are the euro sign or letters in ISO-8859-15.
 const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d¤]|\p{L}[„”ŠŸŽ§™¼½]\p{Ll}|[¦¨¸]\p{L}|\p{L}[¦¨¸]/u;
 
 const isUtf16 = (bytes: Buffer) =>
@@ -167,7 +168,7 @@ function withCells(texts: RowText[], { delimiter, doublesAllQuotes }: CsvShape):
   });
 }
 
-/** Maximum number of lines of a row. It limits the effect of an unclosed quotation mark. */
+/** Maximum number of lines in a row, which limits the effect of an unclosed quotation mark. */
 const MAX_LINES = 200;
 
 /** Text of a row with the number of its first line, and the problem if it cannot be read. */
@@ -182,7 +183,7 @@ const TOO_LONG = `has more than ${MAX_ROW} characters`;
 
 /**
  * Splits the lines of a CSV file into rows. A row has several lines if a quoted cell contains line breaks. If several
- * lines do not form a valid row, only the first one is rejected, so that a stray quotation mark costs one row.
+ * lines do not form a valid row, only the first line is rejected, so that a stray quotation mark affects a single row.
  */
 export async function* rowTexts(lines: AsyncIterable<Line>, delimiter: string): AsyncGenerator<RowText> {
   const rest = lines[Symbol.asyncIterator]();

@@ -15,7 +15,7 @@ export const WHMCS = {
   payments: [whmcsTransactions],
 } satisfies Record<string, Reports>;
 
-/** Removes the time from a date. Returns '' for a date of zeros. */
+/** Removes the time from a date. Returns '' for a date such as 0000-00-00. */
 const day = (cell: string) => (/^0000-00-00|^00\.00\.0000/.test(cell) ? '' : cell.slice(0, 10));
 
 /** Adds up amounts. An empty cell counts as 0. Returns a problem if a cell is not an amount or currencies differ. */
@@ -49,7 +49,7 @@ const oneOf =
   (cell: string): string =>
     values[cell.trim().toLowerCase()] ?? cell;
 
-/** Reads a currency code. Old reports contain a number, whose meaning depends on the WHMCS installation. */
+/** Reads a currency code. Old reports contain a number instead, whose meaning depends on the WHMCS installation. */
 function currency(cell: string): Translated {
   const code = cell.trim().toLowerCase();
   if (!/^\d+$/.test(code)) return code;
@@ -102,7 +102,7 @@ const billed = {
   statuses: { pending: 'order', active: 'active', cancelled: 'cancelled', fraud: 'cancelled' },
 };
 
-/** Report of services, identified by their WHMCS id. The report contains the number of a product, but not its name. */
+/** Report of services, identified by their WHMCS id. The report contains the id of a product, but not its name. */
 const whmcsServices: FileFormat = {
   ...texts,
   columns: {
@@ -173,8 +173,8 @@ const is = (wanted: string, status: string) => status.trim().toLowerCase() === w
 
 /**
  * Report of invoices, identified by the WHMCS id that transactions refer to. The invoices keep their WHMCS number.
- * WHMCS subtracts credit from the total, so the import adds the credit again. A refunded invoice is imported as
- * cancelled, with nothing due.
+ * WHMCS subtracts the applied credit from the total, so the import adds it to the total again. A refunded invoice is
+ * imported as cancelled, with nothing due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,
@@ -187,7 +187,7 @@ const whmcsInvoices: FileFormat = {
   },
   derived: {
     import_key: { of: ['id'], value: ([id = '']) => keyOf(id) },
-    // A draft has no number yet. If WHMCS does not number invoices, customers see the id.
+    // A draft has no number yet. If WHMCS does not number invoices, customers see the id instead.
     number: {
       of: ['invoice number', 'id', 'status'],
       value: ([number = '', id = '', status = '']) => (is('draft', status) ? '' : number.trim() || id.trim()),
@@ -223,9 +223,9 @@ const isOpen = (status: string) =>
   ['unpaid', 'payment pending', 'collections'].some((one) => is(one, status));
 
 /**
- * Report of transactions. Money in is a payment of an invoice. Money out with a refund id refunds the earlier
- * transaction with this id. The report lists the oldest first, so that the reference of a refunded transaction is
- * known. Transactions without an invoice are refused.
+ * Report of transactions. Incoming money is a payment of an invoice. Outgoing money with a refund id refunds the
+ * earlier transaction with this id. The report lists the oldest transaction first, so the reference of a refunded
+ * transaction is already known. Transactions without an invoice are refused.
  */
 function whmcsTransactions(): FileFormat {
   const references = new Map<string, string>();
@@ -257,8 +257,9 @@ function whmcsTransactions(): FileFormat {
 }
 
 /**
- * Returns the payment reference of a transaction. For a payment through Stripe it is the Stripe id alone, so that
- * Stripe's events find the payment. Other ids may be typed by people and occur twice, so the import key precedes them.
+ * Returns the payment reference of a transaction. For a payment through Stripe, the reference is the Stripe id alone,
+ * so that Stripe's events find the payment. Other ids may be typed by people and occur twice, so they are prefixed with
+ * the import key.
  */
 function referenceOf(id: string, transaction: string, isRefund: boolean): string {
   return namesStripeMoney(transaction) && !isRefund ? transaction : `${keyOf(id)} ${transaction}`.trim();
@@ -273,8 +274,8 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
 }
 
 /**
- * Returns the refunded amount of a payment: the money out of a row that has money in both directions. Returns '' for
- * any other row.
+ * Returns the refunded amount of a payment, which is the outgoing money of a row that also has incoming money. Returns
+ * '' for any other row.
  */
 function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';

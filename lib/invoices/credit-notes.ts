@@ -39,7 +39,7 @@ import { lineTotals } from './totals';
 type Invoice = typeof invoices.$inferSelect;
 type Line = Omit<typeof creditNoteLines.$inferSelect, 'id' | 'credit_note_id' | 'position'>;
 
-/** Content of a new credit note: for each line a quantity or a net amount. Both are also positive for a discount. */
+/** Content of a new credit note. Each line has a quantity or a net amount, positive even if it credits a discount. */
 export interface WantedCredit {
   reason: string;
   lines: { position: number; quantity?: number | undefined; amount?: number | undefined }[];
@@ -58,13 +58,13 @@ const wantedCredit = z.strictObject({
 
 /**
  * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
- * customer has then paid more than the invoice claims, the excess becomes the customer's credit.
+ * customer has then paid more than the invoice's claim, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
  * @throws AppError not_found; precondition_failed after a conflict; validation_failed if Stripe manages the invoice, if
- *   it is not issued or cancelled, or if less than the requested amount is left to credit. The fields are named
- *   `quantity_N` or `amount_N`, where N is the position of the line.
+ *   the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. The fields are
+ *   named `quantity_N` or `amount_N`, where N is the position of the line.
  */
 export function issueCreditNote(
   db: Database,
@@ -127,7 +127,7 @@ export function issueCreditNote(
 
 /**
  * Parses the form of a credit note: the field `reason`, and for the line with position N the fields `quantity_N` and
- * `amount_N`. An empty field credits nothing.
+ * `amount_N`. An empty field is not credited.
  */
 export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
   const byLine = new Map<number, WantedCredit['lines'][number]>();
@@ -141,16 +141,14 @@ export function toWantedCredit({ reason = '', ...fields }: Record<string, string
   return { reason, lines: [...byLine.values()] };
 }
 
-/** Converts an error about a line to an error about the form's field with the wrong value. */
+/** Converts the field of an error about a line to the name of the form's field. */
 function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldError {
   const [, at, name] = /^lines\.(\d+)\.(\w+)$/.exec(field) ?? [];
   const position = at === undefined ? undefined : lines[Number(at)]?.position;
   return { field: position === undefined ? field : `${name}_${position}`, message };
 }
 
-/**
- * Returns whether a credit note of an invoice can be issued: the invoice must be our own, issued, and not cancelled.
- */
+/** Returns whether credit notes of an invoice can be issued. The invoice must be our own, issued, and not cancelled. */
 export const takesCreditNotes = ({
   status,
   stripe_invoice_id,
@@ -158,8 +156,8 @@ export const takesCreditNotes = ({
   stripe_invoice_id === null && status !== 'draft' && status !== 'cancelled';
 
 /**
- * Issues the cancellation document for all amounts of an invoice that are not credited yet. The caller must have
- * cancelled the invoice in the same transaction, and books the cancellation.
+ * Issues the cancellation document, which credits all amounts of an invoice that are not credited yet. The caller must
+ * cancel the invoice in the same transaction before, and book the cancellation afterwards.
  */
 export async function issueCancellation(tx: Database, id: number, writer: RecordWriter): Promise<void> {
   const [invoice] = await tx.select().from(invoices).where(eq(invoices.id, id));
@@ -181,7 +179,7 @@ export type CreditableLine = Line & {
 /** The lines of an invoice with the uncredited part of each, and the amount that can still be credited. */
 export interface Creditable {
   lines: CreditableLine[];
-  /** The lines of earlier credit notes. */
+  /** The lines that earlier credit notes credited. */
   before: Line[];
   /** Total with tax that is not credited yet, in thousandths. */
   left: number;
@@ -215,7 +213,7 @@ export async function readCreditable(
     const its = before.map((one, i) => ({ ...one, net: netsBefore[i] ?? '0' })).filter(isOf(line));
     const net = nets[at] ?? '0';
     const netLeft = toThousandths(net) - sumOf(its.map((one) => one.net));
-    // A line that was credited by an amount has another price, so it does not lower the quantity.
+    // A credit of an amount has another unit price than the line, so it does not lower the quantity that is left.
     const sold = its
       .filter(({ unit_price }) => unit_price === line.unit_price)
       .map(({ quantity }) => quantity);
@@ -271,12 +269,12 @@ function within({ left }: CreditableLine, credited: Line, field: string, currenc
   );
 }
 
-/** Returns the line that credits the rest of an invoice's line. Returns null if nothing is left. */
+/** Returns the line that credits the uncredited part of an invoice's line. Returns null if all of it is credited. */
 function restOf(line: CreditableLine, currency: string): Line | null {
   const { net: _, left, isCredited, ...columns } = line;
   if (isCredited && toThousandths(left.net) === 0) return null;
   const rest = { ...columns, quantity: left.quantity };
-  // Because of rounding, or of an earlier credit of an amount, the price of the rest may differ.
+  // Because of rounding, or because an amount was credited before, the rest may not equal a quantity times the price.
   const isExact = toThousandths(left.quantity) > 0 && lineTotals([rest], currency).nets[0] === left.net;
   return isExact ? rest : { ...columns, quantity: '1.000', unit_price: left.net };
 }
@@ -344,8 +342,9 @@ const sumsAlone = ({ subtotal, tax, total }: Invoice) => ({
 });
 
 /**
- * Calculates the sums of the credited lines. The tax of each rate is the difference that these lines make to the tax of
- * all credited lines. So the taxes of an invoice's credit notes add up to the invoice's tax despite rounding.
+ * Calculates the sums of the credited lines. The tax of each rate is the tax on all credited lines of the invoice,
+ * minus the tax on the lines credited before. This way, the taxes of the credit notes add up to the invoice's tax
+ * despite rounding.
  */
 function sumsOf(before: Line[], credited: Line[], currency: string) {
   const all = lineTotals([...before, ...credited], currency);
@@ -367,7 +366,7 @@ function sumsOf(before: Line[], credited: Line[], currency: string) {
   };
 }
 
-/** Returns the parties of a credit note: the company as it is now, and the buyer of the invoice. */
+/** Returns the parties of a credit note: the company's current details, and the buyer of the invoice. */
 async function partiesOf(tx: Database, invoiceId: number) {
   const [kept] = await tx
     .select({
@@ -409,7 +408,7 @@ export type CreditNoteRow = Awaited<ReturnType<typeof listCreditNotes>>[number];
 /**
  * Lists the credit notes and cancellations of a customer with their invoices, newest first.
  *
- * @param behind cursor after which the list starts; null for the newest ones
+ * @param behind cursor after which the list starts; null starts with the newest
  */
 export async function listCustomerCreditNotes(
   db: Database,

@@ -56,7 +56,7 @@ function isOfMrr(chosen: string) {
 const c = customers;
 const r = receivables;
 
-/** The orders of the list: by columns of customers, and by the amount that a customer owes. */
+/** The orders of the list: by columns of customers, or by the amount that a customer owes. */
 const ORDERS = { created: sql`${c.id}`, number: sql`${c.customer_number}`, name: customerSortName(c) };
 const BALANCE_ORDERS = { open: r.open_amount, due: r.oldest_due };
 type Order = keyof typeof ORDERS | keyof typeof BALANCE_ORDERS;
@@ -87,13 +87,10 @@ export const customerList = defineList({
   },
 });
 
-/** A customer of the list. */
+/** A row of `customerList`. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/**
- * Returns the amount that a customer owes in their own currency. The orders by open amount and by due date compare only
- * this amount.
- */
+/** Returns the amount that a customer owes in their own currency. Sorting by amount or due date uses only this one. */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);
 
@@ -117,8 +114,8 @@ async function readCustomers(db: Database, ids: number[]) {
 type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
 /**
- * Reads a page, sorted by the amount that customers owe in their own currency. Customers who owe nothing come last in
- * either direction.
+ * Reads a page, sorted by the amount that customers owe in their own currency. In both directions, customers who owe
+ * nothing come last.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
   const at = { after: idOr(start.after), before: idOr(start.before) };
@@ -137,8 +134,8 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
 }
 
 /**
- * The current rows of `receivables` for customers in their own currency: stored rows that are up to date, and computed
- * rows.
+ * The up-to-date rows of `receivables` in each customer's own currency. They are the stored rows that are not outdated,
+ * and computed rows in place of the others.
  */
 const { outdated, computed } = currentRows(null);
 const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
@@ -152,7 +149,7 @@ interface Reach {
   most: number;
 }
 
-/** Reads the customers beyond a cursor: first those who owe something, then the others, the newest first. */
+/** Reads the customers after a cursor: first those who owe an amount, then the others, the newest first. */
 async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, most }: Reach) {
   const { where, few, by, descends } = selection;
   const column = BALANCE_ORDERS[by];
@@ -224,7 +221,7 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
       >`sum(${invoices.amount_due}) filter (where ${eq(invoices.status, 'overdue')})`,
     })
     .from(invoices)
-    // The status condition must match that of the partial index.
+    // The status condition must be the same as in the partial index.
     .where(and(inArray(invoices.customer_id, ids), sql`${invoices.status} in ('sent', 'overdue')`))
     .groupBy(invoices.customer_id, invoices.currency)
     .orderBy(invoices.currency);
@@ -237,8 +234,8 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
 }
 
 /**
- * Returns the amounts that a customer paid for our own invoices beyond their claims, by currency. Credit notes lower a
- * claim, and a cancelled invoice claims nothing. Stripe keeps the credit of its own invoices.
+ * Returns the excess of a customer's payments over the claims of our own invoices, by currency. Credit notes lower a
+ * claim, and a cancelled invoice has no claim. Stripe's invoices are left out, because Stripe keeps their credit.
  */
 export async function listCustomerCredits(
   db: Database,

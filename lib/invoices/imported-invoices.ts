@@ -55,7 +55,8 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
-  // If the file contains no time of payment, store none, because the invoice was not paid at the time of the import.
+  // If the file does not contain the time of payment, store null, because the invoice was not paid at the time of the
+  // import.
   const isToday = columns.paid_at === writer.now && rest.paid_at == null;
   return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;
 }
@@ -89,7 +90,7 @@ function checkOurs(writing: Writing): FieldError[] {
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
   const due = String(after.amount_due);
-  // For a cancelled invoice, files of other programs and our own older files contain the amount due before cancelling.
+  // For a cancelled invoice, files of other programs and our own older files contain the amount that was due before.
   const isDue =
     after.status === 'cancelled' ||
     values.amount_due === undefined ||

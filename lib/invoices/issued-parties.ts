@@ -6,10 +6,11 @@ import { printProblems } from '../printable';
 
 /**
  * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
- * company or the customer then do not change the invoice. Does not replace a stored copy. Skips invoices without
+ * company or the customer then do not change the invoice. Keeps a copy that is already stored. Skips invoices without
  * lines, because they have no document.
  *
- * @returns wrong combinations of rate, category and customer, and characters that no document can print. The caller decides whether they prevent the write.
+ * @returns invalid combinations of rate, category and customer, and characters that documents cannot print; the caller
+ *   decides whether to refuse the write
  */
 export async function keepParties(tx: Database, ids: number[]): Promise<string[]> {
   if (ids.length === 0) return [];
@@ -42,7 +43,7 @@ type Taxed = {
   small_business: boolean;
 };
 
-/** Stores the usual category of each line that has none. Changes no line if the company's country is unknown. */
+/** Stores the default category of each line without a category. Changes no line if the company's country is unknown. */
 async function keepCategories(tx: Database, ids: number[]): Promise<string[]> {
   const found = await rows<Taxed>(
     tx,

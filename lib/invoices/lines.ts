@@ -32,7 +32,7 @@ export const lineField = z.strictObject({
   /** Price of one unit without tax. Negative for a discount. */
   unit_price: decimal(3).min(-MAX_AMOUNT, 'is too small').max(MAX_AMOUNT, 'is too large'),
   tax_rate: decimal(2).min(0, 'must not be negative').max(100, 'must be at most 100'),
-  /** Tax category. Null for the usual category of the customer. */
+  /** Tax category. Null for the customer's default category. */
   tax_category: oneOf(taxCategory.enumValues).nullable().optional(),
 });
 
@@ -61,7 +61,7 @@ export const toLineRow = ({
 
 const SUMS = ['subtotal', 'tax', 'total'] as const;
 
-/** Amount fields of an invoice or a sales document: lines, or only the sums for an imported one. */
+/** Amount fields of an invoice or a sales document. An imported record may have only sums and no lines. */
 export const amountFields = {
   currency: currencyCode.optional(),
   subtotal: amount.optional(),
@@ -70,15 +70,16 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
-// Create the schema once for all calls, because zod compiles a schema at its first use, which takes longer than a
-// check.
+// Create the schema once. zod compiles a schema at its first use, which takes longer than a check.
 const sums = z.object({
   subtotal: amountFields.subtotal,
   tax: amountFields.tax,
   total: amountFields.total,
 });
 
-/** Returns the lines and sums that a record will have with the given values. Lines, if any, determine the sums. */
+/**
+ * Returns the lines and sums that a record will have with the given values. If it has lines, the sums are calculated.
+ */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
   const lines = given ?? linesOf(before);
@@ -110,7 +111,7 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
   });
 }
 
-/** Returns the sums of a record without lines. A missing sum is calculated from the others. */
+/** Returns the sums of a record without lines. A missing sum is calculated from the other sums. */
 function sumsAlone(values: Row, before: Row | null): Row {
   const isSame = (field: string) =>
     values[field] === undefined || toAmountColumn(values[field]) === before?.[field];
@@ -150,7 +151,7 @@ export type StripeLineRow = Omit<Awaited<ReturnType<typeof readStripeLines>>[num
 export const listStripeLines = (db: Database, invoiceId: number): Promise<StripeLineRow[]> =>
   readStripeLines(db, [invoiceId]);
 
-/** Reads the lines of Stripe invoices, in order, with their net amounts and taxes in whole units. */
+/** Reads the lines of Stripe invoices, in order, with their net amounts and taxes in major units. */
 export async function readStripeLines(db: Database, invoiceIds: number[]) {
   const columns = pickColumns(stripeInvoiceLines, 'description', 'period_start', 'period_end', 'quantity');
   const found = await db
@@ -173,19 +174,19 @@ function withNet<Line extends KeptCreditLine>(line: Line) {
 export const toCreditLineRows = (lines: KeptCreditLine[]): StripeLineRow[] =>
   lines.map((line) => withNet({ ...line, period_start: null, period_end: null }));
 
-/** The net amount and the tax of a rate, in thousandths. */
+/** The net amount and the tax of the lines with one tax rate, in thousandths. */
 export interface StripeRate {
   /** Tax rate in percent, as decimal text. */
   tax_rate: string;
   net: number;
   tax: number;
-  /** Stripe's reasons for taxes of zero. */
+  /** Stripe's reasons why the tax of these lines is zero. */
   reasons: Set<string>;
 }
 
 /**
- * Sums the lines of Stripe invoices by tax rate, the highest first. Leaves out an invoice with a line that has several
- * taxes, or a tax without a rate.
+ * Sums the lines of Stripe invoices by tax rate, the highest rate first. Leaves out an invoice if one of its lines has
+ * several taxes, or a tax without a rate.
  */
 export async function readStripeRates(
   db: Database,
@@ -217,9 +218,9 @@ export async function readStripeRates(
 }
 
 /**
- * Sums the lines of a Stripe invoice. `gap` is the reason why the sums differ from the invoice: Stripe has not reported
- * all lines, Stripe reported the tax only for the whole invoice, or an amount belongs to no line. `gap` is null if the
- * sums agree.
+ * Sums the lines of a Stripe invoice. If the sums differ from the invoice, `gap` is the reason: Stripe has not reported
+ * all lines, Stripe has reported the tax only for the whole invoice, or an amount does not belong to a line. `gap` is
+ * null if the sums agree.
  */
 export function stripeLineTotals(
   invoice: { subtotal: number; tax: number; lines_complete: boolean },
@@ -250,7 +251,7 @@ export async function addLines(db: Database, owner: Owner, rows: Row[]): Promise
   for (const row of rows) row.lines = byOwner.get(Number(row.id));
 }
 
-/** Writes the lines of the records whose lines have changed. */
+/** Writes the lines of those records whose lines have changed. */
 export async function writeLines(
   tx: Database,
   owner: Owner,

@@ -77,10 +77,12 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
   ...toSelection({ id, number, statuses }),
 });
 
-/** Lists invoices, newest first. A filter by due date sorts by due date, latest first. A page past the end is empty. */
+/**
+ * Lists invoices, newest first. With a filter by due date, the latest one comes first. A page past the end is empty.
+ */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
-/** The due date of an invoice. For an invoice without one, it is the date of the invoice. */
+/** The due date of an invoice. If it has none, the invoice date. */
 export const dueOn = sql`coalesce(${invoices.due_date}, ${invoices.invoice_date})`;
 
 /** The list of invoices on staff pages, with their refunds and credits. */
@@ -94,8 +96,8 @@ export const invoiceList = defineList({
     open: sql`${invoices.amount_due}`,
   },
   sort: '-date',
-  // For a range of invoice dates or a closed status, no index has these orders. The query could read all other invoices
-  // first.
+  // For a range of invoice dates or for paid and other closed invoices, no index has these orders. The query might read
+  // all other invoices first.
   lacks({ from, to, status, customer, number }) {
     if (customer !== undefined || number !== undefined) return [];
     if (from || to) return ['due', 'open'];
@@ -124,7 +126,7 @@ export const invoiceSums = z.object({
   total: z.number(),
   amount_paid: z.number(),
   amount_due: z.number(),
-  /** Amount settled by credit notes or by the customer's balance at Stripe: neither paid nor due. */
+  /** Amount that was settled by credit notes or by the customer's balance at Stripe. It is neither paid nor due. */
   settled_by_credit: z.number(),
   /** The part of `amount_due` that Stripe no longer collects. */
   written_off: z.number(),
@@ -137,7 +139,7 @@ export function summarizeInvoices(db: Database, given: InvoiceFilters) {
     total,
     amount_paid,
     amount_due,
-    // A cancelled invoice has no settled amount, because its total need not be paid.
+    // A cancelled invoice has no settled amount, because its total is not claimed.
     settled_by_credit: sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
     written_off: sql`case when ${uncollectible} then ${amount_due} end`,
   };

@@ -41,15 +41,20 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       refunded_amount: toJsonAmount(more?.refunded ?? '0'),
       /** Amount of the total that credit notes settled. */
       amount_credited: toJsonAmount(more?.credited ?? '0'),
-      /** Amount paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it. */
+      /**
+       * Amount that was paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it.
+       */
       amount_off_stripe: amountOrNull(more?.offStripe),
-      /** Amount still due that Stripe no longer collects. */
+      /**
+       * Amount settled with the customer's balance at Stripe. Negative if it added to the invoice. Null if Stripe has
+       * not reported it.
+       */
       balance_applied: amountOrNull(more?.balance),
-      /** Amount still due, although Stripe has given up collecting it. */
+      /** Amount still due, although Stripe no longer collects it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Whether the invoice is issued and its lines are known. Fields of its document may still be missing. */
+      /** Whether the invoice is issued and its lines are known. Required fields of its document may still be empty. */
       is_printed: more?.isPrinted ?? false,
-      /** Time when a payment failed. Null if no payment has failed. */
+      /** Time when the last payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,
     };
   });

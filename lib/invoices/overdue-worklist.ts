@@ -31,7 +31,7 @@ export async function listOverdue(
   size = per_page,
 ): Promise<CursorList<OverdueInvoice>> {
   const [from, to] = age ? rangeOfAge(age) : [null, null];
-  // The status condition must match that of the partial index.
+  // The status condition must be the same as in the partial index.
   const where = and(
     sql`${invoices.status} = 'overdue'`,
     from === null ? undefined : sql`${dueOn} <= ${addDays(today, -from)}::date`,

@@ -55,7 +55,7 @@ export async function getInvoice(db: Database, id: number) {
 
 export type InvoiceDetails = Awaited<ReturnType<typeof getInvoice>>;
 
-/** Amounts of an invoice beyond its payments, in major units of its currency. An amount that does not apply is 0. */
+/** Amounts of an invoice besides its payments, in major units of its currency. 0 if an amount does not apply. */
 export type BesidePayments = ReturnType<typeof besidePayments>;
 
 type Amounts = Pick<
@@ -72,7 +72,7 @@ type Amounts = Pick<
 >;
 
 /**
- * Explains an invoice whose payments do not add up to its total. Stripe applies the balance of a customer before it
+ * Explains why the payments of an invoice do not add up to its total. Stripe applies the customer's balance before it
  * collects the rest. If Stripe has not reported the applied balance, it is calculated as the total minus the amounts
  * paid, due and credited.
  */
@@ -97,7 +97,7 @@ export function besidePayments(invoice: Amounts) {
     earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
     /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond any earlier debt and the total minus credit notes. */
+    /** Amount paid beyond the total minus credit notes, and beyond an earlier debt at Stripe. */
     overpaid: positive(
       isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,
     ),

@@ -119,7 +119,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   );
 }
 
-/** The rows of `receivables` as they are now: where to read those that are right, and how to compute the others. */
+/** SQL for the current rows of `receivables`. Outdated rows are computed, and all others read from the table. */
 interface CurrentRows {
   /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;
@@ -127,7 +127,7 @@ interface CurrentRows {
   computed(customerIds: SQL): SQL;
 }
 
-/** @param today day for the sums of the age groups; null if these sums are not read */
+/** Returns the SQL. @param today day for the sums of the age groups; null if these sums are not read */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;
@@ -151,13 +151,12 @@ type Row = Record<'currency' | 'oldest_due' | (typeof AMOUNTS)[number], string> 
   customer_id: number;
   invoice_count: number;
   last_payment: string | null;
-  /** Time of the last note, in milliseconds since 1970. */
+  /** Time of the last note about the customer, in milliseconds since 1970. */
   last_note: number | null;
 };
 
 /**
- * Reads rows beyond a cursor. Each half of the union is sorted and limited separately, so that PostgreSQL uses an
- * index.
+ * Reads rows after a cursor. Each half of the union is sorted and limited separately, so that PostgreSQL uses an index.
  */
 async function readRows(
   tx: Database,

@@ -29,8 +29,8 @@ export interface ReminderRules {
 export const LEVELS = ['1', '2', '3'] as const;
 
 /**
- * Returns the level of the reminder that is due for an unpaid invoice, or null. No level is skipped, even if an invoice
- * has been overdue for long.
+ * Returns the level of the reminder that is due for an unpaid invoice. Returns null if none is due. Levels are never
+ * skipped, even if an invoice has been overdue for a long time.
  *
  * @param invoice the due date of the invoice, and the dates of its earlier reminders
  */
@@ -70,9 +70,9 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
 }
 
 /**
- * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, invoices
- * with a pending or disputed payment, and invoices that Stripe collects automatically. The last of these have no due
- * date.
+ * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, and
+ * invoices with a pending or disputed payment. It also excludes invoices that Stripe collects automatically, which have
+ * no due date.
  *
  * @param level the level that must be due; null for any level
  */
@@ -87,10 +87,10 @@ function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: s
 }
 
 /**
- * Condition for each customer's first invoice that is due for a reminder: the one with the highest level, and among
- * these the oldest. The list has one row per customer, for this invoice. The subquery reads the customer's few unpaid
- * invoices. Without `coalesce`, PostgreSQL would expect a single row, and sort all due invoices instead of reading a
- * page by the index.
+ * Condition for the invoice that stands for a customer in the list: of the invoices due for a reminder, the one with
+ * the highest level, and the oldest of these. The subquery reads the few unpaid invoices of one customer. Without
+ * `coalesce`, PostgreSQL would expect a single row, and would sort all due invoices instead of reading a page by the
+ * index.
  */
 const isFirst = (rules: ReminderRules, today: string): SQL =>
   sql`coalesce(${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
@@ -99,7 +99,7 @@ const isFirst = (rules: ReminderRules, today: string): SQL =>
 
 /**
  * The list of customers who are due for a reminder on a day, by the highest level of their invoices. If neither a level
- * nor a customer is given, the list shows level 1, because no index has the order of all levels.
+ * nor a customer is given, the list shows level 1, because no index has an order across all levels.
  */
 export function reminderList(rules: ReminderRules, today: string) {
   const list = defineList({
@@ -116,7 +116,7 @@ export function reminderList(rules: ReminderRules, today: string) {
           ...{ table: invoices, ...selection, by: dueOf(invoices) },
           where: and(isUnpaid(invoices), where, isFirst(rules, today)),
         },
-        // `countReminders` counts the customers of each level.
+        // Do not count the rows here, because `countReminders` counts the customers of each level.
         { ...at, isCounted: false },
         (tx, ids) => readReminders(tx, ids, rules, today),
       ),
@@ -208,7 +208,7 @@ export async function countReminders(db: Database, rules: ReminderRules, today: 
   return found?.counts ?? [];
 }
 
-/** Maximum number of invoices in one reminder. It names the oldest ones, and the next reminder names the others. */
+/** Maximum number of invoices in one reminder. If more are due, a later reminder lists the remaining invoices. */
 export const MAX_INVOICES = 100;
 
 /** An invoice that is due for a reminder, with the level of the reminder. The amount is decimal text. */
@@ -233,7 +233,7 @@ export function listDueInvoices(db: Database, customerId: number, rules: Reminde
 const nameOf = ({ id, number }: { id: number; number: string | null }) => number ?? `#${id}`;
 
 /**
- * Records a reminder at the invoices and at the customer. Does not send the reminder.
+ * Records a reminder for the invoices and the customer. Does not send the reminder.
  *
  * @param seen the ids of the invoices in the reminder that staff saw
  * @throws AppError conflict if other invoices are due now, for example because one was paid or a colleague has recorded
@@ -266,7 +266,7 @@ export function noteReminder(
 }
 
 /**
- * Undoes the record of a customer's last reminder, for all its invoices that are still unpaid.
+ * Removes the record of a customer's last reminder from all its invoices that are still unpaid.
  *
  * @param day the date of the reminder that staff saw
  * @throws AppError conflict if the last reminder has another date

@@ -28,16 +28,16 @@ import {
 import { settledBy } from './settle';
 
 /**
- * The rules for writing our own invoices from forms and files. An invoice that is no longer a draft gets the next
- * number of its series, unless it has one. After that, only payments, a cancellation, a new due date or missing lines
- * can change it.
+ * The rules for writing our own invoices from forms and files. When an invoice is issued, it gets the next number of
+ * its series, unless it has a number. After that, only payments, a cancellation, a new due date or missing lines can
+ * change it.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // If a Stripe invoice has this number and none of ours does, the number refers to the Stripe invoice. Otherwise a
-  // write would duplicate it.
+  // A number refers to a Stripe invoice if one has it and none of our own does. Otherwise a write would create a
+  // duplicate.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,
@@ -93,8 +93,9 @@ async function keepImportKeys(tx: Database, written: (Writing & { id: number })[
 }
 
 /**
- * Stores the parties and tax categories for the documents of newly issued invoices. @throws AppError validation_failed
- * for a wrong tax category
+ * Stores the parties and tax categories for the documents of newly issued invoices.
+ *
+ * @throws AppError validation_failed for an invalid tax category
  */
 async function keepIssued(
   tx: Database,
@@ -109,15 +110,15 @@ async function keepIssued(
     tx,
     issued.map(({ id }) => id),
   );
-  // Another program issued the invoices of an imported file, so the import does not refuse them. Their pages name the
-  // problem.
+  // Invoices in an imported file were issued by another program, so the import does not refuse them. Their pages show
+  // the problem.
   const isIssuedHere = importId == null && issued.every(({ before }) => before !== null);
   if (problem && isIssuedHere) throw invalidField('lines', problem);
 }
 
 /**
- * Issues the cancellation documents of cancelled invoices, except for invoices in imported files, which another program
- * cancelled.
+ * Issues the cancellation documents of cancelled invoices. Skips invoices in imported files, because another program
+ * cancelled them.
  */
 async function issueCancellations(
   tx: Database,
@@ -136,7 +137,7 @@ const keyOf = ({ import_key }: Record<string, unknown>): string[] =>
 const DAYS_TO_PAY = 14;
 const usualDueDate = ({ invoice_date }: Row) => addDays(String(invoice_date), DAYS_TO_PAY);
 
-/** Returns the columns that the values of an invoice set, including its status and amounts. */
+/** Returns the columns to set for the given values, including the invoice's status and amounts. */
 function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
   const { import_key: _, amount_paid, paid_at, status, ...rest } = values;
   const today = toCalendarDate(writer.now, writer.timeZone);
@@ -161,7 +162,9 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   return Object.assign(columns, stateBy(owed, paid, writer));
 }
 
-/** Returns the state of an issued invoice. Only payments change its paid amount, but staff may cancel it. */
+/**
+ * Returns the status and amounts of an issued invoice. Staff may cancel it, but only payments change its paid amount.
+ */
 function stateAfter(before: Row, after: Row, wanted: unknown, writer: RecordWriter): Row {
   const isStep = wanted === 'cancelled' || wanted === 'draft' || before.status === 'cancelled';
   const status = isStep && wanted !== undefined ? wanted : before.status;
@@ -182,7 +185,7 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** Fields that a write derives from others. `sentProblems` has separate checks for `amount_paid` and `number`. */
+/** Fields that a write derives from other fields. `sentProblems` has separate checks for `amount_paid` and `number`. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';
@@ -196,7 +199,7 @@ function checkInvoice(writing: Writing): FieldError[] {
   return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
 }
 
-/** Returns why an invoice must not be deleted. Returns null for our drafts, which leave no gap in the numbers. */
+/** Returns why an invoice must not be deleted. Returns null for our own drafts, which leave no gap in the numbers. */
 function checkDelete({ status, stripe_invoice_id }: Row): string | null {
   if (stripe_invoice_id) return `${MANAGED}.`;
   return status === 'draft' ? null : 'The invoice was issued: cancel it instead of deleting it.';
@@ -217,7 +220,7 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
   return [];
 }
 
-/** Checks a change to an issued invoice. It may only be cancelled, or get a due date or missing lines. */
+/** Checks a change to an issued invoice. Only a cancellation, a due date and missing lines are allowed. */
 function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
@@ -257,7 +260,7 @@ export const typedInvoice = {
   },
 } satisfies TypedKind;
 
-/** Form field of a sent invoice. Only its due date may change. */
+/** Form field of an issued invoice. Only its due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
 /** The status changes of our own invoices that staff can make. Only payments make an invoice paid. */

@@ -47,7 +47,7 @@ const unpaid = z.object({
 /** The unpaid invoices with one currency, in a summary. */
 export const unpaidSums = z.object({ currency: z.string(), count: z.int(), amount_due: z.number() });
 
-/** Sums of sent and overdue invoices per currency. The customer's own currency comes first if it has any. */
+/** Sums of sent and overdue invoices per currency. The customer's own currency comes first if it has such invoices. */
 export const unpaidInvoices = z.object({
   ...unpaid.shape,
   other_currencies: z.array(unpaid),

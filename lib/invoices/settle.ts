@@ -18,8 +18,8 @@ interface At {
 }
 
 /**
- * Returns the state of an invoice outside Stripe after its payments changed. Drafts and cancelled invoices
- * keep their status. Cancelled invoices owe nothing. An imported paid amount stays until payments exceed it.
+ * Returns the amounts and status of an invoice outside Stripe after its payments changed. Drafts and cancelled invoices
+ * keep their status. A cancelled invoice has no amount due. An imported paid amount stays until the payments exceed it.
  *
  * @param invoice the invoice before the change
  * @param paid the sums of its completed payments before and after the change, in thousandths
@@ -34,8 +34,8 @@ export function settledAfter(
 }
 
 /**
- * Returns the state of an invoice after `paid` thousandths have been paid. Its claim is the total minus credit notes. A
- * cancelled invoice owes nothing.
+ * Returns the amounts and status of an invoice after `paid` thousandths have been paid. The amount due is the total
+ * minus credit notes and payments. A cancelled invoice has no amount due.
  */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;
@@ -49,7 +49,7 @@ export function settledBy(invoice: Owed, paid: number, { today, now }: At): Sett
   return { ...amounts, status: unpaidStatus(unpaid, today), paid_at: null };
 }
 
-/** Returns the amount of a payment that counts towards its invoice, in thousandths. 0 unless it is completed. */
+/** Returns the part of a payment that pays its invoice, in thousandths. Returns 0 unless the payment is completed. */
 export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }
@@ -62,7 +62,8 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
 /**
  * Checks a payment against its invoice.
  *
- * @param isNew true if the payment is new on this invoice; an existing one on a cancelled invoice can still be refunded
+ * @param isNew true if the invoice does not have the payment yet; a payment of a cancelled invoice can still be
+ *   refunded
  * @param takes function that returns whether an invoice takes a new payment
  * @throws AppError validation_failed with the fields
  */

@@ -14,8 +14,8 @@ interface LineAmounts {
 export type LineTotals = ReturnType<typeof lineTotals>;
 
 /**
- * Calculates the totals of lines. A line's net amount is rounded to the currency's decimals. Tax is rounded
- * once per tax rate, on the sum of the net amounts at that rate. Halves are rounded away from zero.
+ * Calculates the totals of lines. A line's net amount is rounded to the currency's decimals. Tax is rounded once per
+ * tax rate, on the sum of the net amounts at that rate. Halves are rounded away from zero.
  */
 export function lineTotals(lines: LineAmounts[], currency: string) {
   const unit = 10n ** BigInt(3 - currencyDecimals(currency)); // The smallest amount of the currency, in thousandths.
@@ -79,8 +79,9 @@ export interface OwedBy {
 }
 
 /**
- * Returns the amount due of an invoice outside Stripe, as `settledAfter` does, after the amount `back` of its payments
- * has been refunded or deleted. If the imported paid amount exceeds the payments, the amount due does not change.
+ * Returns the amount due of an invoice outside Stripe after the amount `back` of its payments was refunded or deleted.
+ * The result is the same as from `settledAfter`. If the imported paid amount exceeds the payments, the amount due does
+ * not change.
  */
 export function owedAfter(
   { status, total, amount_credited, amount_paid, amount_due, recorded }: OwedBy,
@@ -99,13 +100,13 @@ interface Open {
 }
 
 /**
- * Spreads an amount over invoices in their order, each up to its amount due. A share that a person has typed stays as
- * it is.
+ * Distributes an amount over invoices in their order, each up to its amount due. Shares that a person has typed stay
+ * unchanged.
  *
  * @param amount decimal text; null if it is not a number yet
  * @param typed shares as decimal text, by invoice id
- * @returns the other shares by invoice id, in major units, and the rest, which is negative if the typed shares exceed
- *   it
+ * @returns the other shares by invoice id, in major units, and the remaining amount, which is negative if the typed
+ *   shares exceed `amount`
  */
 export function spreadOverInvoices(
   amount: string | null,

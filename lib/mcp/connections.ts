@@ -154,7 +154,9 @@ export function listConnections(publicUrl: string): Connection[] {
 const SHOWN = 'Claude Code';
 
 /**
- * Returns the instructions in Markdown, without a heading. @param of `one` returns one client and a link to the others
+ * Returns the instructions in Markdown, without a heading.
+ *
+ * @param of `one` returns the instructions of one client and a link to the others
  */
 export function toConnectMarkdown(publicUrl: string, of: 'all' | 'one' = 'all'): string {
   const all = listConnections(publicUrl);

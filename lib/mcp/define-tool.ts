@@ -8,7 +8,7 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** Usual maximum length of an answer in characters, which is about 20,000 tokens. */
+/** Default maximum length of an answer in characters, which is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
@@ -23,8 +23,8 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   /**
-   * Returns the answer, in which personal data may still be masked. It must match `output` exactly, so that
-   * no new column leaks, and must not contain amounts if the reader may not read billing data.
+   * Returns the answer. Personal data in it is masked later. It must match `output` exactly, so that no new column
+   * leaks. It must not contain amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** Maximum length of an answer in characters, announced to clients that would otherwise truncate a long answer. */
@@ -104,10 +104,10 @@ function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   );
 }
 
-/** The canonical spelling of an integer. "099" is not canonical and may be a customer number, so it stays text. */
+/** The canonical spelling of an integer. "099" is not canonical, so it stays text. It may be a customer number. */
 const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
 
-/** Converts arguments to their declared types. Many models write numbers as text, and customer numbers as numbers. */
+/** Converts arguments to their declared types. Many models write numbers as text, or customer numbers as numbers. */
 function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: WireSchema) {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
@@ -137,9 +137,9 @@ const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
 const MASKED = '[masked]';
 
 /**
- * Masks personal data of customers in an answer and adds `personal_data: 'masked'`. A customer is an object
- * with a customer number, or the value of `customer`, which may lack the number. Fields named `domain`, and
- * domains in names, are masked too. Other numbers and statuses stay, so that the answer is still useful.
+ * Masks personal data of customers in an answer and adds `personal_data: 'masked'`. A customer is an object with a
+ * customer number, or the value of a field `customer`, which may lack the number. Fields named `domain`, and domains
+ * inside names, are masked too. Numbers and statuses stay, so that the answer is still useful.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -179,7 +179,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
     const hint = known.length > 0 ? `It takes ${known.join(', ')}.` : 'It takes none.';
     return `Unknown argument ${issue.keys.map(show).join(', ')}. ${hint}`;
   }
-  // For an element of a list, the path also contains its index.
+  // For an element of a list, the path also contains the element's index.
   const [argument] = issue.path;
   if (argument === undefined) return issue.message;
   const name = String(argument);
@@ -218,7 +218,9 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/** Maximum value above which an argument's limit is left out of its schema, because models do not come near it. */
+/**
+ * The largest limit of an argument that its schema states. Larger limits are omitted, because models do not reach them.
+ */
 const MOST_SHOWN = 1000;
 
 /** Leaves a row's columns out of the output schema, to keep tools/list short. List tools name them in `fields`. */
@@ -230,13 +232,14 @@ function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'outp
     delete schema.required;
     delete schema.additionalProperties;
     delete schema.propertyNames;
-    // The words of an enum are in the input schema, where a model chooses one. The tool's description explains fields.
+    // The values of an enum are in the input schema, where a model chooses from them. The tool's description explains
+    // fields.
     delete schema.enum;
     delete schema.description;
     if (schema.isLean) delete schema.properties;
     delete schema.isLean;
   }
-  // A model does not come near these limits. An argument beyond one is refused with a sentence.
+  // A model does not reach these limits. If an argument exceeds one, the error message explains it.
   for (const limit of ['minLength', 'maxLength', 'minItems', 'maxItems'] as const) delete schema[limit];
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if ((schema.maximum ?? 0) > MOST_SHOWN) delete schema.maximum;
@@ -263,7 +266,7 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   /** Returns the counts and sums of `summarize` per customer, the largest first. */
   summarizeByCustomer(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
   customerRow: z.ZodObject;
-  /** Derives more fields of the answer from the rows of a summary. */
+  /** Derives additional fields of the answer from the rows of a summary. */
   derive?: { shape: z.ZodRawShape; from(summary: Row[]): Row };
   /** Column names for the example in the description of the argument `fields`. */
   example: string[];
@@ -362,8 +365,8 @@ function countBy(rows: Row[], name: string): Record<string, number> {
 }
 
 /**
- * Runs a list's query. If it finds nothing for a customer, checks the customer: the id of a merged customer stands for
- * the customer that it was merged into.
+ * Runs a list's query. If it finds nothing for a customer, checks the customer. The id of a merged customer is replaced
+ * by the id of the customer that it was merged into.
  *
  * @throws AppError not_found if the customer does not exist
  */

@@ -38,7 +38,7 @@ export function preflight(): Response {
     status: 204,
     headers: {
       ...ALLOW,
-      // GET and DELETE are refused, but a page can read the refusal only if it is allowed to send them.
+      // GET and DELETE are refused. They are listed here, because otherwise a page could not read the refusal.
       'Access-Control-Allow-Methods': 'POST, GET, DELETE',
       'Access-Control-Allow-Headers': MCP_HEADERS,
       'Access-Control-Max-Age': '86400',
@@ -60,7 +60,7 @@ export function checkOrigin(request: HttpRequest, env: OriginSettings): Response
   return rpcError(403, RPC.refused, 'This origin is not allowed. Add it to MCP_ALLOWED_ORIGINS.');
 }
 
-/** Returns the headers that let an allowed page read the response, errors included. */
+/** Returns the headers that let a page of an allowed origin read the response, including errors. */
 export function corsHeaders(request: HttpRequest, env: OriginSettings): Record<string, string> {
   const origin = request.headers.get('origin');
   if (origin === null || !isAllowed(origin, env)) return { Vary: 'Origin' };
@@ -79,12 +79,12 @@ function isAllowed(origin: string, env: OriginSettings): boolean {
 
 const MINUTE_MS = 60_000;
 
-/** The rate limit for all users of an app together, as a multiple of one user's rate limit. */
+/** The rate limit of an app with all its users, as a multiple of the rate limit of one user. */
 const OF_CLIENT = 5;
 
 const counted = perProcess('mcp-rate', () => ({ minute: 0, requests: new Map<string, number>() }));
 
-/** Counts a request in this process. @returns 429 if the caller, or its app with all users, exceeds the rate limit */
+/** Counts a request in this process. @returns 429 if the caller, or its app with all users, exceeds its rate limit */
 export function checkRate({ env, now }: Pick<Runtime, 'env' | 'now'>, caller: Caller): Response | null {
   const most = env.mcpRequestsPerMinute;
   if (most === 0) return null;
@@ -131,7 +131,7 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
     return await readBody(request);
   } catch (error) {
     if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
-    // This usually happens because the client disconnected.
+    // This happens mostly because the client disconnected.
     return rpcError(400, RPC.parseError, 'The body could not be read.');
   }
 }
@@ -236,7 +236,7 @@ export function checkParams(message: unknown): Response | null {
   return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
 }
 
-/** Whether a method was removed from the protocol. `initialize` does not exist from 2026-07-28 on. */
+/** Returns whether a method was removed from the protocol: `initialize` in the revisions since 2026-07-28. */
 function isRemoved(method: string, message: unknown): boolean {
   return method === 'initialize' && isStateless(message);
 }
@@ -246,7 +246,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, for a new authorization */
+/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, to request all of them */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

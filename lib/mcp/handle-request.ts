@@ -88,7 +88,7 @@ async function answer(runtime: Runtime, request: HttpRequest): Promise<Response>
   }
 }
 
-/** Copies the request for mcp-handler, with both media types accepted, and with the caller instead of the token. */
+/** Builds the request for mcp-handler. It accepts both media types, and contains the caller instead of the token. */
 function toProtocolRequest(request: HttpRequest, caller: Caller, { message, bytes }: Message): Request {
   const headers = new Headers([...request.headers]);
   headers.set('Content-Type', 'application/json');
@@ -112,9 +112,9 @@ const promptsMessage = z.looseObject({
 });
 
 /**
- * Responds with an empty list to a request for prompts, which this server does not have. Some clients ask for them
- * although `initialize` does not announce them, and treat an error as a broken server. From 2026-07-28 on, a server
- * must not respond to methods that it does not announce.
+ * Responds with an empty list to a request for prompts, which this server does not have. Some clients request them
+ * although `initialize` does not announce them, and consider the server broken if they get an error. From 2026-07-28
+ * on, a server must not respond to methods that it does not announce.
  *
  * @returns null for any other message
  */
@@ -135,10 +135,10 @@ const callMessage = z.strictObject({
 });
 
 /**
- * Responds to a well-formed tools/call of a session revision, which is the most frequent request, without mcp-handler.
- * Its server object and event stream would cost more than the query.
+ * Responds to a well-formed tools/call of a session revision without mcp-handler. This is the most frequent request,
+ * and mcp-handler's server object and event stream would cost more than the query.
  *
- * @returns null for any other request, which mcp-handler answers
+ * @returns null for any other request; mcp-handler responds to it
  */
 async function answerCall(
   runtime: Runtime,
@@ -157,7 +157,7 @@ async function answerCall(
   }
 }
 
-/** Whether a message uses a session revision, which starts with `initialize`. */
+/** Returns whether a message uses a session revision, which starts with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
@@ -197,7 +197,7 @@ const serveProtocol = (publicUrl: string) =>
         'resources/templates/list': CACHE,
         'resources/read': CACHE,
       },
-      // The lists never change, so a stream of changes would only hold a connection open.
+      // The lists never change. A stream of changes would keep a connection open without a benefit.
       maxSubscriptions: 0,
       // Only elicitation (forms for the user) needs a validator, and this server does not use it.
       jsonSchemaValidator: {

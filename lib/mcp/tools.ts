@@ -84,7 +84,7 @@ export const findCustomerTool = defineTool({
       const similar = found.count === 0 ? await findSimilar(db, query) : [];
       return similar.length > 0 ? { ...found, similar } : found;
     }
-    // A caller could discover masked fields by searching for longer and longer parts of them.
+    // With a search in masked fields, a caller could find out their values letter by letter.
     const found = await findCustomersByNumber(db, query);
     if (found.count === 0) throw new AppError('not_found', ONLY_NUMBERS);
     return found;
@@ -113,7 +113,7 @@ const output = z.object({
   /** Number of active services. */
   services_total: z.int(),
   services_by_status: z.record(z.string(), z.int()),
-  /** The number of a merged customer, if the request named it by its number or id. */
+  /** The number of the merged customer that the request named. Absent if it named the remaining customer. */
   merged_from: z.string().optional(),
   /** The first `MAX_PER_PAGE` active services. */
   services: z.array(lean(serviceRow.omit({ customer: true }))),
@@ -148,7 +148,7 @@ const isOf = (key: Key, customer: CustomerRow) =>
     ? key.id === customer.id
     : key.customer_number.toLowerCase() === customer.customer_number.toLowerCase();
 
-/** Finds a customer whose number is written a little differently. @throws AppError not_found with similar customers */
+/** Finds a customer whose number is written slightly differently. @throws AppError not_found with similar customers */
 async function getLooseCustomer(db: Database, key: Key, masked: boolean): Promise<CustomerRow> {
   if ('id' in key) throw new AppError('not_found', unknownCustomer(`id ${key.id}`));
   const fitting = await findByLooseNumber(db, key.customer_number);
@@ -200,7 +200,7 @@ function withoutCustomer<Row extends { customer: unknown }>({ customer: _, ...ro
   return row;
 }
 
-/** Drops the last services and sales documents until the answer fits the limit. Their totals still count all. */
+/** Drops the last services and sales documents until the answer fits the limit. Their totals still include them. */
 function withinLimit<Answer extends { services: unknown[]; open_sales_documents?: unknown[] }>(
   answer: Answer,
 ): Answer {

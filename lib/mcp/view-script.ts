@@ -1,9 +1,10 @@
 /**
- * The script of the view. It speaks JSON-RPC with the host over postMessage and draws the answer of a tool.
+ * The script of the view. It exchanges JSON-RPC with the host over postMessage and draws the answer of a tool.
  * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
  *
- * It is text, not a function, because a bundler may add calls of its own helpers to a function's source, and the page
- * does not have them. Its texts reach the page as text nodes only, because names in an answer are customers' data.
+ * It is text and not a function, because a bundler may insert calls of its own helpers into a function, and the page
+ * does not contain these helpers. The script inserts texts only as text nodes, because names in an answer are
+ * customers' data.
  */
 export const VIEW_SCRIPT = String.raw`const host = window.parent;
 const root = document.documentElement;

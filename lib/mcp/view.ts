@@ -3,7 +3,7 @@ import { VIEW_SCRIPT } from './view-script';
 
 /**
  * The app that shows the answers of two tools in hosts that support MCP Apps: a customer as a card, invoices as a
- * table. One page draws both, so that a host reads only one resource. The page detects the kind of answer by its
+ * table. A single page draws both, so that a host reads only one resource. The page detects the kind of answer by its
  * fields. The URI is short, because tools/list repeats it.
  */
 export const VIEW_URI = 'ui://w5t/view';

@@ -50,7 +50,7 @@ export function closeMetrics(): void {
   held.opened = undefined;
 }
 
-/** Measures a queue at each scrape. */
+/** Registers a queue, which is measured at each scrape. */
 export function watchQueue(name: string, queue: Queue): void {
   held.queues.set(name, queue);
 }
@@ -83,7 +83,7 @@ export function countAlert(channel: string, outcome: 'delivered' | 'failed'): vo
 
 const DATABASE_MS = 3000;
 
-/** Returns all metrics as Prometheus text. If the database does not answer in time, its own metrics are left out. */
+/** Returns all metrics as Prometheus text. If the database does not answer in time, its metrics are missing. */
 export async function printMetrics({
   db,
   log,
@@ -113,8 +113,8 @@ async function measureInTime(db: Database, log: Logger, now: Date): Promise<Meas
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 /**
- * Buckets up to a day, because Stripe retries a delivery for days, and the daily reconciliation retries the failed
- * events.
+ * Buckets of the processing delay in seconds, up to a day. Stripe retries a delivery for days, and the daily
+ * reconciliation retries failed events.
  */
 const LAG_SECONDS = [1, 2, 5, 10, 30, 60, 300, 3600, 21_600, 86_400];
 /** Metrics of prom-client whose names break Prometheus's naming rules: a gauge must not end in `_total`. */
@@ -124,7 +124,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-/** Creates the metrics. Loads prom-client only now, because most processes do not need it. */
+/** Creates the metrics. Loads prom-client here, because most processes do not need it. */
 async function createMetrics(nameRoute: (path: string) => string): Promise<Metrics> {
   const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = (await import('prom-client'))
     .default;
@@ -208,7 +208,7 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
     print: () => register.metrics(),
     close: () => void unsubscribe(HANDLED_EVENTS, countEvent),
     setDatabase(measured) {
-      // Remove the old series, because a value of an earlier scrape would look current.
+      // Remove the old series, because values of an earlier scrape would look current.
       for (const one of Object.values(single)) one.remove();
       for (const one of [connections, backlog, queues]) one.reset();
       for (const [name, { counts }] of held.queues) setQueue(name, counts);

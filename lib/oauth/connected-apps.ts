@@ -66,7 +66,7 @@ export async function listConnectedApps(db: Database, userId: string | null) {
   }));
 }
 
-/** Whether a consent hides personal data, by its column or by the old scope for this (`OLD_MASK`). */
+/** Returns whether a consent hides personal data, either by its column or by the former scope `OLD_MASK`. */
 function hidesPersonalData(): SQL<boolean> {
   return sql<boolean>`(${oauthConsents.hidesPersonalData} or ${OLD_MASK} = any (${oauthConsents.scopes}))`;
 }
@@ -93,7 +93,9 @@ export async function disconnectApp(
   });
 }
 
-/** Completes a consent that the provider has written, and protects its client from deletion as unused. */
+/**
+ * Completes a consent that the provider has written. Also marks its client as used, so that the client is not deleted.
+ */
 export async function recordConsent(
   db: Database,
   { clientId, referenceId, actor, scopes, hidesPersonalData, now }: NewConsent,
@@ -156,14 +158,16 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
   await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
 }
 
-/** Ends the grant of a refresh token: deletes its consent, codes and tokens. An older grant loses only its tokens. */
+/**
+ * Ends the grant of a refresh token: deletes its consent, codes and tokens. Of an older grant, deletes only the tokens.
+ */
 export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;
   if (referenceId !== null) {
     await tx.delete(oauthConsents).where(eq(oauthConsents.referenceId, referenceId));
     return endGrant(tx, refreshToken);
   }
-  // Older grants share a consent, which therefore stays. The tokens of one such grant come from the same code.
+  // Older grants share a consent, so do not delete it. The tokens of one older grant have the same authorization code.
   for (const table of TOKENS) {
     if (code !== null) await tx.delete(table).where(eq(table.authorizationCodeId, code));
   }
@@ -171,7 +175,7 @@ export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Prom
 }
 
 /**
- * Ends new tokens if their consent has been removed. A simultaneous `disconnectApp` could not delete them,
+ * Deletes new tokens if their consent has been removed. A `disconnectApp` at the same time could not delete them,
  * because they were not written yet.
  *
  * @returns true if the tokens are no longer valid

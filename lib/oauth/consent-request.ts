@@ -43,9 +43,7 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
 /** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/**
- * Lifetime of the claim on a consent, in milliseconds. It exceeds the time in which the provider accepts the consent.
- */
+/** Lifetime of the claim on a consent, in milliseconds. It is longer than the provider accepts the consent. */
 const KEPT_MS = 1_200_000;
 
 /**
@@ -78,9 +76,9 @@ const MAX_STATE = 2000;
 const CODE = /^[a-z_]{1,60}$/;
 
 /**
- * Whether the browser may be redirected to a client with an error before the person has clicked. This is allowed for
- * programs on the person's machine and for sites that an admin has added. Anyone can register other sites,
- * and could misuse this service as an open redirector.
+ * Returns whether the browser may be redirected to a client with an error before the person has clicked. This is
+ * allowed for programs on the person's machine and for sites that an admin has added. Anyone can register other sites,
+ * and could use such a redirect to misuse this service as an open redirector.
  * https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2
  */
 export async function mayGoBack(db: Database, clientId: string, to: URL): Promise<boolean> {
@@ -94,7 +92,7 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
  *
  * @param query the query of the error page. Anyone can write it, so the link leads only to a registered https redirect
  *   URI.
- * @returns null if the query does not contain a valid error and such a URI
+ * @returns null if the query contains no valid error or no such URI
  */
 export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, query: URLSearchParams) {
   const error = query.get('error') ?? '';

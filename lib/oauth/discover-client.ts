@@ -24,7 +24,7 @@ const MAX_ID_LENGTH = 300;
 type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
-/** Whether a client id can be the URL of a document: https with a path, in its normalized spelling. */
+/** Returns whether a client id can be the URL of a document. It must have https, a path, and a normalized spelling. */
 function isDocumentId(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > MAX_ID_LENGTH) return false;
   if (!URL.canParse(clientId)) return false;
@@ -33,13 +33,16 @@ function isDocumentId(clientId: string): boolean {
   return isPlain && url.pathname !== '/' && url.href === clientId;
 }
 
-/** Finds clients whose id is a URL: https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/ */
+/**
+ * Finds clients whose id is the URL of their metadata document:
+ * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
+ */
 export function clientDiscovery(world: World): ClientDiscovery {
   return {
     id: DOCUMENT_CLIENT,
     matches: isDocumentId,
     resolve: async (ctx, clientId, existing) => {
-      // Only an authorization reads the document again. All other requests use the client as it is stored.
+      // Read the document again only for an authorization. All other requests use the stored client.
       const isNew = ctx.path === '/oauth2/authorize';
       const age = world.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
       if (existing && (!isNew || age < FRESH_MS)) return existing;
@@ -104,7 +107,7 @@ async function storeClient(
 const MAX_DOCUMENT_BYTES = 65_536;
 const DOCUMENT_MS = 5000;
 
-/** IPv4 networks outside the public internet, from IANA's special-purpose registry, and multicast and 6to4 networks. */
+/** IPv4 networks that are not public according to IANA's special-purpose registry, and multicast and 6to4 networks. */
 const CLOSED = toNetworks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
@@ -112,10 +115,10 @@ const CLOSED = toNetworks([
 ]);
 /** The IPv6 network that contains all public addresses. */
 const GLOBAL6 = toNetworks(['2000::/3']);
-/** Parts of GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnel addresses. */
+/** Networks within GLOBAL6 that are not public or may lead elsewhere: special-purpose, documentation and tunnels. */
 const CLOSED6 = toNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
 
-/** Whether an IP address belongs to the public internet. */
+/** Returns whether an IP address belongs to the public internet. */
 export function isPublicAddress(text: string): boolean {
   const address = normalAddress(text);
   if (address === null) return false;
@@ -129,9 +132,9 @@ const resolveAll: Resolve = (host, done) =>
   dnsLookup(host, { all: true }, (error, found) => done(error, found ?? []));
 
 /**
- * Makes a DNS lookup that returns only public IP addresses. The connection uses exactly the returned IP addresses, so a
- * name cannot resolve differently between the check and the connection. The lookup fails if one IP address is not
- * public.
+ * Creates a DNS lookup that returns only public IP addresses, and fails if one of a name's IP addresses is not public.
+ * The connection uses the returned IP addresses, so a name cannot resolve differently between the check and the
+ * connection.
  */
 export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, done) =>
@@ -154,8 +157,8 @@ interface Settings {
 }
 
 /**
- * Reads JSON from an https URL on the public internet. It follows no redirects, and the limits are 64 KB and 5 seconds
- * in total.
+ * Reads JSON from an https URL on the public internet. It does not follow redirects. The limits are 64 KB, and 5
+ * seconds in total.
  *
  * @throws Error that describes the problem, without the received data
  */

@@ -16,12 +16,12 @@ import {
 import type { Runtime } from '../runtime';
 import { OFFLINE, toProviderScopes } from './metadata';
 
-// An app with a metadata document is the same client on every device. So each authorization creates its own grant: a
-// consent, and codes and tokens with the consent's reference.
+// An app with a metadata document has the same client id on every device. Therefore each authorization creates its own
+// grant, which consists of a consent, codes and tokens that share a reference.
 
 const storage = () => perProcess('oauth-grant', () => new AsyncLocalStorage<string>());
 
-/** Runs work in which the provider writes the consent and the code of a new grant. */
+/** Runs work in which the provider writes the consent and the code of a new grant with this reference. */
 export function withGrant<Value>(reference: string, work: () => Promise<Value>): Promise<Value> {
   return storage().run(reference, work);
 }
@@ -32,15 +32,15 @@ export function currentGrant(): string | undefined {
 }
 
 /**
- * Grace period of a used refresh token, in seconds. Until it ends, using the token again returns the same new tokens.
- * Programs of one person share their tokens on disk and refresh them up to five minutes early. The period is twice
- * that.
+ * Grace period of a used refresh token, in seconds. If the token is used again within it, the same new tokens are
+ * returned. Programs of one person may share their tokens on disk, and refresh them up to five minutes early. The
+ * period is twice as long.
  */
 const GRACE_S = 600;
 /**
- * The provider's grace period, in seconds. It is longer than `GRACE_S`, so that the provider never sees a token after
- * its grace period. For such a token, the provider would end all grants that the person gave to the client, on every
- * device.
+ * The provider's grace period, in seconds. It is longer than `GRACE_S`, so that the provider never gets a token whose
+ * grace period is over. For such a token, the provider would end all grants that the person gave to the client, on
+ * every device.
  */
 export const PROVIDER_GRACE_S = GRACE_S + 60;
 const WAIT_MS = 100;
@@ -94,10 +94,10 @@ function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: R
 }
 
 /**
- * Returns the scopes for a refresh, which may ask for fewer scopes than granted. A grant with the old scope
- * for hiding personal data (`OLD_MASK`) keeps that scope.
+ * Returns the scopes for a refresh, which may ask for fewer scopes than were granted. A grant with the former scope for
+ * hiding personal data (`OLD_MASK`) keeps that scope.
  *
- * @returns undefined if all granted scopes stay; null if the request asks for a scope that was not granted
+ * @returns undefined to keep all granted scopes; null if the request asks for a scope that was not granted
  */
 export function refreshScopes(granted: string[], scope: string | null): string | undefined | null {
   if (scope === null || scope.trim() === '') return undefined;
@@ -136,12 +136,13 @@ export async function claimOnce(
 }
 
 const NOTE = 'replayed:';
-/** Lifetime of the note that a code was used again, in milliseconds. It equals the lifetime of a code. */
+/** Lifetime of a note that a code was used again, in milliseconds. It equals the lifetime of a code. */
 const KEPT_MS = 600_000;
 
 /**
- * Notes that a code was used again, and deletes its tokens. The provider also deletes them, but if the first exchange
- * has not written its tokens yet, there is nothing to delete. That exchange then finds the note, see `wasReplayed`.
+ * Notes that a code was used again, and deletes its tokens. The provider deletes them too. But if the first exchange
+ * has not written its tokens yet, there is nothing to delete. In this case the first exchange finds the note, see
+ * `wasReplayed`.
  */
 export async function endReplayed(
   { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
@@ -188,14 +189,14 @@ export function hashOAuthToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Whether a text has the form of an OAuth access token. Static tokens have another form. */
+/** Returns whether a text has the form of an OAuth access token. Static tokens have another form. */
 export function isOAuthToken(token: string): boolean {
   return ACCESS.test(token);
 }
 
 /**
- * Verifies an access token of a connected app with one indexed query. Revoking the token, disconnecting the app and
- * removing the person therefore take effect immediately.
+ * Verifies an access token of a connected app with one indexed query of the database. Revoking the token, disconnecting
+ * the app or removing the person therefore takes effect immediately.
  *
  * @param resource the resource that the token must be issued for
  * @returns null if the token is unknown, expired, revoked or issued for another resource

@@ -6,7 +6,9 @@ type Place = Pick<Env, 'publicUrl'>;
 /** The base path of the provider's endpoints, which is also better-auth's base path. */
 export const ISSUER_PATH = '/api/auth';
 export const CONSENT_PATH = '/oauth/consent';
-/** The page that explains why an authorization failed, if the browser must not be redirected to the client. */
+/**
+ * The page that explains why an authorization failed. It is shown if the browser must not be redirected to the client.
+ */
 export const REFUSED_PATH = '/oauth/refused';
 
 /** Returns the issuer of our tokens (RFC 8414). */
@@ -48,8 +50,8 @@ export function resourceMetadata(env: Settings) {
 }
 
 /**
- * Returns the authorization server's metadata, for RFC 8414 and for OpenID's discovery. The last three fields are
- * required by OpenID; we do not issue ID tokens.
+ * Returns the authorization server's metadata, for RFC 8414 and for OpenID's discovery. OpenID requires the last three
+ * fields, although we do not issue ID tokens.
  *
  * @param path the issuer's path in the document's URL; the document must name the same issuer (RFC 8414, 3.3)
  */
@@ -69,7 +71,7 @@ export function serverMetadata(env: Settings, path: string) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    // Authorization responses name `issuer` (RFC 9207), so only its own document announces that.
+    // Authorization responses contain `issuer` (RFC 9207). Only the document of this issuer may say so.
     ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],
@@ -93,7 +95,9 @@ export const OFFLINE = 'offline_access';
 /** The scopes that the metadata offers to clients. */
 const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
 
-/** The scopes that the provider accepts. It needs OLD_MASK to refresh tokens that still have this scope. */
+/**
+ * The scopes that the provider accepts. OLD_MASK is included, because the provider must refresh tokens that have it.
+ */
 export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
 /** Scopes ignored in a request: the ID token scopes, OLD_MASK, and OFFLINE, which is always added. */
 const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
@@ -104,7 +108,9 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
-/** Maps requested scopes to the provider's. An empty list means all read scopes. The provider refuses unknown ones. */
+/**
+ * Maps requested scopes to the provider's. An empty list becomes all read scopes. The provider refuses unknown scopes.
+ */
 export function toProviderScopes(scope: string | undefined): string[] {
   const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
   const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));

@@ -33,7 +33,7 @@ export const OAUTH_TABLES = {
 
 /**
  * Configures better-auth's OAuth provider, which issues codes and tokens and rotates refresh tokens. Our own routes
- * (lib/http/oauth) normalize requests before the provider sees them. The provider's own registration is off.
+ * (lib/http/oauth) normalize requests before they reach the provider. The provider's own registration is turned off.
  *
  * Tokens are opaque and looked up at every request, so revoking a token takes effect immediately.
  */
@@ -51,7 +51,7 @@ export function oauthPlugins(runtime: Runtime): BetterAuthPlugin[] {
     accessTokenExpiresIn: HOUR_S,
     refreshTokenExpiresIn: REFRESH_S,
     refreshTokenReuseInterval: PROVIDER_GRACE_S,
-    // This is used only for `consentReferenceId`. There is no page between the sign-in and the consent.
+    // Only `consentReferenceId` is used. There is no page between the sign-in and the consent.
     postLogin: { page: '', shouldRedirect: () => false, consentReferenceId: currentGrant },
     storeTokens: { hash: async (token) => hashOAuthToken(token) },
     generateOpaqueAccessToken: async () => newOAuthToken('w5o', runtime.randomBytes),

@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 /** Maximum number of registrations from one IP address within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
- * The factor by which the limits are higher for a private or unknown IP address. A private IP address usually belongs
+ * Factor by which the limits are multiplied for a private or unknown IP address. A private IP address usually belongs
  * to a proxy that TRUSTED_PROXIES does not list, so all clients behind the proxy share the limits.
  */
 const SHARED_FACTOR = 10;
@@ -27,7 +27,7 @@ const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** Maximum number of self-registered clients without a consent, and of metadata documents without a consent. */
+/** Maximum number of unused clients that registered themselves, and of unused clients with a metadata document. */
 const MAX_UNUSED = 2000;
 /**
  * Maximum numbers of unused clients registered from one IP address, from its IPv6 /56 network, and from its /48
@@ -75,7 +75,7 @@ export async function registerClient(
       return { ...parsed, ...made };
     },
     'oauth registration',
-    'oauth registration', // This is the key to lock, because concurrent registrations would not count each other.
+    'oauth registration', // Lock this key. Otherwise concurrent registrations would not count each other.
   );
 }
 
@@ -97,7 +97,10 @@ function slowDown(sentence: string): OAuthProblem {
   return problem('slow_down', `${sentence} Try again in an hour.`);
 }
 
-/** Whether an IP address or its networks have too many unused clients. No network may use up MAX_UNUSED. */
+/**
+ * Returns whether an IP address or its wider networks have too many unused clients. This prevents one network from
+ * using up MAX_UNUSED.
+ */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
   const { registeredFrom } = oauthClients;
@@ -116,8 +119,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Whether another client with a metadata document can be stored. There is a limit, because anyone can name
- * many documents. Documents without a consent are deleted after an hour, and read again when needed.
+ * Returns whether another client with a metadata document can be stored. The number is limited, because anyone can name
+ * many documents. Documents without a consent are deleted after an hour, and read again when they are needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -201,7 +204,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
     const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
     return sql`not exists ${own}`;
   });
-  // An hour is longer than the lifetime of a code. A grant without tokens may still get tokens for its code.
+  // An hour is longer than the lifetime of a code. A newer grant without tokens may still get tokens for its code.
   const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
   await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }
@@ -227,8 +230,8 @@ const metadata = z.object({
   response_types: z.array(z.string()).optional(),
   token_endpoint_auth_method: z.string().optional(),
   /**
-   * Methods that the client supports. This field is not part of the RFC. ChatGPT prefers a key, and announces here that
-   * it also works without one.
+   * Methods that the client supports. This field is not part of the RFC. ChatGPT prefers to authenticate with a key,
+   * and uses this field to announce that it also works without a key.
    */
   token_endpoint_auth_methods_supported: z.array(z.string()).optional().catch(undefined),
 });
@@ -244,10 +247,10 @@ interface OAuthProblem {
 }
 
 /**
- * Checks a client's metadata. Leaves out redirect URIs that are not allowed, because a vendor may list the
- * URIs of all its apps.
+ * Checks a client's metadata. Drops redirect URIs that are not allowed, because a vendor may list the URIs of all its
+ * apps.
  *
- * @returns the metadata as we store it, or an error, such as for metadata without an allowed redirect URI
+ * @returns the metadata to store; or an error, for example if no redirect URI is allowed
  */
 export function parseClientMetadata(
   given: unknown,
@@ -296,7 +299,7 @@ function problem(error: string, error_description: string): OAuthProblem {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const MAX_LENGTH = 500;
 
-/** Whether a redirect URI leads to a program on the person's own machine. */
+/** Returns whether a redirect URI leads to a program on the person's own machine. */
 export function isLoopback(uri: string): boolean {
   const url = new URL(uri);
   return url.protocol === 'http:' && LOOPBACK.test(url.hostname);
@@ -314,7 +317,7 @@ export function redirectProblem(uri: string, schemes: readonly string[]): string
   if (uri.includes('#') || url.username !== '' || url.password !== '') {
     return 'must have neither a fragment nor credentials';
   }
-  // The URI is compared character by character later, so a spelling that browsers normalize is refused.
+  // The URI is later compared character by character. Refuse a spelling that browsers normalize.
   if (/[\s\\\p{Cc}]/u.test(uri)) return 'must have no spaces, backslashes or control characters';
   // A browser reads https:evil.example as https://evil.example, but a person does not.
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must have two slashes before its host';

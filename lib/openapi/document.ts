@@ -33,7 +33,8 @@ An address answers other methods than its own with 405 and \`Allow\`; a body may
 `.trim();
 
 /**
- * Returns the OpenAPI 3.1 description of the HTTP API, made from the schemas that check its requests and responses.
+ * Returns the OpenAPI 3.1 description of the HTTP API. It is generated from the schemas that check requests and
+ * responses.
  *
  * @param publicUrl the server's URL without a trailing slash
  */

@@ -53,7 +53,7 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   );
 }
 
-/** Returns responses with these errors as examples, keyed by HTTP status. They override `errors`. */
+/** Returns responses with these errors as examples, keyed by HTTP status. Spread after `errors`, they override it. */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }
@@ -98,7 +98,7 @@ function header(description: string, format?: string) {
   return { description, required: true, schema: { type: 'string', ...(format && { format }) } };
 }
 
-/** Returns references to headers of every description. */
+/** Returns references to headers that are defined in the description's components. */
 export function headerRefs(names: string[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -20,7 +20,7 @@ export interface Task {
   run_id?: number | undefined;
 }
 
-// The conditions below contain literals instead of parameters, so that PostgreSQL uses its partial indexes.
+// Conditions in this file contain literals and no parameters, so that PostgreSQL uses its partial indexes.
 
 /**
  * Lists everything that needs a person's attention, the most serious first. The list is empty if nothing needs
@@ -46,7 +46,7 @@ export async function listTasks(
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
     links_proposed: proposed,
-    customers_created: created - proposed, // Customers with a proposed link count as `links_proposed`.
+    customers_created: created - proposed, // Customers with a proposed link are counted in `links_proposed`.
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;
@@ -56,7 +56,7 @@ export async function listTasks(
   return [...alerts, ...tasks];
 }
 
-/** The parts of each task's sentence, most serious task first: singular, plural, and the rest. */
+/** The parts of each task's sentence: singular, plural, and the end. The most serious task comes first. */
 const TEXTS = {
   staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
   money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],
@@ -78,7 +78,7 @@ const TEXTS = {
   customers_created: ['customer was', 'customers were', 'created from Stripe; no match found.'],
 } as const;
 
-/** Counts the items of subscriptions that are not cancelled, for which customers pay although no service is linked. */
+/** Counts items that customers pay for but that are not linked to a service. Skips items of cancelled subscriptions. */
 async function countUnlinkedItems(db: Database): Promise<number> {
   const [counted] = await db
     .select({ total: count() })

@@ -17,7 +17,7 @@ export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-/** The current date in the service's time zone, and the name of this zone. */
+/** The current date in the service's time zone, and this time zone. */
 type Today = Record<'today' | 'timeZone', string>;
 
 /**
@@ -54,7 +54,7 @@ export async function getMoneyReceived(
 }
 
 async function readReceivedDays(db: Database, { first, today, timeZone }: Today & { first: string }) {
-  // The grouping set `(currency)` adds a row per currency with the sum of all days and a null date.
+  // The grouping set `(currency)` adds one row per currency, with the sum of all days and a null date.
   const found = await rows<
     Record<'currency' | 'total' | 'returned', string> & { date: string | null; count: number }
   >(
@@ -104,7 +104,7 @@ export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'ov
 /**
  * Counts the disputes and inquiries that are not decided yet, and those to which Stripe expects an answer.
  *
- * @returns also the earliest deadline for such an answer; null if Stripe has not sent one
+ * @returns the counts, and the earliest deadline for an answer; the deadline is null if Stripe has not sent one
  */
 export async function getOpenDisputes(db: Database) {
   const isUnanswered = sql`${disputes.status} in ('needs_response', 'warning_needs_response')`;

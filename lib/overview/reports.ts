@@ -6,11 +6,11 @@ import { currencyDecimals } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { SERVICE_TYPES } from '../services/queries';
 
-/** Numbers of past months that a report can show. */
+/** The numbers of past months that staff can choose for a report. */
 export const REPORT_MONTHS = [12, 24, 60] as const;
 export type ReportMonths = (typeof REPORT_MONTHS)[number];
 
-/** A column of a report: the measures of `sums` and `month_states` that it counts or sums. */
+/** A column of a report, with the measures of `sums` and `month_states` whose amounts or counts it adds up. */
 interface ReportColumn {
   of: 'amount' | 'count';
   measures: string[];
@@ -22,9 +22,9 @@ const TYPES = SERVICE_TYPES.map((type): [string, ReportColumn] => [type, amountO
 const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age_${age}`)]);
 
 /**
- * The reports with their columns. `revenue` sums what the journal of accounting has posted in a month, so it agrees with
- * the accounting export, and the running month is a part of it. The other reports show the ends of past months, and ageing
- * also today.
+ * The reports with their columns. `revenue` adds up what was posted to the journal in a month, so it agrees with the
+ * accounting export. It includes the current month. The other reports show the state at the end of past months. The
+ * ageing report also shows today's state.
  */
 export const REPORTS = {
   revenue: {
@@ -51,7 +51,7 @@ export const REPORTS = {
 
 export type ReportName = keyof typeof REPORTS;
 
-/** A count and a sum, such as the invoices of a month. */
+/** A count and a sum for one month, such as the invoices of that month. */
 export interface Measured {
   month: string;
   measure: string;
@@ -66,20 +66,20 @@ export interface ReportRow {
   /** The first day of the month. */
   month: string;
   currency: string;
-  /** The columns of the report, in major units. Null if the month was not recorded. */
+  /** The values of the report's columns, in major units. Null if no state of the month was recorded. */
   values: Record<string, number | null>;
 }
 
 /** The reports of some months, with the rows of each currency, the oldest month first. */
 export interface Reports {
-  /** All currencies of the reports. The currency of most posted invoices comes first. */
+  /** All currencies of the reports. The currency with the most posted invoices comes first. */
   currencies: string[];
   rowsOf(report: ReportName, currency: string): ReportRow[];
 }
 
 /**
- * Reads the reports of past months and of the current month. The cost does not depend on the number of invoices,
- * because the sums and the states of the months are stored.
+ * Reads the reports of past months and of the current month. Sums and monthly states are stored, so the cost does not
+ * depend on the number of invoices.
  *
  * @param today calendar date in the service's time zone
  */
@@ -105,7 +105,7 @@ export async function readReports(db: Database, today: string, months: ReportMon
   return toReports(measured, { months: all, first: first?.month ?? null });
 }
 
-/** Returns the first days of the running month and of those before it, the oldest first. */
+/** Returns the first days of the current month and of `past` months before it, the oldest first. */
 export function monthsUntil(today: string, past: number): string[] {
   const [year = 0, month = 0] = today.split('-').map(Number);
   return Array.from({ length: past + 1 }, (_, i) =>
@@ -113,7 +113,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** @param given.first the first month that was recorded; its changes are not known */
+/** Builds the reports. @param given.first the first month that was recorded; its changes are not known */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },
@@ -154,7 +154,9 @@ export function toReports(
   };
 }
 
-/** Writes a report with all its currencies as CSV, in chunks. Cells of months that were not recorded are empty. */
+/**
+ * Returns a report with all its currencies as CSV, in chunks. Cells of months whose state was not recorded are empty.
+ */
 export function reportCsv(
   db: Database,
   report: ReportName,

@@ -37,7 +37,7 @@ import {
 } from './schema';
 import { isMoreAtStripe, isOffStripe, namesStripeMoney, refuseCounted, toMoneyTask } from './stripe-payment';
 
-/** The decided change of one payment. A new payment has a temporary, negative id. */
+/** The decided change of one payment. The id of a new payment is negative until the commit assigns one. */
 export interface PaymentDecision {
   before: StoredPayment | null;
   /** The payment afterwards. Null if it is deleted. */
@@ -84,7 +84,7 @@ export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPa
   return [...rows.payments.values()].find((row) => row.payment_reference === reference);
 }
 
-/** The rows that decisions about payments read, overlaid with their changes. Several decisions can share one draft. */
+/** The rows that decisions about payments read, with the changes made so far. Several decisions can share one draft. */
 export class PaymentDraft {
   readonly payments: Table<number, StoredPayment>;
   readonly transfers: Table<number, StoredTransfer>;
@@ -94,8 +94,8 @@ export class PaymentDraft {
   readonly tasks: StaffTask[] = [];
   readonly tombstones: string[] = [];
   /**
-   * References that are ids of Stripe payments. The commit locks them, so that sync does not record the same payments
-   * at the same time.
+   * Payment references that are ids of Stripe payments. The commit locks them, so that sync does not record the same
+   * payments at the same time.
    */
   readonly money = new Set<string>();
   private readonly paid: Map<number, Paid>;
@@ -117,7 +117,7 @@ export class PaymentDraft {
     return this.lastId;
   }
 
-  /** Ids of the invoices whose payments have changed in this draft. */
+  /** Ids of the invoices whose payments this draft has changed. */
   get invoiceIds(): number[] {
     return [...this.seen];
   }
@@ -126,7 +126,7 @@ export class PaymentDraft {
     return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
   }
 
-  /** Adds a payment to its invoice's sums (sign 1) or removes it (-1). The commit compares the invoice's version. */
+  /** Adds a payment to its invoice's sums (sign 1), or subtracts it (-1). The commit compares the invoice's version. */
   count(payment: StoredPayment, sign: 1 | -1): void {
     const { all, offStripe } = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
@@ -142,9 +142,9 @@ export class PaymentDraft {
   }
 
   /**
-   * Takes thousandths from the credit of a transfer for one of its payments. A negative amount goes back to the credit.
+   * Takes thousandths from the credit of a transfer for one of its payments. A negative amount is added to the credit.
    *
-   * @throws AppError conflict if the transfer has less left
+   * @throws AppError conflict if the credit is smaller than the amount
    */
   drawCredit(reference: string, amount: number): void {
     if (amount === 0) return;
@@ -170,8 +170,8 @@ export class PaymentDraft {
   }
 
   /**
-   * Recalculates the status and amounts of the invoices whose payments have changed, except Stripe's invoices. Adds an
-   * audit entry for each changed transfer.
+   * Recalculates the status and amounts of the invoices whose payments this draft has changed, except Stripe's
+   * invoices. Adds an audit entry for each changed transfer.
    */
   settle({ actor, now, timeZone }: Pick<PaymentWriter, 'actor' | 'now' | 'timeZone'>): void {
     for (const [id, changed] of this.transfers.changed) {
@@ -233,11 +233,12 @@ export class PaymentDraft {
 }
 
 /**
- * Decides on a change of a payment, and adds its rows to the draft. The caller then settles the draft once. A refused
- * new payment leaves the draft unchanged.
+ * Decides on a change of a payment, and adds the changed rows to the draft. The caller calls `settle` after the last
+ * decision. A new payment that is refused does not change the draft.
  *
- * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field; conflict
- *   if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed; not_found
+ * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field;
+ *   conflict if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed;
+ *   not_found
  */
 export function decidePayment(
   draft: PaymentDraft,
@@ -297,7 +298,7 @@ export function referenceTaken(): AppError {
   ]);
 }
 
-/** Refuses changes of read-only fields. They may be sent with the values that GET returned. */
+/** Refuses changes of read-only fields. They may be present with the values that GET returned. */
 function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
     (field) => ({ field, message: 'is read-only: leave it out, or send the value that was read' }),
@@ -305,7 +306,7 @@ function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
 
-/** Adds a payment. A share of a transfer takes its amount from the credit of the transfer. */
+/** Adds a payment. If the payment is a share of a transfer, takes its amount from the transfer's credit. */
 export function create(
   draft: PaymentDraft,
   input: PaymentInput & Refunded,
@@ -372,13 +373,13 @@ export function update(
   }
   const values = { ...wanted, currency, amount: wanted.amount.toFixed(3) };
   if (isSame(before, values, changes.cameBack)) return before;
-  // Check only changed values, so that other fields of a payment with a future date can still be changed.
+  // Check these rules only for changed values. Other fields of a payment with a future date can then still be changed.
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
   if (renamed && draft.payments.all().some(isNamed(wanted.payment_reference))) throw referenceTaken();
   if ((moved || renamed) && before.source !== 'stripe') refuseCounted(draft, wanted, before.id);
-  // Sync finds its payment by reference, so without a tombstone it would record a renamed payment a second time.
+  // Sync finds its payment by reference. Without a tombstone, it would record a renamed payment again.
   if (before.source === 'stripe' && renamed) draft.tombstones.push(before.payment_reference);
   const refunded_amount = refundedAfter(draft, before, { ...before, ...values }, changes, writer);
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
@@ -399,7 +400,7 @@ export function update(
 const isNamed = (reference: string) => (row: StoredPayment) => row.payment_reference === reference;
 
 /**
- * Deletes a payment. The amount of a share goes back to the credit of its transfer.
+ * Deletes a payment. The amount of a share is added to the credit of its transfer.
  *
  * @throws AppError conflict if a part of the share was refunded, because then the credit would be too high
  */
@@ -431,7 +432,7 @@ export function remove(draft: PaymentDraft, payment: StoredPayment, writer: Paym
 /** Maximum sum of an invoice's payments, in thousandths. The column `amount_paid` cannot store more. */
 const MAX_PAID = 1000 * (MAX_AMOUNT + 1) - 1;
 
-/** Refuses a payment of an invoice outside Stripe if the sum of its payments would exceed MAX_PAID. */
+/** Refuses a payment of an invoice outside Stripe if the sum of the invoice's payments would exceed MAX_PAID. */
 function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, after: StoredPayment): void {
   const { invoice_id } = after;
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
@@ -440,14 +441,14 @@ function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, afte
   throw invalidField('amount', 'makes the payments of the invoice add up to more than can be stored');
 }
 
-/** Refuses a share that is smaller than its refunds, because refunded money would become credit. */
+/** Refuses a share that is smaller than its refunds. Otherwise money that was already refunded would become credit. */
 function refuseBelowRefunded({ transfer, refunded_amount, currency }: StoredPayment, after: StoredPayment) {
   if (Number(after.amount) >= Number(refunded_amount)) return;
   const text = toAmountText(refunded_amount, currency);
   throw ofTransfer(transfer ?? '', 'amount', `must be at least ${text}, which was refunded`);
 }
 
-/** Adds an audit entry. The commit fills in the times that it writes. */
+/** Adds an audit entry. The commit later fills in its times. */
 function addAudit(
   draft: PaymentDraft,
   { action, before, after }: PaymentDecision & { action: string },
@@ -481,9 +482,9 @@ function refuseFuture(
 }
 
 /**
- * Creates a staff task if a change adds money to a Stripe invoice and Stripe does not count it, or if more is
- * then recorded than is due in Stripe. The payment is still accepted, because received money is always
- * booked. Call this function after all payments of a draft are decided.
+ * Adds a staff task in two cases: a change adds money to a Stripe invoice that Stripe does not count, or more is then
+ * recorded than is due in Stripe. The payment is still accepted, because received money is always booked. Call this
+ * function after all payments of a draft are decided.
  *
  * @returns a warning for the writer if the change adds money and more is then recorded than is due in Stripe
  */

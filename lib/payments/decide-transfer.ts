@@ -47,21 +47,21 @@ export type TransferChange =
   | { kind: 'delete'; seen: Seen }
   | { kind: 'pay_back'; seen: Seen; amount: number; date: string }
   | { kind: 'undo_pay_back'; seen: Seen; position: number }
-  /** The bank took the whole transfer back on a day. */
+  /** The bank has taken back the whole transfer. `date` is the day of the return. */
   | { kind: 'return'; seen: Seen; date: string }
   | { kind: 'undo_return'; seen: Seen }
-  /** Pays an invoice with credit. Uses the sources in the given order. */
+  /** Pays an invoice with credit, from the sources in the given order. */
   | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
 
-/** The decided change. `transfer` is null if it was deleted, or if no single transfer is concerned. */
+/** The decided change. `transfer` is null if it was deleted, or if the change does not concern a single transfer. */
 export interface TransferDecision {
   transfer: StoredTransfer | null;
   payments: PaymentDecision[];
 }
 
-/** Maximum number of payments of a transfer, so that their references stay short. */
+/** Maximum number of payments of a transfer. It keeps their references short. */
 const MAX_SHARES = 99;
-/** Maximum length of a transfer's reference. The references of its payments have up to three characters more. */
+/** Maximum length of a transfer's reference. The references of its payments may be three characters longer. */
 const MAX_REFERENCE = 252;
 
 /** Returns all references that the payments of a transfer can have: REF, REF/2, REF/3, … */
@@ -208,8 +208,8 @@ function checkValues(
 }
 
 /**
- * Pays an invoice from the credit of a transfer. If the invoice already has a payment of this transfer without refunds,
- * the function increases its amount.
+ * Pays an invoice from the credit of a transfer. If the transfer already has a payment of this invoice without refunds,
+ * that payment's amount is increased.
  */
 function allocate(
   draft: PaymentDraft,
@@ -238,7 +238,9 @@ function allocate(
 const isShareOf = (row: StoredPayment, reference: string, invoiceId: number) =>
   row.transfer === reference && row.invoice_id === invoiceId && Number(row.refunded_amount) === 0;
 
-/** Returns the first free reference for a payment of a transfer. A reference that this draft frees is not free yet. */
+/**
+ * Returns the first free reference for a payment of a transfer. A reference that this draft frees cannot be used yet.
+ */
 function freeName(draft: PaymentDraft, reference: string): string {
   const rows = [...draft.snapshot.rows.payments.values(), ...draft.payments.all()];
   const others = draft.transfers.all().filter((one) => one.reference !== reference);
@@ -296,14 +298,17 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
   return Math.min(leftOf(payment), overpaidBy(draft, invoice));
 }
 
-/** Returns whether a part of a payment can become credit: Stripe did not report it, and its reference can be numbered. */
+/**
+ * Returns whether a part of a payment can become credit. Stripe must not have reported the payment, and its reference
+ * must be short enough for a number.
+ */
 const isReleasable = ({ source, payment_reference }: StoredPayment) =>
   source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
 
 /**
  * Returns by how many thousandths the recorded payments of one of our own invoices exceed its claim. Credit notes
- * reduce the claim. An amount that was imported as paid without payments does not count, because there is no payment to
- * reduce.
+ * reduce the claim. An amount that was imported as paid without payments does not count, because it belongs to no
+ * payment that could be reduced.
  */
 function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   if (invoice.stripe_invoice_id !== null || invoice.status !== 'paid') return 0;
@@ -311,7 +316,7 @@ function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   return Math.max(0, draft.paidOf(invoice.id).all - claimed);
 }
 
-/** Moves a part of a payment to the credit of its transfer. A payment without a transfer first gets a new transfer. */
+/** Moves a part of a payment to the credit of its transfer. If the payment has no transfer, first creates one. */
 function release(draft: PaymentDraft, id: number, part: number, writer: PaymentWriter): PaymentDecision {
   const before = draft.payments.get(id);
   if (!before) throw new Error('the payment was not read');
@@ -368,7 +373,7 @@ function correct(
 const sharesOf = (draft: PaymentDraft, { reference }: StoredTransfer) =>
   draft.payments.all().filter(({ transfer }) => transfer === reference);
 
-/** Deletes a transfer with its payments, their refunds that were recorded here, and its paid back credit. */
+/** Deletes a transfer with its payments, their refunds that were recorded here, and its credit that was paid back. */
 function deleteWhole(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const shares = sharesOf(draft, transfer);
   for (const share of shares) remove(draft, share, writer);
@@ -414,13 +419,13 @@ function undoPayBack(draft: PaymentDraft, transfer: StoredTransfer, position: nu
   return { transfer: draft.transfers.put({ ...transfer, credit, paid_back }), payments: [] };
 }
 
-/** The reason of refunds that are returns by the bank. */
+/** The reason of a refund that records a return by the bank. */
 export const BANK_RETURN = 'returned_by_bank';
 
 /**
- * Marks all payments of a transfer as refunded and its credit as paid back, so that its invoices are owed again.
+ * Marks all payments of a transfer as refunded and its credit as paid back, so that its invoices become due again.
  *
- * @throws AppError conflict if a part came back before, because the bank returns whole amounts
+ * @throws AppError conflict if a part was returned before, because the bank returns only whole transfers
  */
 function returnWhole(
   draft: PaymentDraft,
@@ -443,7 +448,9 @@ function returnWhole(
   return { transfer: draft.transfers.put({ ...transfer, credit: '0.000', paid_back: returned }), payments };
 }
 
-/** Completes the refunded payments of a transfer again, and makes the returned part of its credit credit again. */
+/**
+ * Undoes a return: the refunded payments are completed again, and the returned part of the credit is available again.
+ */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)
     .filter(({ status }) => status === 'refunded')

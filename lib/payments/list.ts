@@ -36,7 +36,7 @@ const filters = {
   status: {
     schema: oneOf(PAYMENT_STATES),
     means(state: (typeof PAYMENT_STATES)[number], db: Database) {
-      // This must match the condition of the partial index.
+      // This condition must be the same as in the partial index.
       const isPart = sql`${p.refunded_amount} > 0 and ${p.refunded_amount} < ${p.amount}`;
       if (state === 'refunded_in_part') return { where: isPart, few: true };
       if (state !== 'disputed') return { where: eq(p.status, state) };
@@ -57,14 +57,14 @@ export const paymentList = defineList({
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
-  // No index sorts the payments of a date range by reference. Unless only few payments match, the query could scan all
-  // of them.
+  // No index sorts the payments of a date range by reference. Unless few payments match, the query could scan all of
+  // them.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
   page: readPage,
   columns: [
     ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),
-    // Newer columns come last, so that the older ones keep their positions for programs that read the file.
+    // Newer columns come last. This way, older columns keep their positions for programs that read the file.
     ...['disputed', 'invoice_number', 'customer_number', 'customer_name', 'transfer'],
   ],
   toRecord: ({ customer, ...payment }) => ({
@@ -80,14 +80,14 @@ export async function listLatestPayments(db: Database, limit: number): Promise<N
   return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;
 }
 
-/** For each order, its column and the format of the column's value in a cursor. */
+/** For each order, its column and the schema of the column's value in a cursor. */
 const ORDERS = {
   date: ['payment_date', calendarDate],
   amount: ['amount', z.string().regex(/^\d{1,12}(\.\d{1,3})?$/)],
   reference: ['payment_reference', textLine(255)],
 } as const;
 
-/** Reads a page. A cursor is `id.value` of a payment, so that it works even after that payment was deleted. */
+/** Reads a page. A cursor is `id.value` of a payment, so it still works after that payment was deleted. */
 function readPage(
   db: Database,
   { where, few, by, descends }: Selection<keyof typeof ORDERS>,
@@ -200,7 +200,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .select(snippetColumns)
     .from(customers)
     .where(eq(customers.id, payment.customer_id));
-  // Because of the foreign keys, a missing row means that the payment was deleted between two reads.
+  // The foreign keys guarantee these rows. If one is missing, the payment was deleted between two reads.
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
   return {
     customer: toCustomerSnippet(customer),
@@ -217,7 +217,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
 
 export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
 
-/** Maximum number of invoices that a search returns, so that a person can read the list. */
+/** Maximum number of invoices that a search returns, which keeps the list readable. */
 const MAX_FOUND = 20;
 /** Condition for unpaid invoices, with the same literals as in their partial indexes. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;

@@ -60,7 +60,7 @@ const DECIDED = new Set<MoneyBackRow['status']>(DECIDED_DISPUTES);
 
 type Table = typeof refunds | typeof disputes;
 
-/** Selects refunds and disputes, by a condition on their table and their payments. */
+/** Function that returns a condition for the rows of `refunds` or `disputes`, and for their payments. */
 export type Which = (table: Table, kind: MoneyBackRow['kind']) => SQL | undefined;
 
 export const ofPayment =
@@ -127,7 +127,7 @@ function toCommon(row: Stored, stripe_id: string | null): Common {
   };
 }
 
-/** Sorts the latest first. At equal times, refunds come before disputes, and greater ids before smaller. */
+/** Sorts the latest first. Of equal times, refunds come before disputes, and greater ids before smaller ids. */
 function latestFirst(a: MoneyBackRow, b: MoneyBackRow): number {
   const later = b.issued_at.getTime() - a.issued_at.getTime();
   return later || b.kind.localeCompare(a.kind) || b.id - a.id;
@@ -138,9 +138,9 @@ export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 
 /**
- * Query for all money returned to customers, by the same rule as `cameBack`: one row for each succeeded
- * refund and each lost dispute. `at` is the time when the refund was issued or the bank withdrew the disputed
- * amount. Without a withdrawal, `at` is the time when the dispute was opened.
+ * Query for all money that was returned to customers, by the same rule as `cameBack`. It has one row for each succeeded
+ * refund and each lost dispute. `at` is the time when the refund was issued, or when the bank withdrew the disputed
+ * amount. If it was not withdrawn, `at` is the time when the dispute was opened.
  *
  * Columns: payment_id, currency, amount, at.
  */
@@ -154,11 +154,11 @@ export const COUNTED_BACK: SQL = sql`
     and ${disputes.funds_withdrawn_at} is not null and ${disputes.funds_returned_at} is null)`;
 
 /**
- * Returns a query for the money returned since a time. Money beyond the paid amount does not count. To know
- * how much of it is left, the query also reads all earlier refunds and disputes of the same payments.
+ * Returns a query for the money returned since a time. Money beyond the paid amount does not count. To calculate how
+ * much of that amount is left, the query also reads all earlier refunds and disputes of the same payments.
  *
- * Columns: payment_id, currency, at, and `back`, the amount that counts. Includes only completed and
- * refunded payments, and only money in the payment's own currency.
+ * Columns: payment_id, currency, at, and `back`, the amount that counts. Includes only completed and refunded payments,
+ * and only money in the payment's own currency.
  */
 export function cameBackSince(since: Date): SQL {
   return sql`
@@ -184,19 +184,19 @@ function paymentsSince(since: Date): SQL {
     where ${disputes.issued_at} >= ${at} or ${disputes.funds_withdrawn_at} >= ${at}`;
 }
 
-/** Number of past days whose refunds and disputes are checked for questions to staff. */
+/** Number of past days whose refunds and disputes are checked for the problems in `QUESTIONS`. */
 export const QUESTION_DAYS = 35;
 
-/** Questions that refunds and disputes can raise for staff, the most serious first. */
+/** Problems with refunds and disputes that staff must clarify, the most serious first. */
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** Selects the refunds and disputes of the last 35 days that raise a question. */
+/** Selects the refunds and disputes of the last 35 days that have this problem. */
 export function raising(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);
-    // A failed or cancelled refund moved no money.
+    // A failed or cancelled refund has not moved money.
     const isMoney = kind === 'refund' ? notInArray(refunds.status, ['failed', 'cancelled']) : undefined;
     if (question === 'unmatched') return and(isNull(table.payment_id), isLate, isMoney);
     if (question === 'other_currency') return and(ne(table.currency, payments.currency), isLate, isMoney);
@@ -204,7 +204,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/** Returns a query for payments with more money returned than paid, at least part of it since this time. */
+/** Returns a query for payments with more money returned than paid, and with a refund or dispute since this instant. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p
@@ -214,7 +214,7 @@ function paidBackTooMuch(since: Date): SQL {
     having sum(c.amount) > p.amount`;
 }
 
-/** Counts the refunds and disputes that raise a question. For `excess`, counts payments. */
+/** Counts the refunds and disputes that have a problem. For `excess`, counts the payments. */
 export async function countRaising(db: Database, question: Question, now: Date): Promise<number> {
   if (question === 'excess') {
     const [found] = await rows<{ total: number }>(
@@ -250,10 +250,10 @@ interface RefundDraft {
 }
 
 /**
- * Adapts the refunds recorded here to a payment's new values, and returns the refunded amount. If the payment becomes
- * refunded, the rest is recorded as a refund. If it is no longer refunded, refunds recorded here are cancelled. If no
- * new status is given, a refunded payment with a refund recorded here stays refunded. Amount and status of Stripe's
- * refunds never change.
+ * Adjusts the refunds recorded here to a payment's new values, and returns the refunded amount. If the payment becomes
+ * refunded, the amount that is left is recorded as a refund. If it is no longer refunded, the refunds recorded here are
+ * cancelled. If no new status is given, a refunded payment with a refund recorded here stays refunded. Amount and
+ * status of Stripe's refunds never change.
  *
  * @throws AppError validation_failed if the given refunded amount is less than the amount already returned
  */
@@ -284,7 +284,7 @@ export function refundedAfter(
 function withdrawRefunds(draft: RefundDraft, paymentId: number): void {
   for (const refund of draft.moneyBackOf(paymentId).refunds) {
     if (refund.stripe_refund_id === null) draft.refunds.put({ ...refund, status: 'cancelled' });
-    // With the source `stripe`, a pending refund counts only after it has succeeded.
+    // As a refund of the source `stripe`, a pending refund counts only after it has succeeded.
     else if (refund.status === 'pending') draft.refunds.put({ ...refund, source: 'stripe' });
   }
 }
@@ -338,8 +338,8 @@ interface MoneyBack {
 }
 
 /**
- * Sums the money returned for a payment in its currency: succeeded refunds and lost disputes.
- * `isPaidBack` and `isLost` decide which of them count.
+ * Sums the money returned for a payment in its currency. `isPaidBack` and `isLost` decide which refunds and disputes
+ * count.
  *
  * @returns in major units: `refunded`, at most the payment's amount, and `excess`, the amount beyond it
  */
@@ -356,7 +356,7 @@ function isPaidBack({ status, source }: RefundFacts): boolean {
   return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
 }
 
-/** A prevented dispute also counts as lost if the customer kept the money. */
+/** A prevented dispute also counts as lost if its amount was withdrawn and not returned to us. */
 function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts): boolean {
   return status === 'lost' || (status === 'prevented' && funds_withdrawn_at !== null && !funds_returned_at);
 }

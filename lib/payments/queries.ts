@@ -69,7 +69,7 @@ export async function listDeletedPayments(
       and(
         eq(auditLog.entity, 'payment'),
         eq(auditLog.action, 'payment.delete'),
-        sql`${auditLog.action} <> 'payment.create'`, // This must match the condition of the partial index.
+        sql`${auditLog.action} <> 'payment.create'`, // This condition must be the same as in the partial index.
         sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
         sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
       ),
@@ -91,7 +91,7 @@ export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   const { amount, refunded_amount = '0' } = last.before;
   return {
     payment: paymentRow.parse({
-      transfer: null, // The audit entries of earlier versions contain no transfer.
+      transfer: null, // Audit entries of earlier releases contain no transfer.
       ...last.before,
       amount: toJsonAmount(String(amount)),
       refunded_amount: toJsonAmount(String(refunded_amount)),
@@ -205,14 +205,16 @@ export async function listOpenInvoices(db: Database, customerId: number) {
   const found = await db
     .select(pickColumns(invoices, 'id', 'number', 'currency', 'due_date', 'amount_due', 'stripe_invoice_id'))
     .from(invoices)
-    // The status condition must match that of the partial index.
+    // The status condition must be the same as in the partial index.
     .where(and(eq(invoices.customer_id, customerId), sql`${invoices.status} in ('sent', 'overdue')`))
     .orderBy(asc(invoices.due_date), asc(invoices.id))
     .limit(literal(MAX_TRANSFERS));
   return found.map((row) => toJsonAmounts(row, 'amount_due'));
 }
 
-/** Credit of a customer that can pay an invoice: the unused credit of transfers, and overpaid amounts of invoices. */
+/**
+ * Credit of a customer that can pay an invoice: the unused credit of a transfer, or the overpaid amount of an invoice.
+ */
 export interface UsableCredit {
   currency: string;
   amount: number;
@@ -220,8 +222,8 @@ export interface UsableCredit {
 }
 
 /**
- * Returns the usable credit of a customer by currency, the oldest money first. An amount that was imported as paid
- * without payments is not usable, because there is no payment to reduce.
+ * Returns the usable credit of a customer by currency, the oldest first. An amount that was imported as paid without
+ * payments is not usable, because it belongs to no payment that could be reduced.
  */
 export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
   const rests = await db

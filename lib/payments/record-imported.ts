@@ -32,12 +32,15 @@ export type GivenPayment = PaymentInput & Refunded;
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
-  /** A payment with this reference differs, or the reference is a Stripe payment id. Use `recordPayment`. */
+  /**
+   * The payment must be written by `recordPayment`, because an existing payment with this reference differs, or because
+   * the reference is a Stripe payment id.
+   */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 /**
- * Creates all new payments in one commit, each with the same result as `recordPayment`. Existing payments are
- * not changed. The given references must be unique.
+ * Creates all new payments in one commit, each with the same result as `recordPayment`. Does not change existing
+ * payments. The given references must be unique.
  *
  * @returns the outcome of each payment, in the same order
  */
@@ -96,8 +99,8 @@ interface GivenRefund {
 }
 
 /**
- * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded
- * again, and is refused if it now has another payment, amount or date.
+ * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded again. It is
+ * refused if it now has another payment, amount or date.
  *
  * @throws AppError validation_failed with the fields
  */

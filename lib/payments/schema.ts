@@ -6,13 +6,14 @@ import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT, toJsonAmount } from '../money';
 import { pageFields } from '../page';
 
-// Default_Ignorable_Code_Point covers invisible characters: zero-width and bidirectional marks, soft hyphens, fillers.
+// Default_Ignorable_Code_Point contains invisible characters: zero-width and bidirectional marks, soft hyphens,
+// fillers.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-// Spaces of any kind, such as no-break, thin and ideographic spaces.
+// Spaces of any kind, including no-break, thin and ideographic spaces.
 const SPACES = /\p{Z}+/gu;
 
-/** Normalizes a payment reference, so that texts that look alike are equal. Merges adjacent spaces and trims. */
+/** Normalizes a payment reference, so that texts that look the same are equal. Merges adjacent spaces, and trims. */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }
@@ -70,7 +71,7 @@ const readOnlyFields = {
 };
 export const READ_ONLY = Object.keys(readOnlyFields) as (keyof typeof readOnlyFields)[];
 
-/** Body of an update: at least one of the fields. The response of GET can be sent back. */
+/** Body of an update, with at least one field. The response of GET can be sent back as it is. */
 export const paymentUpdate = changes
   .extend(readOnlyFields)
   .refine(
@@ -149,7 +150,7 @@ export interface PaymentWriter {
 }
 
 export interface Refunded {
-  /** The new refunded amount in total. The difference from the known refunds is recorded as a new refund. */
+  /** The new total of the refunded amount. The difference from the known refunds is recorded as a new refund. */
   cameBack?: number | undefined;
   /** Time of a refund that this write records. Defaults to the time of the write. */
   refundedAt?: Date | undefined;
@@ -157,12 +158,12 @@ export interface Refunded {
   refundReason?: string | undefined;
 }
 
-/** Returns whether the current payment is as the writer last read it. */
+/** Function that returns whether the current payment is still as the writer last read it. */
 export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
 
-/** The requested changes, or a function of the payment, which must not change its invoice or reference. */
+/** The requested changes, or a function that derives them from the payment. It must keep invoice and reference. */
 export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
 
 /** A change that a person or a program requests. */
@@ -170,7 +171,7 @@ export type PaymentChange =
   | {
       kind: 'record';
       input: PaymentInput & Refunded;
-      /** Whether to refuse a known reference instead of updating its payment. */
+      /** Whether to refuse a reference that a payment already has, instead of updating that payment. */
       onlyNew?: boolean;
       /** Checks the current payment, which is null if no payment has the reference. */
       precondition?: Precondition<PaymentRow | null> | undefined;
@@ -190,7 +191,7 @@ export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);
 }
 
-/** Converts a row to a payment. Parses it, so that a new column is not shown by accident. */
+/** Converts a row to a payment. Parses it, so that a new column does not become public by accident. */
 export function toPaymentRow(row: StoredPayment): PaymentRow {
   return paymentRow.parse({
     ...row,
@@ -216,7 +217,9 @@ export const withChanges = (before: StoredPayment, changes: PaymentChanges) => (
 });
 
 /**
- * Returns whether a payment already has these values. @param told the given refunded amount; undefined if none is given
+ * Returns whether a payment already has these values.
+ *
+ * @param told the given refunded amount; undefined if none is given
  */
 export function isSame(
   before: StoredPayment,

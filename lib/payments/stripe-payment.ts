@@ -29,7 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Refuses a Stripe payment's id as reference if sync recorded that payment, or any payment of the same invoice. */
+/** Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -59,7 +59,7 @@ export async function findStripePayment(db: Database, id: number): Promise<strin
   return found ? stripePaymentOf(found) : null;
 }
 
-/** Returns a payment's intent, or its reference if that is an intent or charge id. Otherwise null. */
+/** Returns a payment's payment intent, or its reference if that is an intent or charge id. Otherwise returns null. */
 export function stripePaymentOf(payment: { intent: string | null; reference: string }): string | null {
   const { intent, reference } = payment;
   return intent ?? (namesStripeMoney(reference) ? reference : null);
@@ -72,7 +72,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. Returns false for the
- * payment that stands for the amount collected by Stripe, because sync compares these two amounts.
+ * payment that represents the amount collected by Stripe, because sync compares these two amounts.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -86,8 +86,8 @@ export function isMoreAtStripe(
 }
 
 /**
- * Returns the staff task for a payment of a Stripe invoice, whose status only Stripe changes. A task is necessary if
- * more is recorded than is due at Stripe, or if Stripe does not know the payment and still demands the money. Otherwise
+ * Returns a staff task for a payment of a Stripe invoice, whose status only Stripe changes. A task is necessary if more
+ * is recorded than is due at Stripe, or if Stripe does not know the payment and still collects the amount. Otherwise
  * returns undefined.
  *
  * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
@@ -126,7 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists a customer's Stripe invoices, or one, with payments recorded here that Stripe does not count. */
+/** Lists Stripe invoices with payments recorded here that Stripe does not count: of a customer, or a single one. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

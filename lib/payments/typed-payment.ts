@@ -104,8 +104,9 @@ const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
- * Corrects a payment's amount, date, reference or invoice. If the new invoice belongs to another customer, so
- * does the payment. The journal reverses the old payment, in the current month if its month is over.
+ * Corrects a payment's amount, date, reference or invoice. If the new invoice belongs to another customer, the payment
+ * then belongs to that customer too. The journal reverses the old payment. If that payment's month is over, the
+ * reversal is posted in the current month.
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
@@ -153,7 +154,7 @@ function toRefund(typed: Record<string, string>): z.output<typeof typedRefund> {
 
 /**
  * Records a full or partial refund of a completed payment. The payment becomes refunded when its whole amount is
- * refunded. This moves no money and does not inform Stripe.
+ * refunded. This neither moves money nor informs Stripe.
  *
  * @param typed values of `REFUND_FIELDS`
  * @throws AppError validation_failed; not_found; precondition_failed; conflict if the status is not completed
@@ -198,7 +199,7 @@ const typedTransfer = z.object({
     .pipe(textLine(100).nullable()),
 });
 
-/** Field names of the form of a transfer. The share of the invoice with id N is the field `share_N`. */
+/** Field names of the transfer form. In addition, `share_N` is the share of the invoice with id N. */
 export const TRANSFER_FIELDS = ['amount', 'payment_date', 'payment_reference', 'method'] as const;
 
 function toValues(typed: Record<string, string>): TransferValues {
@@ -220,7 +221,7 @@ function toShares(typed: Record<string, string>): Share[] {
 }
 
 /**
- * Records a transfer by a customer that pays several invoices. The amount beyond all shares becomes the customer's
+ * Records a customer's transfer that pays several invoices. The amount that exceeds the shares becomes the customer's
  * credit.
  *
  * @param typed values of `TRANSFER_FIELDS` and of the fields `share_N`
@@ -261,7 +262,7 @@ interface SeenTransfer {
 }
 
 /**
- * Returns the transfer to change, by its current reference. If another person has changed the reference, the version
+ * Reads the current reference of the transfer to change. If another person has changed the transfer, its version
  * reveals the conflict.
  */
 async function toSeen(db: Database, { id, version }: SeenTransfer) {
@@ -272,7 +273,8 @@ async function toSeen(db: Database, { id, version }: SeenTransfer) {
 /**
  * Corrects amount, date, reference and method of a transfer, and date and reference of its payments.
  *
- * @throws AppError not_found; precondition_failed; validation_failed if more of the amount is used; conflict
+ * @throws AppError not_found; precondition_failed; validation_failed if the new amount is smaller than the used part;
+ *   conflict
  */
 export async function correctTransfer(
   db: Database,
@@ -305,7 +307,7 @@ export async function payBackCredit(
   await writeTransfer(db, change, writer);
 }
 
-/** Withdraws an amount that was recorded as paid back, by its position. @throws AppError as `payBackCredit` */
+/** Removes the record that an amount was paid back, by its position. @throws AppError as `payBackCredit` does */
 export async function undoPayBack(
   db: Database,
   seen: SeenTransfer,
@@ -316,7 +318,7 @@ export async function undoPayBack(
 }
 
 /**
- * Records that the bank took a whole transfer back, so that its invoices are owed again.
+ * Records that the bank took back a whole transfer, so that its invoices become due again.
  *
  * @param date day of the return
  * @throws AppError not_found; precondition_failed; conflict if a part was refunded or paid back before
@@ -330,7 +332,7 @@ export async function returnTransfer(
   await writeTransfer(db, { kind: 'return', seen: await toSeen(db, seen), date }, writer);
 }
 
-/** Withdraws the return of a transfer. @throws AppError not_found; precondition_failed; validation_failed */
+/** Undoes the recorded return of a transfer. @throws AppError not_found; precondition_failed; validation_failed */
 export async function undoTransferReturn(
   db: Database,
   seen: SeenTransfer,
@@ -340,10 +342,10 @@ export async function undoTransferReturn(
 }
 
 /**
- * Records that the bank took a payment without a transfer back, so that its invoice is owed again.
+ * Records that the bank took back a payment without a transfer, so that its invoice becomes due again.
  *
  * @param date day of the return
- * @throws AppError not_found; conflict if it is a payment of Stripe or of a transfer, or if it was refunded before
+ * @throws AppError not_found; conflict if the payment belongs to Stripe or to a transfer, or was refunded before
  */
 export async function returnPayment(
   db: Database,
@@ -362,7 +364,7 @@ export async function returnPayment(
   await updatePayment(db, id, changes, writer);
 }
 
-/** Withdraws the return of a payment, unless a person has changed its status since. @throws AppError not_found */
+/** Undoes the recorded return of a payment, unless its status has changed since. @throws AppError not_found */
 export async function undoPaymentReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const changes = ({ status }: StoredPayment) =>
     status === 'refunded' ? { status: 'completed' as const } : {};
@@ -373,7 +375,7 @@ export async function undoPaymentReturn(db: Database, id: number, writer: Paymen
 const MAX_SOURCES = 20;
 
 /**
- * Pays an invoice with its customer's credit of the same currency, the oldest first.
+ * Pays an invoice with its customer's credit in the same currency. Uses the oldest credit first.
  *
  * @param text the amount as a person typed it
  * @throws AppError not_found; validation_failed at `amount`

@@ -40,8 +40,8 @@ export function apiWriter(
 }
 
 /**
- * Creates a payment, or updates the one with the same reference. If several simultaneous calls use the same new
- * reference, exactly one of them creates the payment.
+ * Creates a payment, or updates the payment with the same reference. If several calls use the same new reference at the
+ * same time, exactly one of them creates the payment.
  *
  * @returns `warning` is set if more is recorded on a Stripe invoice than is due in Stripe
  * @param options.onlyNew whether to refuse a known reference instead of updating it
@@ -102,7 +102,7 @@ export async function deletePayment(
   await writePayment(databaseStore(db), { kind: 'delete', id, precondition }, writer);
 }
 
-/** A written change. `warning` is a sentence for the writer; undefined if there is nothing to warn of. */
+/** A written change. `warning` is a sentence for the writer. It is undefined if there is no reason for a warning. */
 export interface WrittenChange extends PaymentDecision {
   warning: string | undefined;
 }
@@ -148,10 +148,10 @@ interface Question<Decision, Result> {
 
 /**
  * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
- * with another write, all steps are repeated with the invoices locked, so that no other write can interfere.
+ * with another write, all steps are repeated while the invoices are locked, so that no other write can interfere.
  *
- * @param turn the key of a queue. Within a process, writes with the same key run one after the other, because they would
- *   conflict. If null, the write does not wait.
+ * @param turn the key of a queue. Within a process, writes with the same key run one after the other, because they
+ *   would conflict. If null, the write does not wait in a queue.
  */
 export async function decideAndCommit<Decision, Result>(
   store: Store,

@@ -38,7 +38,7 @@ export function amountProblem(value: unknown, currency: unknown): string | undef
   return `has more decimals than ${String(currency).toUpperCase()}`;
 }
 
-/** Makes the schema of an optional choice. If it is omitted, a new record takes the column's default. */
+/** Creates the schema of an optional choice. If the field is omitted, a new record gets the column's default. */
 export const optionalChoice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   oneOf(values).optional();
 
@@ -47,7 +47,7 @@ export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));
 
-/** Converts an `instantOrDay` to a time: a date to its start in `timeZone`, and null or undefined to null. */
+/** Converts an `instantOrDay` to a time. A date becomes its start in `timeZone`. Null and undefined become null. */
 export function toInstant(value: unknown, timeZone: string): Date | null {
   if (typeof value !== 'string') return null;
   return value.length === 10 ? startOfDay(value, timeZone) : new Date(value);

@@ -10,8 +10,8 @@ export interface RecordWriter {
   actor: Actor;
   now: Date;
   /**
-   * Returns the day on which accounting books the write, because the write may wait until after midnight. Defaults to
-   * `now`.
+   * Returns the current time. Accounting books the write on the day of this time, because the write may have to wait
+   * until after midnight. Defaults to `now`.
    */
   clock?(): Date;
   /** Time zone for calendar dates. */
@@ -42,10 +42,12 @@ export type Saved =
 /** Row of a table, keyed by column name. */
 export type Row = Record<string, unknown>;
 
-/** Field that refers to a record of another table by its public key, such as `customer_number` for `customer_id`. */
+/**
+ * Field that refers to a record of another table by its public key. For example, `customer_number` sets `customer_id`.
+ */
 export interface Reference {
   column: string;
-  /** Error message for a key without a record. */
+  /** Error message for a key that no record has. */
   problem: string;
   /** Finds the ids of the records with these keys. Unknown keys are left out. */
   find(tx: Database, keys: string[]): Promise<Map<string, number>>;
@@ -56,7 +58,7 @@ export interface Reference {
 /** Row that is about to be written. */
 export interface Writing {
   before: Row | null;
-  /** The complete new row, without columns that the database fills in. */
+  /** The complete new row, except columns that the database sets. */
   after: Row;
   /** The changed columns. For a new row, all columns that are set. */
   changes: Row;
@@ -70,7 +72,7 @@ export interface RecordKind {
   table: PgTable & Record<'id' | 'updated_at', PgColumn>;
   /** Field with the public key of a record, such as `customer_number`. */
   key: string;
-  /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are compared as they are. */
+  /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are not normalized. */
   toKey?(key: string): string;
   /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
@@ -83,11 +85,11 @@ export interface RecordKind {
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** Returns the problems that prevent the write. Empty if there are none. */
   check?(writing: Writing): FieldError[];
-  /** Returns why a record cannot be deleted, or null. If absent, only other records' references prevent deletion. */
+  /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
   checkDelete?(row: Row): string | null;
-  /** Adds ids to drafts that match an existing record by another field than the key. */
+  /** Adds ids to drafts that match an existing record by a field other than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
-  /** Adds parts stored in other tables, such as lines, to rows, so that they are compared and audited too. */
+  /** Adds parts from other tables, such as lines, to rows. The parts are then compared and audited like columns. */
   addParts?(tx: Database, rows: Row[]): Promise<void>;
   /** Returns the next free key, for a record that is saved without a key. */
   nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;

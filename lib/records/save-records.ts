@@ -16,8 +16,8 @@ import { AppError, type FieldError } from '../errors';
 import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './record-kind';
 
 /**
- * Writes records of one kind in one transaction. A refused record does not stop the others. Two drafts must not refer
- * to the same record.
+ * Writes records of one kind in one transaction. If a record is refused, the others are still written. Two drafts must
+ * not refer to the same record.
  *
  * @returns the outcome of each draft, in the order of the drafts
  */
@@ -62,7 +62,7 @@ async function saveWithin(tx: Database, kind: RecordKind, given: Draft[], writer
   );
 }
 
-/** Gives new records without a currency the currency of their customer. */
+/** Sets the currency of new records without a currency to their customer's currency. */
 async function withCurrencies(
   tx: Database,
   { fields }: RecordKind,
@@ -122,8 +122,8 @@ function changesOf(before: Row | null, columns: Row): Row {
 /**
  * Validates a draft and resolves its references. Returns the columns that it sets, or its problems.
  *
- * @param before the stored record; null for a new one, whose required fields must all be present
- * @param idsOf function that returns record ids by public key, for the name of a reference field
+ * @param before the stored record; null for a new record, which needs all required fields
+ * @param idsOf function that returns the ids of records by public key, given the name of the reference field
  */
 function parseDraft(
   kind: RecordKind,
@@ -132,7 +132,7 @@ function parseDraft(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): { columns: Row; problems: FieldError[] } {
-  // Build a new object, because deleting a property makes an object slow in V8, which delays large imports.
+  // Build a new object. Deleting a property would make the object slow in V8, which delays large imports.
   const columns: Row = {};
   const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
   if (!parsed.success) return { columns, problems: parsed.error.issues.flatMap(toProblems) };
@@ -146,7 +146,7 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may set the same column by different keys. An empty field does not clear the value of the other field.
+    // Two fields may set the same column by different keys. An empty field must not clear the value of the other field.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
@@ -218,7 +218,7 @@ export async function findIds(tx: Database, key: PgColumn, id: PgColumn, keys: s
   return new Map(found.map((row) => [String(row.key), Number(row.id)]));
 }
 
-/** Finds the records that the drafts reference. Returns a function from a field's name to ids by key. */
+/** Finds the records that the drafts refer to. Returns a function from a field's name to a map of ids by key. */
 async function findReferences(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const found = new Map<string, Map<string, number>>();
   for (const [name, { find }] of Object.entries(kind.references ?? {})) {
@@ -238,7 +238,7 @@ async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], wr
   for (const writing of writings) {
     if (writing.before) continue;
     if (needsKey(kind, writing)) {
-      // The next number is one more than the highest stored number, so the records before this one are inserted first.
+      // The next number follows the highest stored number. Therefore insert the records before this one first.
       await insertAll(tx, kind, ready, writer);
       ready = [];
       await takeKey(tx, kind, writing, writer);
@@ -287,7 +287,7 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
 
 /**
  * Rethrows a database error. If another transaction has just created the same key or deleted a referenced record,
- * throws ChangedMeanwhileError instead, so that `transact` tries again and sees that change.
+ * throws ChangedMeanwhileError instead. `transact` then tries again and sees that change.
  */
 export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
@@ -302,7 +302,7 @@ function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, {
 
 /**
  * Inserts rows in one statement. The rows are passed as one JSON text, because parsing one parameter per value takes
- * longer than the insert. Omitted columns take their default.
+ * longer than the insert. Omitted columns get their default.
  *
  * @returns the ids, in the order of the rows
  */

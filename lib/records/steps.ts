@@ -15,7 +15,7 @@ export interface Step {
   to: string;
 }
 
-/** Kind of record whose status changes only by certain steps. */
+/** Kind of record whose status people change only by these steps. */
 export interface SteppedKind<Name extends string = string> {
   kind: RecordKind;
   steps: Record<Name, Step>;
@@ -44,7 +44,8 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'The record no longer exists.');
-    // If the version has changed, `saveRecord` reports the conflict, which explains why the step no longer fits.
+    // If the version has changed, let `saveRecord` report the conflict, because it explains why the step is no longer
+    // possible.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }
@@ -55,8 +56,7 @@ export async function takeStep(
 export type RecordState = Awaited<ReturnType<typeof readState>>;
 
 /**
- * Reads a record's version, and whether other records refer to it. A record that others refer to can be ended but not
- * deleted.
+ * Reads a record's version, and whether other records refer to it. A record to which others refer cannot be deleted.
  *
  * @throws AppError not_found
  */
@@ -75,7 +75,9 @@ export async function readState(db: Database, { table, name }: RecordKind, id: n
   return { version: found.version, isReferredTo: found.is_referred_to };
 }
 
-/** Returns a function for each foreign key to a table. The function makes the query for rows that refer to an id. */
+/**
+ * Returns one function for each foreign key to a table. The function returns the query for rows that refer to an id.
+ */
 function referrersOf(table: PgTable): ((id: number) => SQL)[] {
   return Object.values(schema)
     .filter((one) => one instanceof PgTable)

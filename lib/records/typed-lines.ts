@@ -17,14 +17,14 @@ const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})
 export const isLineField = (name: string): boolean => NAME.test(name);
 
 /**
- * Maximum number of lines to read. It is one more than an invoice may have, so that a form with more lines is refused
- * instead of truncated.
+ * Maximum number of lines to read. It is one more than an invoice may have. A form with too many lines is therefore
+ * refused and not silently truncated.
  */
 const MOST_TYPED = 501;
 
 /**
- * Collects the lines from the typed fields of a form, in order. A line that lacks fields, or that is missing before
- * another line, has empty texts. It is then refused with its number, and no line is lost.
+ * Collects the lines from the typed fields of a form, in order. Missing fields, and missing lines before another line,
+ * become empty texts. Such lines are then refused with their number, so no line is lost.
  */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
   const indexes = Object.keys(typed)

@@ -19,13 +19,13 @@ type TypedField = SingleField | 'lines';
 /** Typed or shown texts of a form, by field name. Fields of lines have names such as `lines.0.text`. */
 export type Typed = Record<string, string>;
 
-/** Kind of record with the fields of its form, and how each one is parsed. */
+/** Kind of record with the fields of its form. Each field has the type by which it is parsed. */
 export interface TypedKind {
   kind: RecordKind;
   fields: Record<string, TypedField>;
 }
 
-/** Record as the texts of its form. The row version serves to detect conflicts. */
+/** Record as the texts of its form. The version detects conflicts. */
 export interface TypedRecord {
   version: number;
   typed: Typed;
@@ -76,7 +76,10 @@ export async function saveTyped(
   }
 }
 
-/** Returns the form field that shows a problem: the list for one of its entries, or the first line for all lines. */
+/**
+ * Returns the form field that shows a problem. A problem of a list's entry is shown at the list, and a problem of all
+ * lines at the first line.
+ */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
   if (fields[list] === 'list') return list;
@@ -84,9 +87,8 @@ function nameOf(field: string, { fields }: TypedKind): string {
 }
 
 /**
- * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record, an
- * optional field is left out if it is empty. Text that cannot be parsed stays, so that the kind's validation refuses
- * it.
+ * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record, an empty
+ * optional field is omitted. A text that cannot be parsed is kept, so that the kind's validation refuses it.
  */
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
@@ -102,7 +104,7 @@ export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boole
 }
 
 /**
- * Parses lines. Returns undefined for a form without lines, so that a record imported without lines keeps its totals.
+ * Parses lines. Returns undefined if the form has no lines, so that a record imported without lines keeps its totals.
  */
 function toLines(typed: Typed): unknown[] | undefined {
   const lines = typedLines(typed);
@@ -147,7 +149,7 @@ function toText(field: SingleField, value: unknown, currency: string): string {
   if (field === 'amount') return toAmount(Number(value), currency);
   if (Array.isArray(value)) return value.join('\n');
   if (field === 'country') return countryName(String(value));
-  // Currency codes are usually written in upper case.
+  // Show currency codes in upper case, as people write them.
   return field === 'currency' ? String(value).toUpperCase() : String(value);
 }
 
@@ -160,12 +162,13 @@ function toAmount(amount: number, currency: string): string {
 export interface Merged {
   /** New texts of the form: typed changes, otherwise the stored values. */
   typed: Typed;
-  /** Fields that the other person changed. `typed` is null if the submitted form has not changed it. */
+  /** Fields that the other person changed. `typed` is null if the submitted form did not change the field. */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 
 /**
- * Merges the changes of two people to one record. Lines are one field, so that lines of two people are not mixed.
+ * Merges the changes that two people made to one record. All lines together count as one field, so that lines of two
+ * people are not mixed.
  *
  * @param opened texts of the form when it was opened
  * @param typed texts of the submitted form

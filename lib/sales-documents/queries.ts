@@ -114,13 +114,13 @@ const toCounted = ({ id, document_number: number, statuses, ...given }: ListedDo
 });
 
 /**
- * Lists offers and order confirmations, newest first. With a filter by the end of validity, the latest end comes first.
- * A page past the end is empty.
+ * Lists offers and order confirmations, newest first. With a filter by the last day of validity, the latest day comes
+ * first. A page past the end is empty.
  */
 export const listSalesDocuments = (db: Database, given: ListedDocuments) =>
   counted.list(db, toCounted(given));
 
-/** Lists the newest open documents of a customer, which are draft, sent or accepted, and counts all of them. */
+/** Lists the newest open documents of a customer, with their total number. Open means draft, sent or accepted. */
 export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
   counted.read(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true });
 
@@ -170,7 +170,7 @@ export function sumDocumentsByCustomer(db: Database, given: SalesDocumentFilters
 const confirmation = alias(salesDocuments, 'confirmation');
 
 /**
- * Returns a sales document with its customer and the invoice or order confirmation that it became.
+ * Returns a sales document with its customer, and with the invoice or order confirmation that it was converted into.
  *
  * @throws AppError not_found
  */

@@ -37,7 +37,7 @@ import { customerReference } from '../services/save-services';
 
 type StoredDocument = typeof salesDocuments.$inferSelect;
 
-/** The steps by which people change a document's status. `converted` is missing, because `convertDocument` sets it. */
+/** The steps by which people change a document's status. Only `convertDocument` sets the status `converted`. */
 const DOCUMENT_STEPS = {
   send: { from: ['draft'], to: 'sent' },
   accept: { from: ['sent'], to: 'accepted' },
@@ -55,7 +55,9 @@ function nextStatuses(status: string): string[] {
 const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
-/** Returns the types that a document can be converted into. Offers must be accepted, confirmations at least sent. */
+/**
+ * Returns the types that a document can be converted into. An offer must be accepted, and a confirmation at least sent.
+ */
 export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 'status'>): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
   return status === 'sent' || status === 'accepted' ? ['invoice'] : [];
@@ -63,7 +65,7 @@ export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 's
 
 const toInvoice = { column: 'converted_to_invoice_id', problem: 'is not a known invoice' };
 
-/** Rules for writing sales documents. A new one gets the next number of its type and today's date unless given. */
+/** Rules for writing sales documents. By default, a new document gets the next number of its type and today's date. */
 export const salesDocumentKind: RecordKind = {
   name: 'sales_document',
   table: salesDocuments,
@@ -118,7 +120,9 @@ function checkDocument(writing: Writing): FieldError[] {
   return [...problems, ...(before ? changeProblems(writing, before) : []), ...dateProblems(after)];
 }
 
-/** Checks that a document is a draft, unless only missing lines are added, or the status changes by one step. */
+/**
+ * Checks that a document is a draft. Otherwise a write may only add missing lines, or change the status by one step.
+ */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
   const names = Object.keys(changes).filter((name) => name !== 'status');

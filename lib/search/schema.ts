@@ -35,7 +35,7 @@ export interface SearchHit {
 export interface SearchGroup {
   kind: SearchKind;
   label: string;
-  /** Hits of this kind, exact ones first. */
+  /** Hits of this kind. Exact hits come first. */
   hits: SearchHit[];
   /** Whether more records of this kind match than `hits` contains. */
   more: boolean;

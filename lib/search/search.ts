@@ -46,7 +46,8 @@ import { MAX_HITS, type SearchGroup, type SearchHit, type SearchKind, type Searc
 export async function search(db: Database, text: string): Promise<SearchResults> {
   const found = await readLimited(db, async (tx) => {
     // If many rows match, the planner prefers a sequential scan, which is slow if the matches are at the table's end.
-    // Disabled scans raise the estimated costs so far that JIT would start, which is slower than the query.
+    // Turn JIT off too: the estimated cost of a disabled scan is so high that JIT would start, which is slower than the
+    // query.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     const groups: (SearchGroup & { exact: number })[] = [];
     for (const { kind, label, find } of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
@@ -69,7 +70,7 @@ interface Found {
 }
 
 /**
- * Reads the exact hits, then other hits only while there are too few.
+ * Reads the exact hits. If there are too few, also reads other hits.
  *
  * @param exact function that reads at most `limit` hits whose number, name or id equals the text
  * @param others functions that read partial matches, the cheapest query first; they may return a hit again
@@ -90,10 +91,10 @@ async function collect(exact: Read, ...others: Read[]): Promise<Found> {
 
 type Read = (limit: number) => Promise<SearchHit[]>;
 
-/** Maximum number of matches to sort. If more rows match, only this many are sorted, so the best hit can be missing. */
+/** Maximum number of matches to sort. If more rows match, only this many are sorted, so the best hit may be missing. */
 const CANDIDATES = 500;
 
-/** How to find the hits of one kind. */
+/** Describes how to find the hits of one kind. */
 interface HitKind<Columns extends SelectedFields> {
   kind: SearchKind;
   label: string;
@@ -201,8 +202,8 @@ export const customerHits = hitsOf({
 });
 
 /**
- * Matches customers that contain each word of the text in any field. Returns undefined for fewer than two searchable
- * words.
+ * Returns the condition for customers that contain each word of the text in any field. Returns undefined for fewer than
+ * two searchable words.
  */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);
@@ -238,7 +239,7 @@ const serviceHits = hitsOf({
   ],
 });
 
-/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all, because servers are few. */
+/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all servers, which are few. */
 async function findServerHits(db: Database, text: string): Promise<Found> {
   const all = await listServers(db);
   const id = idAfterHash(text);
@@ -304,13 +305,16 @@ const invoiceHits = hitsOf({
   ],
 });
 
-/** Matches invoices of a total or an open amount. Nothing is open of most invoices, so 0 only matches totals. */
+/**
+ * Returns the condition for invoices with this total or open amount. For 0, only the total counts, because most
+ * invoices have an open amount of 0.
+ */
 function isInvoiceAmount(text: string): SQL | undefined {
   const isDue = isAmount(i.amount_due, text);
   return isDue && or(isAmount(i.total, text), and(isDue, gt(i.amount_due, '0')));
 }
 
-/** Returns the open amount of a partly paid invoice, because the total alone does not show why a search found it. */
+/** Returns the open amount of a partly paid invoice. The total alone does not show why a search found the invoice. */
 function openText(total: string, due: string, currency: string): string | null {
   const isPartly = Number(due) > 0 && Number(due) !== Number(total);
   return isPartly
@@ -346,7 +350,7 @@ const paymentHits = hitsOf({
   others(typed) {
     const patterns = indexedPatterns(normalReference(typed), []);
     const isAlike = (reference: PgColumn) => or(...patterns.map((pattern) => ilike(reference, pattern)));
-    // A frequent part is found quickly among the latest payments. A rare part is found quickly by the index.
+    // If a part is frequent, it is found quickly among the latest payments. If it is rare, the index finds it quickly.
     return [isAmount(p.amount, typed), isAmongLatest(isAlike), isAlike(p.payment_reference)];
   },
 });
@@ -403,7 +407,7 @@ const creditNoteHits = hitsOf({
   others: (text) => [or(...beginnings(n.number, text))],
 });
 
-/** Finds events by their id or by a checkout session's id, because checkout sessions are not stored. */
+/** Finds events by their id, or by the id of a checkout session. Checkout sessions themselves are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
   label: 'Stripe events',
@@ -423,13 +427,15 @@ const KINDS: ReturnType<typeof hitsOf>[] = [
   ...[subscriptionHits, eventHits],
 ];
 
-/** Matches rows with an amount that the text can mean. Returns undefined if the text is not an amount. */
+/**
+ * Returns the condition for rows with an amount that the text may mean. Returns undefined if the text is not an amount.
+ */
 function isAmount(column: PgColumn, text: string): SQL | undefined {
   const amounts = typedAmounts(text);
   return amounts.length === 0 ? undefined : inArray(column, amounts);
 }
 
-/** Matches numbers that start with the text, in one of its spellings. */
+/** Returns the conditions for numbers that start with the text, in one of its spellings. */
 function beginnings(number: PgColumn, text: string): SQL[] {
   const starts = spellings(text).filter((start) => start !== '');
   return starts.map((start) => like(number, prefixPattern(start)));
@@ -438,7 +444,7 @@ function beginnings(number: PgColumn, text: string): SQL[] {
 /** Minimum length of a searched ending. Shorter endings match too many numbers. */
 const SHORTEST_ENDING = 3;
 
-/** Matches numbers that end with the text. Uses the index on the reversed number. */
+/** Returns the condition for numbers that end with the text. Uses the index on the reversed number. */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];
   return spellings(text).map(

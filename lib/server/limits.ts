@@ -25,7 +25,7 @@ export const LIMITS = {
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
-  /** Maximum number of pipelined requests of a connection that wait for an earlier response. */
+  /** Maximum number of pipelined requests on a connection that wait for an earlier response. */
   sentAhead: 16,
   /** Maximum number of concurrent pages and API requests in Next, in total and per client. Further requests wait. */
   pagesAtOnce: 4,
@@ -36,7 +36,7 @@ export const LIMITS = {
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
-  /** Time after which a request that Next still handles no longer counts towards these limits. */
+  /** Time after which a request that Next is still handling no longer counts towards these limits. */
   pagePlaceMs: 2000,
   connections: maxConnections(),
 };

@@ -21,7 +21,9 @@ interface Settings {
   log: Logger;
 }
 
-/** Paths that limit their own bodies. A path with `%`, `\` or `.` may be rewritten and counts as a page. */
+/**
+ * Paths whose handlers limit the body themselves. A path with `%`, `\` or `.` may be rewritten, so it counts as a page.
+ */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
 /** Makes the listener that passes valid requests to the handler and refuses all others. */
@@ -36,7 +38,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (!hasOneHost(request)) return refuseWith(400, 'Send one valid Host header.');
     if (!setTarget(request)) return refuseWith(400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
-    // Next would fail, because a `Request` cannot have the method TRACE.
+    // Next would fail, because the method of a `Request` cannot be TRACE.
     if (request.method === 'TRACE') return refuseWith(405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuseWith(400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -61,7 +63,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** Checks the Host header (RFC 9112, 3.2). If there were two, a proxy and our server might use different ones. */
+/** Checks that there is one Host header (RFC 9112, 3.2). Of two, a proxy and our server might use different ones. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');
@@ -70,7 +72,7 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
 /**
  * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for a target that is not a page's URL, such as the `*` of OPTIONS
+ * @returns false for a target that is not the URL of a page, such as `*` in an OPTIONS request
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
@@ -82,17 +84,17 @@ function setTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-/** Whether a request needs an upgrade. An HTTP/2 offer may be ignored (RFC 9110, 7.8); some clients always send it. */
+/** Returns whether a request requires an upgrade. An HTTP/2 offer, which some clients always send, may be ignored. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
 
-/** `empty`: the request announced a body but sent none, and its stream ended before a handler listened. */
+/** `empty` means that the request announced a body but sent none, and its stream ended before a handler listened. */
 type Received = 'received' | 'empty' | 'too large' | 'broken off';
 
 /**
- * Waits until the whole request body has arrived, without reading it, so that no handler waits for a slow client. The
- * server's `requestTimeout` limits the wait, and its `highWaterMark` is above the body's limit.
+ * Waits until the whole request body has arrived, without reading it. This way, a slow client does not occupy a
+ * handler. The server's `requestTimeout` limits the wait, and its `highWaterMark` is above the body's limit.
  */
 async function receiveBody(request: IncomingMessage, limit: number): Promise<Received> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -111,7 +113,7 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** Header that carries this process's secret. Next copies it to requests that Next itself sends to our server. */
+/** Header that carries this process's secret. Next copies the header to requests that it sends to our server itself. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
@@ -119,8 +121,9 @@ const AGAIN = ' again';
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
- * Makes the forwarding headers of a request trustworthy: drops all but `FROM_PROXIES` of trusted peers, and sets
- * X-Forwarded-For to the client's IP address. Requests that Next sends for a client stay unchanged.
+ * Makes the forwarding headers of a request trustworthy. Drops all of them except the headers in `FROM_PROXIES` from
+ * trusted peers, and sets X-Forwarded-For to the client's IP address. Does not change requests that Next sends while it
+ * handles a client's request.
  *
  * @param secret known only to this process
  * @returns false if the peer has already disconnected
@@ -144,20 +147,21 @@ function setForwarding(request: IncomingMessage, trusted: BlockList, secret: str
 }
 
 /**
- * Whether Next sent this request while handling a client's request: to follow the redirect of a server
- * action, or to call an action of another page.
+ * Returns whether Next sent this request while handling a client's request: to follow the redirect of a server action,
+ * or to call an action of another page.
  */
 export function isOwnRequest({ headers }: IncomingMessage): boolean {
   return headers[OWN_HEADER]?.toString().endsWith(AGAIN) ?? false;
 }
 
 /**
- * Returns the client's IP address: the peer's, or the one that trusted proxies report. Each proxy appends its own peer
- * to X-Forwarded-For, so the entries are reliable from the right up to the first untrusted IP address, which is the
- * client's.
+ * Returns the client's IP address: the peer's, or the address that trusted proxies report. Each proxy appends the IP
+ * address of its own peer to X-Forwarded-For. Read from the right, the entries are therefore reliable up to the first
+ * untrusted IP address, which is the client's.
  *
- * @param peer the other end of the connection
+ * @param peer IP address of the other end of the connection
  * @param chain X-Forwarded-For as received
+ * @param trusted the IP addresses of trusted proxies
  */
 export function clientAddress(peer: string, chain: string | undefined, trusted: BlockList): string {
   let address = normalAddress(peer) ?? peer;
@@ -178,8 +182,8 @@ function withoutPort(hop: string): string {
 const DRAINED_BYTES = 2_097_152;
 
 /**
- * Responds, discards the body, and closes after `lingerMs`. A client that is still sending would otherwise see only a
- * reset.
+ * Responds, discards the body, and closes the connection after `lingerMs`. If the connection closed immediately, a
+ * client that is still sending would see a connection reset instead of the response.
  */
 export function refuse(
   request: IncomingMessage,
@@ -208,7 +212,7 @@ export function refuse(
 export type SlowBodies = ReturnType<typeof createSlowBodies>;
 
 /**
- * Tracks the connections on which an upload may exceed `requestMs`, until the request is answered.
+ * Tracks the connections whose upload may take longer than `requestMs`, until the request gets its response.
  *
  * @param limits the time limit of these bodies, and the time that a refused client has to read the response
  */
@@ -223,7 +227,7 @@ export function createSlowBodies({ uploadMs, lingerMs }: Pick<Limits, 'uploadMs'
       response.once('close', () => {
         clearTimeout(timer);
         sockets.delete(socket);
-        // A refused client gets a moment to read the response. Then its upload is cut off.
+        // A refused client has a moment to read the response. Then its connection is closed.
         setTimeout(() => request.complete || socket.destroy(), lingerMs).unref();
       });
     },

@@ -28,13 +28,13 @@ export function createNext(env: Pick<Env, 'host' | 'port'>) {
 }
 
 async function prepare(env: Pick<Env, 'host' | 'port'>) {
-  // Next fetches the target of a server action's redirect from this URL, as it does under `next start`.
+  // Next fetches the target of a server action's redirect from this URL. `next start` sets it in the same way.
   inheritedEnv().__NEXT_PRIVATE_ORIGIN = localUrl(env);
   // Without this, Next would compile next.config.ts again. Its compiler takes 100 MB on the disk and more in memory.
   const { config } = JSON.parse(readFileSync(BUILT, 'utf8')) as { config: unknown };
   inheritedEnv().__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config);
   const { default: next } = await import('next'); // Load Next late, so that the first requests need not wait.
-  // This server never listens. Next adds its upgrade listener to this server instead of our own.
+  // This server never listens. Next adds its upgrade listener to it, and not to our own server.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
   return app;

@@ -26,7 +26,7 @@ const FULL_AGAIN_MS = 60_000;
 /**
  * Starts the HTTP server on HOST and PORT, with its limits.
  *
- * @param handle function that handles the valid requests
+ * @param handle function that handles valid requests
  * @throws StartError if the port is not available
  */
 export async function openHttpServer(settings: Settings, handle: Handler) {
@@ -54,14 +54,14 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // This error occurs, for example, if no file descriptor is left. An unhandled error would end the process.
+  // This error occurs, for example, if no file descriptor is available. If it were not handled, the process would end.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits a limited time for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
 
-/** Returns true for a client's request, and false for a request that Next sends to our server while handling one. */
+/** Returns true for a request of a client, and false for a request that Next sends to our server. */
 const isOfClient = (request: IncomingMessage) => !isOwnRequest(request);
 
 function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
@@ -98,10 +98,10 @@ type Pair = Parameters<Listener>;
 
 /**
  * Handles the requests of a connection one at a time. Node emits all pipelined requests at once, so one connection
- * could start thousands of pages. A request whose client has disconnected never starts.
+ * could otherwise start thousands of pages. If the client has disconnected, waiting requests are dropped.
  *
  * @param maxWaiting maximum number of requests that wait for earlier responses. No request may follow a waiting request
- *   with a body, so that bodies cannot accumulate. A client that sends more loses its connection.
+ *   with a body, so that bodies cannot accumulate. If a client sends more requests, its connection is closed.
  */
 function oneAtATime(listener: Listener, maxWaiting: number): Listener {
   const queues = new WeakMap<Socket, Pair[]>();
@@ -134,7 +134,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
-/** Responses by error code. They equal those that Node sends if no listener handles the error. */
+/** Responses by error code. Node would send the same responses if no listener handled the error. */
 const ANSWERS: Record<string, string> = {
   [TIMEOUT]: '408 Request Timeout',
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -158,9 +158,9 @@ const GRACE_MS = 500;
 const EVERY_MS = 100;
 
 /**
- * Stops accepting connections, and closes the open ones as their requests end.
+ * Stops accepting connections, and closes each open connection when its request ends.
  *
- * @param patienceMs how long open requests may delay the stop
+ * @param patienceMs maximum time in milliseconds that open requests may delay the stop
  */
 async function stopServers(servers: Server[], traffic: Traffic, patienceMs: number): Promise<void> {
   traffic.letFinish();
@@ -184,7 +184,7 @@ type Traffic = ReturnType<typeof createTraffic>;
  */
 function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();
-  /** The response in progress on each connection, at most one, see oneAtATime. */
+  /** The response in progress on each connection. There is at most one, see `oneAtATime`. */
   const open = new Map<Duplex, ServerResponse>();
   let finishing = false;
   return {

@@ -10,8 +10,8 @@ const TURNS = 100;
 
 /**
  * Limits how many pages are rendered concurrently, because rendering occupies the only thread. Further requests wait or
- * are refused with 503. A request keeps its place until its work ends, even if its client has disconnected. It loses
- * the place after `pagePlaceMs`, because uploads and exports take minutes but hardly any processor time.
+ * are refused with 503. A request counts until its work ends, even if its client has disconnected, but for at most
+ * `pagePlaceMs`. The time is limited because uploads and exports take minutes but hardly any processor time.
  */
 export function inPlaces(handle: Handler, limits: Limits): Handler {
   const common = {
@@ -20,12 +20,12 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     patience: limits.pagePatienceMs,
   };
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
-  // API routes have their own limit, because they render nothing, and a sign-in that hashes must not delay a page.
+  // API routes have their own limit. They render nothing, and a sign-in that hashes a password must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   watchQueue('pages', pages);
   watchQueue('routes', routes);
   return async (request, response) => {
-    // The request belongs to a request that already has a place.
+    // Next sent this request while it handles another request, which already has a place.
     if (isOwnRequest(request)) return handle(request, response);
     const client = request.headers['x-forwarded-for']?.toString(); // Our server sets this header, see setForwarding.
     let work: Promise<void> | undefined;
@@ -54,7 +54,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   };
 }
 
-/** Lets short requests in before a page is rendered. Node accepts only one connection per turn of the event loop. */
+/** Lets short requests start before a page is rendered. Node accepts only one connection per turn of the event loop. */
 async function letOthersIn(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }

@@ -36,7 +36,7 @@ export const serverFilters = z.object({
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Lists all servers, sorted by host name. There are few enough for one response. */
+/** Lists all servers, sorted by host name. There are few enough servers for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));
@@ -53,7 +53,7 @@ export async function listServersForStaff(db: Database, filters: ServerFilters, 
 const listMatching = async (db: Database, filters: ServerFilters) =>
   (await listServers(db)).filter((server) => matches(server, filters));
 
-/** Whether a server matches the filters of the list on the staff pages. */
+/** Returns whether a server matches the filters of the list on the staff pages. */
 export function matches(server: ServerRow, { q, status }: Omit<ServerFilters, 'per_page'>): boolean {
   const { hostname, ipv4, ipv6, operating_system, location } = server;
   const texts = [hostname, ...ipv4, ...ipv6, operating_system, location];

@@ -14,7 +14,7 @@ const count = (most: number) =>
     .nullable()
     .optional();
 
-/** Converts a host name to lower case, as it is stored. */
+/** Converts a host name to the form in which it is stored, which is lower case. */
 export function toHostname(text: string): string {
   return text.toLowerCase();
 }

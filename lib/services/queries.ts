@@ -87,7 +87,7 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** The indexed expression of the next billing day. For a service without a day it is `infinity`, which sorts last. */
+/** The indexed expression of the next billing date. A service without it has the value `infinity`, which sorts last. */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {
@@ -110,9 +110,9 @@ const filters = {
     const named = matchNumbered({ id: servers.id, number: servers.hostname }, text.toLowerCase());
     return { where: sql`${s.server_id} in (select ${servers.id} from ${servers} where ${named})`, few: true };
   }),
-  /** The earliest next billing day, inclusive. */
+  /** The earliest next billing date, inclusive. */
   from: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} >= ${day}::date` })),
-  /** The latest next billing day, inclusive. */
+  /** The latest next billing date, inclusive. */
   to: filter(calendarDate, (day) => ({ where: sql`${NEXT_BILLING} <= ${day}::date` })),
 };
 
@@ -146,8 +146,8 @@ const toCounted = ({ domain, service_number: number, statuses, ...given }: Servi
 });
 
 /**
- * Lists customer services by service number. With a filter by the next billing day, the latest day comes first. A page
- * past the end is empty.
+ * Lists customer services by service number. With a filter by the next billing date, the latest date comes first. A
+ * page past the end is empty.
  */
 export const listServices = (db: Database, given: ServiceFilters) => counted.list(db, toCounted(given));
 

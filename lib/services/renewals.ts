@@ -11,7 +11,7 @@ import type { PageStart } from '../page-query';
 import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
-/** The default end of a range. It excludes rows without a date, which the indexes contain as `infinity`. */
+/** The last day of a range without an end. It excludes rows without a date, which the indexes contain as `infinity`. */
 const LAST_DAY = '9999-12-31';
 
 /** The kinds of records that renew: our services, and subscriptions at Stripe. */
@@ -31,7 +31,7 @@ export interface Days {
 /** Count and sum of the renewals in one month and currency. `month` is the month's first day. */
 export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 
-/** Lists a page of the active services that will be billed again, by their next billing day. */
+/** Lists a page of the active services that will be billed again, by their next billing date. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const renews = sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`;
   const where = and(renews, isWithin(NEXT_BILLING, days));
@@ -40,8 +40,9 @@ export function listServiceRenewals(db: Database, days: Days, start: PageStart, 
 }
 
 /**
- * Sums up renewals by month and currency: the amounts of active services, or of items of live subscriptions whose price
- * has an amount. Each item counts on its own day. The sums are kept up to date as services and items are written.
+ * Sums up renewals by month and currency. For services, sums the prices of active services. For subscriptions, sums the
+ * items of live subscriptions whose price has an amount, each on its own renewal day. The database updates these sums
+ * whenever services and items are written.
  */
 export async function sumRenewals(
   db: Database,
@@ -60,7 +61,7 @@ export async function sumRenewals(
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** Returns the days of a sum's month that are within the range for which the sums were read. */
+/** Returns the part of a sum's month that is within the range for which the sums were read. */
 export function daysOfSum({ month }: Pick<RenewalSum, 'month'>, { from = month, to }: Days) {
   const next = toCalendarDate(addMonths(new Date(`${month}T00:00:00Z`), 1), 'UTC');
   const last = addDays(next, -1);

@@ -33,9 +33,9 @@ import { endInvitations } from './invitations';
 import { deleteSessions, type GivenPassword } from './manage-staff';
 
 /**
- * Replaces a signed-in person's password with their new one, and ends their other sessions.
+ * Replaces a signed-in person's password with the new one that they have chosen. Ends their other sessions.
  *
- * @param typed the current password, and twice the new one, which must have 12 to 128 characters
+ * @param typed the current password, and twice the new password, which must have 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
  */
 export async function changeOwnPassword(
@@ -60,7 +60,7 @@ export async function changeOwnPassword(
  * Replaces another person's password. Ends their sessions, their invitation and the access of their apps, and resets
  * their failed sign-ins. Their second factor stays.
  *
- * @returns the person's email address, and the password, whether given or generated
+ * @returns the person's email address, and the given or generated password
  * @throws AppError validation_failed; not_found
  */
 export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: GivenPassword, actor: Actor) {
@@ -79,7 +79,7 @@ export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: 
 }
 
 /**
- * Checks the password that a signed-in person has entered again. Wrong passwords count against the session, so that a
+ * Checks the password that a signed-in person has entered again. Wrong passwords are counted per session, so that a
  * session left open cannot be used to guess the password.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
@@ -211,7 +211,7 @@ async function removeApp(tx: Database, userId: string): Promise<void> {
   await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
 }
 
-/** The maximum number of passkeys per person. It is higher than the number of a person's devices. */
+/** The maximum number of passkeys per person, which is more than a person's devices need. */
 const MAX_PASSKEYS = 20;
 const MAX_PASSKEY_NAME = 60;
 const SESSION = 'session_token';
@@ -228,7 +228,7 @@ export async function listPasskeys(db: Database, userId: string) {
 }
 
 /**
- * Returns the options from which the browser makes a passkey.
+ * Returns the options with which the browser creates a passkey.
  *
  * @param headers request headers with the session's cookie
  * @returns the options, and the `Set-Cookie` headers that store their challenge
@@ -251,7 +251,7 @@ export async function beginPasskey(
 }
 
 /**
- * Stores the passkey that the browser made.
+ * Stores the passkey that the browser created.
  *
  * @throws AppError validation_failed naming `name`; unauthenticated if the passkey does not match the challenge
  */

@@ -28,7 +28,7 @@ const TOKEN = /^[\w-]{43}$/;
 type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
 type SiteWorld = World & Pick<Runtime, 'env'>;
 
-/** An invitation. At `url` the person can choose a password within a day. The URL is shown only once. */
+/** An invitation. At `url`, the person can choose a password within a day. The URL is returned only once. */
 export interface Invitation {
   email: string;
   url: string;
@@ -49,7 +49,7 @@ export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor:
 }
 
 /**
- * Issues a new invitation to a person who has not accepted. The previous invitation ends.
+ * Issues a new invitation to a person who has not accepted the previous one. The previous invitation becomes invalid.
  *
  * @throws AppError not_found; conflict if the person has a password
  */
@@ -76,7 +76,7 @@ export async function findInvited(db: Database, token: string, now: Date): Promi
   return user ?? null;
 }
 
-/** Ends all invitations of a person. */
+/** Invalidates all invitations of a person. */
 export function endInvitations(tx: Database, userId: string): Promise<void> {
   return endTokens(tx, INVITED + userId);
 }
@@ -118,7 +118,7 @@ export async function acceptInvitation(
   token: string,
   { password, repeated }: { password: string; repeated: string },
 ): Promise<string> {
-  // Check before hashing, so that guessed tokens cause no expensive hashing, and again under the lock.
+  // Check before hashing, so that guessed tokens cause no expensive hashing. Check again later, under the lock.
   const invited = await findInvited(world.db, token, world.now());
   if (!invited) throw invalidInvitation();
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Whether a token can create the first admin. Does not use up the token. */
+/** Returns whether a token can create the first admin. Does not use up the token. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,
@@ -176,7 +176,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();
-  // Check before hashing, so that guessed tokens cause no expensive hashing, and again under the lock.
+  // Check before hashing, so that guessed tokens cause no expensive hashing. Check again later, under the lock.
   if (!(await isFirstAdminToken(world.db, token, now))) throw invalidToken();
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
   await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {

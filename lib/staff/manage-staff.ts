@@ -49,7 +49,7 @@ export async function listStaffUsers(db: Database, request: PageRequest, now: Da
   );
 }
 
-/** Whether any member of staff is an admin. Only admins can issue tokens and manage staff. */
+/** Returns whether any member of staff is an admin. Only admins can issue tokens and manage staff. */
 export async function hasAdmin(db: Database): Promise<boolean> {
   return (await db.$count(staffUsers, eq(staffUsers.role, 'admin'))) > 0;
 }
@@ -64,7 +64,7 @@ export async function openSessionsOf(db: Database, userId: string, now: Date) {
     .limit(literal(MAX_SESSIONS_SHOWN));
 }
 
-/** Returns how a person can sign in. For an unknown person, all values are false or 0. */
+/** Returns the ways in which a person can sign in. For an unknown person, all values are false or 0. */
 export async function getLoginState(db: Database, userId: string) {
   const ofUser = and(eq(staffAccounts.userId, staffUsers.id), eq(staffAccounts.providerId, 'credential'));
   const [row] = await db
@@ -94,9 +94,9 @@ export interface GivenPassword {
 /**
  * Creates a login with a password.
  *
- * @param condition function that throws if the person must not be added; runs under the lock that all writers of staff
- *   take
- * @returns the login with its password, whether given or generated; only the password's hash is stored
+ * @param condition function that throws if the person must not be added; it runs under the lock that all writers of
+ *   staff take
+ * @returns the login with the given or generated password; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function addStaffUser(
@@ -126,10 +126,10 @@ export interface NewPerson {
 /**
  * Creates a member of staff.
  *
- * @param work function that writes what the person needs to sign in, under the lock that all writers of staff take;
- *   returns further details for the audit entry
- * @param condition function that throws if the person must not be added; runs under that lock, before the person is
- *   written
+ * @param work function that writes what the person needs to sign in. It runs under the lock that all writers of staff
+ *   take, and returns further details for the audit entry.
+ * @param condition function that throws if the person must not be added. It runs under the same lock, before the person
+ *   is written.
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
 export async function createStaffUser(
@@ -161,7 +161,7 @@ export async function createStaffUser(
 }
 
 /**
- * Changes a person's role from their next request on. Writes nothing if they already have that role.
+ * Changes a person's role, which takes effect with their next request. Writes nothing if they already have that role.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */
@@ -176,7 +176,8 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
 }
 
 /**
- * Deletes a person's login, which ends their access immediately, and revokes their tokens. Audit entries keep the name.
+ * Deletes a person's login and revokes their tokens. Their access ends immediately. Audit entries keep the person's
+ * name.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */

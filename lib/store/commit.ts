@@ -11,10 +11,10 @@ type InboxRow = typeof stripeEvents.$inferSelect;
 export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
-  /** The Stripe customers that the payload mentions. The list is empty if the payload contains no personal data. */
+  /** The Stripe customers that the payload mentions. Empty if the payload contains no personal data. */
   owners: string[];
   processed_at: Date;
-  /** Outcome and attempts of the inbox row that the decision read. Null if there was no row. */
+  /** Outcome and attempts of the inbox row that the decision read, as text. Null if there was no row. */
   before: string | null;
 }
 
@@ -28,7 +28,9 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /** Returns the date for journal entries. Called when the plan is written, which may be long after the decision. */
+  /**
+   * Returns the date for journal entries. It is called when the plan is written, which may be long after the decision.
+   */
   bookedOn(): BookedOn;
 }
 
@@ -40,15 +42,15 @@ export interface Written {
   ids: Map<number, number>;
 }
 
-/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row has changed since */
+/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows */
 export async function commit(db: Database, given: Commit): Promise<Written> {
   const { parameters, toWritten } = encode([given]);
   return toWritten(await commitPlan(db, parameters))(given);
 }
 
 /**
- * Writes the independent commits among `all` in one statement. Writes none if one of them fails, or if a lock
- * is not free within 50 ms.
+ * Writes the independent commits among `all` in one statement. If one of them fails, or if a lock is not free within 50
+ * ms, none is written.
  *
  * @returns the result of each commit; undefined if it was not written
  */
@@ -64,12 +66,15 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<(Writ
   }
 }
 
-/** Picks independent commits: none of them writes a row that another one's decision was based on. */
+/**
+ * Selects independent commits, so that none writes a row on which the decision of another is based. Commits with a
+ * common lock key count as dependent.
+ */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
   return all.filter((given, at) => {
-    // An earlier commit may create a customer whose number this decision found unused.
+    // An earlier commit in the batch may create a customer with a number that this decision found unused.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
     const keys = [...toLockKeys(given), ...lockedInvoices(given.plan).map((id) => `invoice ${id}`)];
     if (keys.some((key) => taken.has(key))) return false;
@@ -94,7 +99,7 @@ const commitWith = (limit: SQL) =>
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);
 
-/** Returns true if another transaction wrote first, so that the decision must be made again. */
+/** Returns true if another transaction changed a row first, so that the decision must be repeated. */
 export function isVersionConflict(error: unknown): boolean {
   return CONFLICTS.includes(pgErrorCode(error) ?? '');
 }
@@ -102,14 +107,16 @@ export function isVersionConflict(error: unknown): boolean {
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /**
- * JSON contains this character only in escaped form. Unescaped, it separates payloads. Escaped, it marks the ids of new
- * rows.
+ * In JSON, this character appears only in its escaped form. Unescaped, it separates payloads. Escaped, it marks the ids
+ * of new rows.
  */
 const SEPARATOR = '\u0001';
 // The lookbehind skips a text that literally contains `\u0001`, because JSON escapes its backslash.
 const MARKED = /"\\u0001([1-9]\d*)"|\\u0001(?<=(?<!\\)(?:\\\\)*\\u0001)<([1-9]\d*)>/g;
 
-/** Returns an id for use inside a text. For a new row, it is a placeholder that the commit replaces. */
+/**
+ * Returns an id for use inside a text. For a new row, returns a placeholder that the commit replaces with the real id.
+ */
 export const idInText = (id: number): string => (id < 0 ? `${SEPARATOR}(${id})` : String(id));
 const NAMED = new RegExp(`${SEPARATOR}\\((-\\d+)\\)`, 'g');
 
@@ -171,9 +178,9 @@ function toTemplate(plan: string, places: number): string {
 }
 
 /**
- * Returns lock keys for every Stripe customer this commit concerns, so that none can be erased at the same time.
- * Also returns keys for e-mail addresses that the decision looked up, and for references under which an API
- * client may be recording the same payment.
+ * Returns lock keys for every Stripe customer that this commit concerns, so that none can be erased at the same time.
+ * Also returns keys for e-mail addresses that the decision looked up, and for references under which an API client may
+ * be recording the same payment.
  */
 function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
@@ -189,8 +196,8 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .filter((id) => id !== null);
 
 /**
- * Returns the ids of the invoices to lock: invoices that the plan changes or is based on, and invoices whose payments
- * it writes.
+ * Returns the ids of the invoices to lock. These are the invoices that the plan changes or is based on, and the
+ * invoices whose payments it writes.
  */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);

@@ -24,7 +24,7 @@ export interface StoredEvent {
   id: string;
   outcome: StoredOutcome;
   attempts: number;
-  /** Body of the event. Empty if only the outcome was requested, or if the body was deleted. */
+  /** Body of the event. Empty if only the outcome was requested, or if the body has been deleted. */
   payload: string;
   checkout: (KeptCheckout & { completed_at: string; stripe_customer_id: string }) | null;
   isStorable: boolean;
@@ -43,7 +43,7 @@ export interface Snapshot {
   paid: Map<number, Paid>;
   /** Requested ids of customers that were merged, with the id of the customer they were merged into. */
   mergedInto: Map<number, number>;
-  /** Kind and subject of the requested staff tasks that exist, whether open or done. */
+  /** Kind and subject of those requested staff tasks that exist, whether open or done. */
   told: Set<string>;
   events: Map<string, StoredEvent>;
 }
@@ -55,12 +55,12 @@ export interface Paid {
   offStripe: number;
 }
 
-/** Returns an empty set of keys for reading a snapshot. A snapshot also contains related rows: see `read`. */
+/** Returns an empty set of keys for reading a snapshot. A key may also read related rows, as described for each key. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
   stripeCustomers: [] as string[],
-  /** Ids of Stripe customers, to read all their subscriptions. */
+  /** Ids of Stripe customers, to read all of their subscriptions. */
   whole: [] as string[],
   /** Ids of Stripe customers, to read their completed checkouts. */
   checkouts: [] as string[],
@@ -98,7 +98,7 @@ export const noKeys = () => ({
   refunds: [] as string[],
   /** Stripe's ids of disputes, to read the disputes with their payments. */
   disputes: [] as string[],
-  /** A second and an object's id (`secondKey`), to read all events of the object that Stripe created in that second. */
+  /** Keys by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
   seconds: [] as string[],
   /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
   tasks: [] as string[],
@@ -109,7 +109,7 @@ export const noKeys = () => ({
 export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-/** Completes a set of keys. Kinds of keys that are not given become empty. */
+/** Adds empty lists for the kinds of keys that are not given. */
 export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
@@ -202,9 +202,9 @@ export type StoredService = StoredRows['services'];
 export type StoredSubscription = StoredRows['subscriptions'];
 export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
-/** A line of a Stripe invoice. Its position is its place in the list of lines. */
+/** A line of a Stripe invoice. Its index in the list of lines is its position. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
-/** A credit note of Stripe as it is written. */
+/** The columns of a Stripe credit note that a plan writes. */
 export type StripeCreditNote = Pick<
   typeof creditNotes.$inferSelect,
   | ('number' | 'invoice_id' | 'date' | 'currency' | 'subtotal' | 'tax' | 'total' | 'reason')
@@ -216,7 +216,7 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/** A live subscription outside the snapshot that bills a service, and whose link is reliable (`isSure`). */
+/** A live subscription outside the snapshot that bills a service, and whose customer link is reliable (`isSure`). */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;
@@ -224,10 +224,10 @@ export interface BillingElsewhere {
   endsAt: Date | null;
 }
 
-/** The changes to one table. Negative ids are temporary. The commit replaces them. */
+/** The changes to one table. New rows have temporary, negative ids, which the commit replaces. */
 export interface TablePlan<Row> {
   inserted: Row[];
-  /** Rows with their new values. `version` is still the version that was read. */
+  /** Rows with their new values. Their `version` is the version that was read. */
   updated: Row[];
   deleted: Row[];
 }
@@ -235,9 +235,11 @@ export interface TablePlan<Row> {
 type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
 
 export interface Plan extends TablePlans {
-  /** Stripe customers whose rows all move to another customer, including rows that were not read. */
+  /**
+   * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
+   */
   moves: { stripe_customer_id: string; customer_id: number }[];
-  /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
+  /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
   lines: { invoice_id: number; lines: StoredLine[] }[];
@@ -249,7 +251,9 @@ export interface Plan extends TablePlans {
   /** Staff tasks that are no longer necessary. The commit closes them. */
   tasksOver: Pick<StaffTask, 'kind' | 'subject'>[];
   concerned: string[];
-  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
+  /**
+   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
+   */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
   /** Links that get a new version and no other change. */
@@ -305,7 +309,7 @@ export function emptyPlan(): Plan {
   };
 }
 
-/** The stored rows of a table, overlaid with the decided changes. */
+/** The stored rows of a table, together with the decided changes. */
 export class Table<Key extends string | number, Row extends object> {
   /** Changed rows by key. Null if the row is deleted. */
   readonly changed = new Map<Key, Row | null>();
@@ -341,7 +345,7 @@ export class Table<Key extends string | number, Row extends object> {
   }
 }
 
-/** Returns whether the plan changes nothing. A link that only gets a new version does not count. */
+/** Returns whether the plan changes nothing. A link whose version alone is incremented does not count as a change. */
 export function isEmpty(plan: Plan): boolean {
   const lists = [
     plan.changes,

@@ -18,20 +18,23 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. Within this process, tasks for one Stripe customer of this database run one after the other. */
+  /** The database. Within this process, tasks for the same Stripe customer in this database run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
-  /** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if a row has changed since */
+  /**
+   * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
+   */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs work in a transaction that locks the key and invoices, if given. A failure undoes its commits. */
+  /** Runs work in a transaction that locks the key and the invoices, if given. If it fails, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
-  // A transaction reserves its connection. Otherwise the driver would queue other requests' reads behind a
-  // commit that waits for a lock. If `db` is a transaction, a savepoint keeps it usable after a conflict.
+  // A transaction reserves its connection. Otherwise the driver would queue reads of other requests behind a commit
+  // that waits for a lock. If `db` is itself a transaction, this creates a savepoint, which keeps `db` usable after a
+  // conflict.
   const isReserved = together !== null || is(db, PgTransaction);
   const commitAlone: Store['commit'] = (given, about) =>
     writeInTurn(db, about, () =>
@@ -46,7 +49,7 @@ export function databaseStore(db: Database): Store {
         db,
         async (tx) => {
           if (invoiceIds.length > 0) await lockInvoices(tx, { ids: `{${invoiceIds}}` });
-          // No savepoint is needed, because `transact` repeats the whole transaction after a conflict.
+          // A savepoint is not necessary, because `transact` repeats the whole transaction after a conflict.
           return work({ ...databaseStore(tx), commit: (given) => commit(tx, given) });
         },
         key ?? undefined,
@@ -90,12 +93,12 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Maximum number of concurrent batches. While one commit waits for a lock, another continues. Reads take no locks. */
+/** Maximum number of concurrent batches. If one commit waits for a lock, another can continue. Reads take no locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
-/** Maximum number of calls in a batch. Larger batches cost less, but calls wait longer and other cores stay idle. */
+/** Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and cores stay idle. */
 const MOST = 16;
 
-/** Performs calls in batches. Calls that arrive while `atOnce` batches are running wait, and form the next batch. */
+/** Performs calls in batches. While `atOnce` batches are running, further calls wait and form the next batch. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   private underWay = 0;
@@ -120,7 +123,7 @@ export class Batches<Given, Done> {
 
   private start(): void {
     this.underWay += 1;
-    // Wait for calls that arrived in the same turn of the event loop, and for the next calls of a batch that just ended.
+    // Wait for other calls of the same turn of the event loop, and for the next calls of a batch that has just ended.
     setImmediate(async () => {
       while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;
@@ -137,7 +140,7 @@ export class Batches<Given, Done> {
   }
 }
 
-/** Reads the rows that the keys name, and related rows, in one statement, so that the snapshot is consistent. */
+/** Reads the rows for the keys, and related rows, in one statement, so that the snapshot is consistent. */
 export async function read(db: Database, keys: Keys): Promise<Snapshot> {
   const state = JSON.parse(await readState(db, toParameters(keys))) as State;
   return {
@@ -167,7 +170,7 @@ export async function read(db: Database, keys: Keys): Promise<Snapshot> {
 
 type Json = Record<string, unknown>;
 
-/** The result of `read_snapshot`. A list is null if nothing was requested or found. */
+/** The result of `read_snapshot`. A list is null if it was not requested or is empty. */
 interface State extends Record<keyof Rows, Json[] | null> {
   billing:
     | { customer_service_id: number; subscription_id: number; until: string; endsAt: string | null }[]
@@ -214,7 +217,7 @@ function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Js
 
 const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
 
-/** Returns the columns whose JSON values must be converted: dates, and amounts, which our rows contain as text. */
+/** Returns the columns whose JSON values must be converted: dates, and amounts, which are text in our rows. */
 function decodedOf(table: Table) {
   const known = decoded.get(table);
   if (known) return known;

@@ -25,13 +25,16 @@ import { type Among, type Collection, collectionOf, type Kind, type World } from
 
 export interface ApiOptions {
   world: World;
-  /** The key that requests must have. */
+  /** The secret key that every request must contain. */
   secretKey: string;
-  /** The only accepted Stripe-Version, so that an SDK upgrade is noticed. Defaults to the SDK's version. */
+  /**
+   * The API version to render. A request with another Stripe-Version is refused, so that an SDK upgrade is noticed.
+   * Defaults to the SDK's version.
+   */
   shape?: Shape;
 }
 
-/** Returns the response of Stripe's API to a request. The server's option `respond` can replace it with a fault. */
+/** Returns the response of Stripe's API to a request. The server's option `respond` can send an error instead. */
 export function answerRequest(options: ApiOptions, req: IncomingMessage, url: URL): Answer {
   try {
     const { world, shape = CURRENT } = options;
@@ -139,7 +142,8 @@ function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<Objec
       kind,
       (object) =>
         references.every(({ field, value }) => object[field] === value) && (matches?.(object) ?? true),
-      // The last filter selects the fewest objects. For example, a subscription has fewer invoices than its customer.
+      // The last filter selects the fewest objects. For example, a subscription has fewer invoices than its customer
+      // does.
       references.findLast(({ field }) => field !== 'status'),
     );
     const list = envelope(page, url, (object) => render(object, shape));
@@ -185,7 +189,7 @@ function referencesOf<T>(world: World, query: Query): Among<T>[] {
   });
 }
 
-/** Returns the predicate for `status` and `price`. Without a status, it rejects canceled subscriptions. */
+/** Returns the predicate for `status` and `price`. If no status is requested, it rejects canceled subscriptions. */
 function matchesSubscription(query: Query): (subscription: Subscription) => boolean {
   const wanted = oneOf(query, [...SUBSCRIPTION_STATUSES, 'all', 'ended']);
   const price = query.filters.get('price');
@@ -290,9 +294,9 @@ const emptyQuery = () => ({
 type Query = ReturnType<typeof emptyQuery>;
 
 /**
- * Reads a list's parameters as strictly as Stripe does.
+ * Parses a list's parameters as strictly as Stripe does.
  *
- * @param allowed names of the endpoint's filters; `created` allows its bounds, and `types` the parameter `types[]`
+ * @param allowed names of the endpoint's filters; `created` also allows its bounds, and `types` the parameter `types[]`
  * @throws ApiError 400 if a parameter is unknown or invalid
  */
 function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Query {
@@ -310,7 +314,7 @@ function parseListQuery(params: URLSearchParams, allowed: readonly string[]): Qu
   return query;
 }
 
-/** Reads the parameters of a retrieve request, which accepts only `expand`. */
+/** Parses the parameters of a retrieve request, which accepts only `expand`. */
 function parseRetrieveQuery(params: URLSearchParams): string[] {
   const unknown = [...params.keys()].filter((key) => !isArrayKey(key, 'expand'));
   if (unknown.length > 0) throw unknownParameters(unknown);
@@ -354,8 +358,8 @@ interface Page<T> {
 }
 
 /**
- * Returns one page, newest first. The cursor must be the id of an object that the filtered list contains, or contained
- * before its deletion.
+ * Returns one page, newest first. The cursor must be the id of an object in the filtered list. The object may have been
+ * deleted since.
  *
  * @param among an indexed field and its value, which limit the scan
  * @throws ApiError 400 resource_missing if the cursor is not in the list
@@ -410,7 +414,7 @@ function take<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolea
   return { data, hasMore: false };
 }
 
-// The world keeps a deleted customer, because Stripe still returns it by id.
+// The world keeps a deleted customer, because Stripe still returns such a customer by id.
 function isDeleted(object: object): boolean {
   return 'deleted' in object && object.deleted === true;
 }

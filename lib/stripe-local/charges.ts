@@ -54,12 +54,12 @@ function sumOf(moved: { amount: number }[]): number {
   return moved.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Returns false for a failed or canceled refund, whose money came back to us. */
+/** Returns whether a refund counts. The money of a failed or canceled refund was returned to us. */
 export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Returns true for an inquiry. It has withdrawn no money, so a refund can still settle it. */
+/** Returns whether a charge with this dispute can be refunded. Only an inquiry has not withdrawn money. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
@@ -87,11 +87,11 @@ export function movementsOf({ id: source, charge, currency, balanceTransactions 
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * Finds a collected payment. For an invoice, prefers the first payment that has enough money left.
+ * Finds a collected payment. If an invoice is given, prefers its first payment of which enough is left.
  *
  * @param amount the amount needed, in minor units
  * @param leftOf function that returns the amount of a payment that can still be refunded or disputed
- * @throws WorldError if Stripe collected nothing
+ * @throws WorldError if Stripe collected no payment
  */
 export function collectedPayment(
   world: World,

@@ -36,10 +36,7 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /**
-       * HTTP status of the response. Null if the webhook did not respond, or if the event was deliberately not
-       * delivered.
-       */
+      /** HTTP status of the response. Null if the webhook did not respond, or if the event was not to be delivered. */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),
@@ -51,7 +48,9 @@ export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 
 const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
-/** Answers the control API. Programs on the same machine use it to trigger events in the world of a running server. */
+/**
+ * Responds to the control API. Programs on this machine use the API to trigger events in the world of a running server.
+ */
 export async function answerControl(
   options: ControlOptions,
   req: IncomingMessage,

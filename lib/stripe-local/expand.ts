@@ -83,7 +83,7 @@ function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[]
   const value = object[key];
   if (inner.length > 0) {
     if (typeof value !== 'object' || value === null) return [];
-    // Copy the hash, because it may belong to a record, and records are never changed in place.
+    // Copy the hash. It may belong to a record, and records are never changed in place.
     const copy = { ...value } as Json;
     object[key] = copy;
     return replaceId(view, kind, copy, inner);

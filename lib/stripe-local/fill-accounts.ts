@@ -55,20 +55,22 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
     created: toEpoch(row.created_at),
     email: row.email,
     name: row.company ?? ([row.first_name, row.last_name].filter(Boolean).join(' ') || null),
-    // Omit the number if the link is not reliable, because a number in the metadata would confirm the link.
+    // Omit the number if the link is not reliable. A number in the metadata would confirm the link.
     metadata: isSure({ linkedBy }) ? { customer_number: row.customer_number } : {},
   };
 }
 
 const HALF_DAY = 43_200;
 
-/** Converts our dates into instants near noon in one time zone. `past` never returns an instant after now. */
+/**
+ * Returns functions that convert our dates into instants near noon in a time zone. `past` returns no future instant.
+ */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
     const seen = toCalendarDate(fromEpoch(noon), timeZone);
     if (seen === date) return noon;
-    // In zones with an offset of more than twelve hours, noon in UTC falls on another date.
+    // In a zone with an offset of more than twelve hours, noon in UTC falls on another date.
     return seen > date ? noon - HALF_DAY : noon + HALF_DAY;
   };
   const today = toCalendarDate(now, timeZone);
@@ -82,8 +84,8 @@ type OurItem = {
 };
 
 /**
- * Adds our subscriptions to the world. A linked subscription keeps its state. A subscription that waits for a
- * checkout becomes an open checkout session.
+ * Adds our subscriptions to the world. A linked subscription keeps its state. A subscription whose checkout is not
+ * completed becomes an open checkout session.
  *
  * @returns Stripe's ids by our ids
  */

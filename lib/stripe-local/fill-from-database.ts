@@ -11,8 +11,8 @@ import type { Invoice, InvoicePayment, Refund } from './model';
 import { newId, type World } from './world';
 
 /**
- * Fills an empty world with the objects that Stripe would have for our database. They have the same ids, states and
- * amounts, so a reconciliation right afterwards changes nothing. Creates no events.
+ * Fills an empty world with the objects that Stripe would have for our database. Ids, states and amounts are the same,
+ * so a reconciliation immediately afterwards changes nothing. Creates no events.
  *
  * @param options.timeZone the time zone of our calendar dates
  */
@@ -46,8 +46,8 @@ async function fillMoneyBack(world: World, db: Database): Promise<void> {
 }
 
 /**
- * Finds the collected payment of a refund or dispute, and sets its charge to the row's. Returns undefined if
- * the world has no such payment, or if Stripe no longer has the refund or dispute.
+ * Finds the collected payment of a refund or dispute, and sets the payment's charge to the row's charge. Returns
+ * undefined if the world has no such payment, or if Stripe no longer has the refund or dispute.
  */
 function paymentOf(world: World, row: RefundRow | DisputeRow): Collected | undefined {
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge, provider_gone_at } = row;
@@ -131,7 +131,7 @@ async function fillInvoices(
     const invoice = fillInvoice(filling, row, lines, id, subscription, intent !== undefined);
     const named = fillPayments(world, invoice, intent ?? null, row.payment_failed_at !== null);
     world.invoices.put({ ...invoice, ...named });
-    // The invoices come oldest first, so the subscription keeps the latest one.
+    // The invoices are sorted from old to new, so the subscription finally contains the latest one.
     const held = world.subscriptions.get(subscription ?? '');
     if (held) world.subscriptions.put({ ...held, latestInvoice: id });
     noteNumber(world, invoice);
@@ -139,8 +139,8 @@ async function fillInvoices(
 }
 
 /**
- * Reads intents of collected payments, by Stripe invoice id. The intent is null if it is unknown, as for deleted
- * payments.
+ * Reads the intents of collected payments, by Stripe invoice id. An intent is null if it is unknown, for example
+ * because the payment was deleted.
  */
 async function readCollected(db: Database): Promise<Map<string, string | null>> {
   const recorded = await db
@@ -168,7 +168,7 @@ function fillInvoice(
   const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
   if (!customer) throw new Error(`no Stripe customer for the invoice ${id}`);
   const amountPaid = minor(row.amount_paid);
-  // The part of the total that was not paid and is no longer due.
+  // The part of the total that was not paid and is not due either.
   const unpaid = minor(row.total) - amountPaid - minor(row.amount_due);
   const creditedBefore = status === 'void' ? 0 : Math.min(minor(row.amount_credited), Math.max(0, unpaid));
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
@@ -182,7 +182,7 @@ function fillInvoice(
     periodStart: line.period_start ? toEpoch(line.period_start) : issued,
     periodEnd: line.period_end ? toEpoch(line.period_end) : issued,
   }));
-  // An older version of the service stored no lines.
+  // An older version of the service did not store lines.
   if (lines.length === 0) lines.push({ amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd) });
   return putInvoice(world, customer, {
     id,
@@ -233,7 +233,7 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
-/** Adds an invoice's payments: collected by Stripe, paid elsewhere, and a waiting, failed or cancelled intent. */
+/** Adds an invoice's payments: those that Stripe collected, those paid elsewhere, and an intent that is not paid. */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
   const off = invoice.amountPaidOffStripe;

@@ -14,15 +14,15 @@ import { type Collection, epochNow, getFrom, type World } from './world';
 
 interface Happening {
   world: World;
-  /** The customer. Null for any customer. */
+  /** The customer that the event must concern. Null for any customer. */
   customer: Customer | null;
-  /** The number of the invoice, or null for any. Allowed only for events about invoices and their money. */
+  /** The number of the invoice. Null for any invoice. Allowed only for events about invoices and their payments. */
   invoiceNumber: string | null;
   /** One of the event's `STATUSES`. Defaults to the first. */
   status?: string | undefined;
 }
 
-/** A sentence that describes the action, then the objects that it concerned. */
+/** A sentence that describes the action, followed by the objects that it concerned. */
 type Happened = [action: string, ...objects: WorldObject[]];
 
 /** The statuses that can be requested, by event type. The first is the default. */
@@ -37,7 +37,7 @@ export const STATUSES = {
 /**
  * Performs an action in the world for which Stripe sends an event of the given type.
  *
- * @throws ControlError if no object fits, or if the event does not allow the invoice number or the status
+ * @throws ControlError if no object is suitable, or if the event does not allow the invoice number or the status
  * @throws WorldError if Stripe would refuse the action
  */
 export function makeHappen(type: EventType, target: Happening): { action: string; objects: WorldObject[] } {
@@ -152,7 +152,9 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/** Finds the named or newest invoice with one of the statuses. @throws ControlError 409 for another status */
+/**
+ * Finds the named invoice, or the newest invoice with one of the statuses. @throws ControlError 409 for another status
+ */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
@@ -219,8 +221,9 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 }
 
 /**
- * Returns the amounts of a credit note. An unpaid invoice gets a note for half of the unpaid amount, so that the
- * invoice stays open. A paid invoice gets one for the whole creditable amount, refunded as far as possible.
+ * Returns the amounts of a credit note. For an unpaid invoice, the note covers half of the unpaid amount, so that the
+ * invoice stays open. For a paid invoice, it covers the whole creditable amount, of which as much as possible is
+ * refunded.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);
@@ -232,7 +235,7 @@ function partsOf(world: World, invoice: Invoice) {
   return { amount, refundAmount, outOfBandAmount: amount - refundAmount };
 }
 
-/** Opens a dispute. For the requested status `lost`, it simulates a direct debit that the bank returns instead. */
+/** Opens a dispute. If the requested status is `lost`, simulates a direct debit that the bank returns. */
 function open(target: Happening): Happened {
   const { world } = target;
   const isDisputable = (one: Invoice) =>
@@ -247,7 +250,7 @@ function open(target: Happening): Happened {
   return [action, object, invoice];
 }
 
-/** Finds the newest dispute that can move to one of the statuses, and moves it to the first possible one. */
+/** Finds the newest dispute that can change to one of the statuses, and changes it to the first possible one. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
@@ -298,7 +301,7 @@ function newest<T extends Sought>(
   });
 }
 
-/** Thrown if a request to the control API cannot be fulfilled. The message is a sentence with the reason. */
+/** Thrown if a request to the control API cannot be fulfilled. The message is a sentence that states the reason. */
 export class ControlError extends Error {
   override readonly name = 'ControlError';
 

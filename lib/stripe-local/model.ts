@@ -1,6 +1,6 @@
 import type { disputeStatus } from '@/db/schema';
 
-/** Immutable records of the local Stripe, independent of API versions, in minor units and epoch seconds. */
+/** Immutable records of the local Stripe, independent of API versions. Amounts are in minor units, times in seconds. */
 
 export type Metadata = Readonly<Record<string, string>>;
 
@@ -60,7 +60,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
   /**
-   * Planned end. It is set together with `cancelAtPeriodEnd`, or alone by the customer portal under flexible billing.
+   * Planned end. It is set together with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets it alone.
    */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
@@ -117,7 +117,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly amountPaidOffStripe: number;
   /** Amount that credit notes subtracted from `amountDue`. */
   readonly prePaymentCreditNotesAmount: number;
-  /** Amount that credit notes gave back after payment. `amountPaid` stays unchanged. */
+  /** Amount that credit notes returned after payment. It does not change `amountPaid`. */
   readonly postPaymentCreditNotesAmount: number;
   readonly attempted: boolean;
   readonly attemptCount: number;
@@ -138,7 +138,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly charge: string | null;
 }
 
-/** Returns a line's part of the invoice's tax. The parts of all lines add up to the tax. */
+/** Returns a line's share of the invoice's tax. The shares of all lines add up to the tax. */
 export function lineTax({ tax, lines }: Invoice, line: InvoiceLine): number {
   const nets = lines.map(({ amount, discount = 0 }) => amount - discount);
   const net = nets.reduce((sum, one) => sum + one, 0);
@@ -207,7 +207,9 @@ export interface Refund extends Entity<'refund'> {
   readonly reason: 'duplicate' | 'fraudulent' | 'requested_by_customer' | null;
   readonly failureReason: string | null;
   readonly balanceTransaction: string;
-  /** Balance transaction by which a failed refund returns the money to the account. Null otherwise. */
+  /**
+   * Balance transaction that returns the money of a failed refund to the account. Null if the refund has not failed.
+   */
   readonly failureBalanceTransaction: string | null;
   readonly metadata: Metadata;
 }
@@ -228,7 +230,7 @@ export interface Dispute extends Entity<'dispute'> {
   readonly currency: string;
   readonly reason: string;
   readonly status: DisputeStatus;
-  /** Deadline for evidence. As at Stripe, it is 0 if the bank accepts no evidence. */
+  /** Deadline for evidence, in epoch seconds. As at Stripe, it is 0 if the bank accepts no evidence. */
   readonly evidenceDueBy: number;
   readonly submissionCount: number;
   /** True if the last evidence was submitted after the deadline. */
@@ -244,7 +246,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly amount: number;
   /** Amount by which the note reduced the remaining amount of the invoice. */
   readonly prePaymentAmount: number;
-  /** Paid amount that is returned: as a refund, to the customer's balance, or outside Stripe. */
+  /** Paid amount that is returned: by a refund, to the customer's balance, or outside Stripe. */
   readonly postPaymentAmount: number;
   readonly outOfBandAmount: number;
   readonly customerBalanceTransaction: string | null;
@@ -255,7 +257,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly metadata: Metadata;
 }
 
-/** A movement of the account's balance. The world stores a movement once a payout pays it out. */
+/** A movement of the account's balance. The world stores a movement only when a payout contains it. */
 export interface BalanceTransaction extends Entity<'balance_transaction'> {
   readonly type: 'charge' | 'refund' | 'refund_failure' | 'adjustment' | 'payout' | 'payout_failure';
   /** Amount in minor units. Negative if money leaves the balance. */
@@ -270,7 +272,7 @@ export interface BalanceTransaction extends Entity<'balance_transaction'> {
 }
 
 export interface Payout extends Entity<'payout'> {
-  /** Amount in minor units. Negative if Stripe takes money from the bank account. */
+  /** Amount in minor units. Negative if Stripe withdraws money from the bank account. */
   readonly amount: number;
   readonly currency: string;
   readonly arrivalDate: number;
@@ -305,7 +307,7 @@ export type WorldObject =
   | BalanceTransaction
   | Payout;
 
-/** An event without an API version. `renderEvent` renders it in one version. */
+/** An event that does not depend on an API version. `renderEvent` renders it in a version. */
 export interface WorldEvent extends Entity<'event'> {
   readonly type: string;
   readonly about: WorldObject;

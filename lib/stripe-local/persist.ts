@@ -11,7 +11,7 @@ const NAMES = Object.values(COLLECTIONS);
 type Entries = Record<string, { id: string; created: number }[]>;
 type Saved = { format: number; chance: number; objects: Entries; deleted: Entries };
 
-/** Saves a world to a file atomically, with the state of its random numbers. */
+/** Saves a world to a file atomically, including the state of its random number generator. */
 export async function saveWorld(world: World, file: string): Promise<void> {
   const saved: Saved = { format: FORMAT, chance: world.chance.state, objects: {}, deleted: {} };
   for (const name of NAMES) {
@@ -56,7 +56,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
     return writing;
   };
   return {
-    /** Schedules a save after `DELAY_MS`. Several changes share one save. */
+    /** Schedules a save after `DELAY_MS`. Changes in the meantime become part of the same save. */
     schedule() {
       timer ??= setTimeout(() => {
         save().catch((error: unknown) => {
@@ -92,7 +92,7 @@ const ADDED_TO_INVOICES = {
   revises: null,
 };
 
-/** Adds newer fields to each saved invoice, including invoices inside events. */
+/** Adds fields that older files lack to each saved invoice, including invoices inside events. */
 function completeSaved(_key: string, saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return saved;
   if (!('object' in saved) || saved.object !== 'invoice') return saved;

@@ -41,7 +41,9 @@ function hash(text: string): Buffer {
 }
 
 /**
- * Parses a text as JSON. Returns `otherwise` if it is not JSON. @param reviver function that replaces each parsed value
+ * Parses a text as JSON. Returns `otherwise` if the text is not JSON.
+ *
+ * @param reviver function that replaces each parsed value
  */
 export function parseJson(
   text: string,
@@ -83,12 +85,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the 404 error for an id in the request's path that does not exist. */
+/** Returns the 404 error for an id in the request's path if the object does not exist. */
 export function notFound(noun: string, id: string): ApiError {
   return new ApiError(404, `No such ${noun}: '${id}'`, 'resource_missing', 'id');
 }
 
-/** Returns the 400 error for a parameter with the id of an object that does not exist. */
+/** Returns the 400 error for a parameter that contains the id of an object that does not exist. */
 export function missing(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
 }

@@ -20,11 +20,11 @@ interface StripeLocalOptions extends ApiOptions {
 
 export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
-// This is longer than clients keep idle connections, so the server never closes a connection that a client is about to
-// reuse.
+// This is longer than clients keep idle connections open. The server therefore never closes a connection that a client
+// is about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
-/** Starts a Stripe API on a free port of 127.0.0.1 that serves a world. */
+/** Starts a server on a free port of 127.0.0.1 that serves a world as Stripe's API. */
 export async function startStripeLocal(options: StripeLocalOptions) {
   const { world, log, respond = (_req, res, answer) => send(world, res, answer()) } = options;
   const requestIds = seededChance(1);

@@ -16,7 +16,7 @@ import type {
   WorldObject,
 } from './model';
 
-/** A small Stripe account in memory. Its clock, its random draws and the actions determine all of its state. */
+/** A small Stripe account in memory. Its whole state follows from its clock, its random numbers and the actions. */
 export type World = ReturnType<typeof createWorld>;
 
 /** Creates an empty world. @param given.timeZone the time zone of the account's dashboard */
@@ -37,12 +37,12 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
     balanceTransactions: new Collection<BalanceTransaction>(['payout', 'source']),
     payouts: new Collection<Payout>(),
     events: new Collection<WorldEvent>(['type']),
-    /** The events in their exact order, which their timestamps in whole seconds do not show. */
+    /** The events in their exact order. Their timestamps alone do not show it, because they are in whole seconds. */
     history: [] as WorldEvent[],
   };
 }
 
-/** The collection of each kind of object. Charges have no collection, because they derive from payment intents. */
+/** The collection of each kind of object. Charges have no collection, because they are derived from payment intents. */
 export const COLLECTIONS = {
   customer: 'customers',
   subscription: 'subscriptions',
@@ -82,7 +82,7 @@ export function act<T>(world: World, work: () => T): Done<T> {
   return { object, events: world.history.slice(from) };
 }
 
-/** Turns a function into an action, which also returns all events that the function caused. */
+/** Turns a function into an action. The action also returns all events that the function caused. */
 export function action<Input extends unknown[], T>(
   work: (world: World, ...input: Input) => T,
 ): (world: World, ...input: Input) => Done<T> {
@@ -98,7 +98,9 @@ export function epochNow(world: World): number {
   return toEpoch(world.now());
 }
 
-/** Adds an event to the history. @param previous the record before the change, for `….updated` */
+/**
+ * Adds an event to the history. @param previous the record before the change, for event types that end in `.updated`
+ */
 export function emit(world: World, type: string, about: WorldObject, previous?: WorldObject): WorldEvent {
   const event: WorldEvent = {
     object: 'event',
@@ -122,7 +124,7 @@ export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held
 
 type Entry = Pick<WorldObject, 'id' | 'created'>;
 
-/** An indexed field and a value. They limit a scan to the objects with that value. */
+/** An indexed field and a value. A scan is limited to the objects with this value. */
 export interface Among<T> {
   field: keyof T;
   value: unknown;
@@ -131,7 +133,7 @@ export interface Among<T> {
 /** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that never change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
-  /** One list of all objects, and one per value of an indexed field. Oldest first, then by id. */
+  /** One list of all objects, and one for each value of an indexed field. Sorted from old to new, then by id. */
   readonly #lists = new Map<string, Entry[]>();
   readonly #deleted = new Map<string, Entry>();
 
@@ -167,7 +169,7 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /** Returns the position entry of an object. A deleted object has one too, because it can still be a cursor. */
+  /** Returns the entry of an object, which is its position. A deleted object has one, because it can be a cursor. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }
@@ -186,7 +188,7 @@ export class Collection<T extends Entry> {
     return this.#objects.values();
   }
 
-  /** Iterates over the objects with this value, oldest first. */
+  /** Iterates over the objects with this value in a field, oldest first. */
   where<K extends keyof T>(field: K, value: T[K]): Generator<T> {
     return this.#walk(this.#entries({ field, value }), 0, 1);
   }
@@ -255,7 +257,7 @@ function compare(a: Entry, b: Entry): number {
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Draws an id in Stripe's format, such as `sub_` and 24 letters and digits. */
+/** Draws a random id in Stripe's format, such as `sub_` and 24 letters and digits. */
 export function drawId(chance: Chance, prefix: string): string {
   let id = prefix;
   for (let i = 0; i < 24; i++) id += LETTERS[Math.floor(chance.draw() * LETTERS.length)];

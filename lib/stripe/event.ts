@@ -8,7 +8,9 @@ const TOLERANCE = 300;
 type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
-  /** The signature is valid, but its time is too old or is in the future by our clock. `age` is in seconds. */
+  /**
+   * The signature is valid, but its time is too old or in the future. `age` is in seconds, negative for a future time.
+   */
   | { ok: false; reason: 'wrong_time'; age: number };
 
 /**
@@ -42,7 +44,7 @@ function isSigned(payload: string, header: string, secret: string, signedAt: num
     const { signature } = Stripe.webhooks;
     return signature?.verifyHeader(payload, header, secret, TOLERANCE, undefined, signedAt * 1000) ?? false;
   } catch {
-    return false; // Any error means that the header is malformed. A signature that cannot be read proves nothing.
+    return false; // Any error means that the header is malformed, so the signature is not valid.
   }
 }
 
@@ -55,7 +57,7 @@ function parseEvent(payload: string): ProviderEvent | null {
   }
 }
 
-/** Decodes UTF-8 strictly. The SDK would drop a BOM and repair broken UTF-8, so that a changed body would verify. */
+/** Decodes UTF-8 strictly. The SDK would drop a BOM and repair invalid UTF-8, and would then accept a changed body. */
 function decodeExactly(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -65,8 +67,8 @@ function decodeExactly(bytes: Uint8Array): string | null {
 }
 
 /**
- * Returns the signed timestamp in seconds. Returns null unless there is exactly one timestamp in plain digits. The SDK
- * is less strict.
+ * Returns the signed timestamp in seconds. Returns null unless the header contains exactly one timestamp in plain
+ * digits. The SDK is less strict.
  */
 function timeOf(header: string): number | null {
   const times = header.split(',').filter((part) => part.trim().startsWith('t='));
@@ -76,8 +78,8 @@ function timeOf(header: string): number | null {
 }
 
 /**
- * An event of Stripe, either a snapshot or thin (docs.stripe.com/event-destinations#thin-events). `object` has the
- * shape of the event's API version.
+ * An event of Stripe. It is either a snapshot event or a thin event (docs.stripe.com/event-destinations#thin-events).
+ * `object` has the shape of the event's API version.
  */
 export type ProviderEvent = NonNullable<ReturnType<typeof toProviderEvent>>;
 
@@ -116,14 +118,13 @@ export function fromInbox(payload: string): ProviderEvent {
 }
 
 /**
- * Returns the payment intent if the event's object names no customer, as with disputes. Otherwise returns an empty
- * list.
+ * Returns the payment intent if the event's object names no customer, as in a dispute. Otherwise returns an empty list.
  */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
 
-/** Adds the event's id and time to the customer numbers and details in its object. */
+/** Adds the event's id and time as the origin of the customer numbers and details in its object. */
 export function asReported<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
@@ -139,9 +140,9 @@ export function asReported<T extends { customer: ProviderCustomer | null }>(
 }
 
 /**
- * Returns the last of several events of one subscription in the same second. `created` comes first and
- * `deleted` last. Between them, an update follows the event whose object equals the update's previous state.
- * The order of arrival does not matter: if several events may be the last one, the greatest id is taken.
+ * Returns the last of several events of one subscription in the same second. `created` comes first and `deleted` last.
+ * Between them, an update follows the event whose object equals the update's previous state. The order of arrival does
+ * not matter. If several events may be the last one, the event with the greatest id is chosen.
  */
 export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined {
   const byId = [...events].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -151,17 +152,18 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   const updates = byId
     .filter((event) => event.type === 'customer.subscription.updated')
     .slice(0, MAX_CHAINED);
-  // If an event is still missing, or the API version changed, compare only the changed fields.
+  // If no order fits, an event may be missing or the API version may have changed. Then compare only the changed
+  // fields.
   const endBy = (isNext: IsNext) => possibleEnds(created, updates, isNext)[0];
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** Maximum number of updates in one second to put in order, because more would have too many possible orders. */
+/** Maximum number of updates in one second to put in order. More updates have too many possible orders. */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
 
-/** Returns the last event of every order in which each event follows its predecessor, greatest id first. */
+/** Returns the last event of every order in which each event follows its predecessor. The greatest id comes first. */
 function possibleEnds(
   created: ProviderEvent | undefined,
   updates: ProviderEvent[],
@@ -173,7 +175,8 @@ function possibleEnds(
       updates.filter((next) => next !== event && (!event || isNext(next, event))),
     ]),
   );
-  // The possible ends depend only on the event placed last and on the remaining ones, so the cache is keyed by both.
+  // The possible ends depend only on the last placed event and on the remaining events. Therefore both form the cache
+  // key.
   const known = new Map<string, Set<ProviderEvent>>();
   const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
     if (last && left.length === 0) return new Set([last]);
@@ -196,7 +199,7 @@ function possibleEnds(
   return [...endsAfter(created, updates)].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** Returns whether `next` without its change equals the whole object of `event`. */
+/** Returns whether the object of `next`, with its change undone, equals the whole object of `event`. */
 function follows(next: ProviderEvent, event: ProviderEvent): boolean {
   return (
     next.previousAttributes !== null && isSame(rewind(next.object, next.previousAttributes), event.object)
@@ -229,7 +232,9 @@ function isSame(a: unknown, b: unknown): boolean {
   return [...keys].every((key) => isSame(Reflect.get(a, key), Reflect.get(b, key)));
 }
 
-/** The event fields that we read and that are not personal. All others, even future ones, are dropped. */
+/**
+ * The event fields that we read and that are not personal data. All other fields, including unknown ones, are dropped.
+ */
 const FIELDS = new Set(
   `id object type api_version livemode account created data previous_attributes
   customer metadata status mode subscription parent subscription_details
@@ -265,7 +270,7 @@ function reduce(value: unknown): unknown {
 
 function reduceField(name: string, value: unknown): unknown {
   if (name === 'metadata') return reduceMetadata(asObject(value));
-  // The field comes from the URL of a payment link, in which a payer can write anything.
+  // The field comes from the URL of a payment link, in which a payer can write any text.
   if (name === 'client_reference_id') return /^\d+$/.test(String(value)) ? value : null;
   return reduce(value);
 }

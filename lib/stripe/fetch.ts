@@ -12,7 +12,7 @@ import {
   toProviderSubscription,
 } from './to-subscription';
 
-/** The objects that can be fetched, by the name of their kind. */
+/** The objects that can be fetched, keyed by kind. */
 export type ProviderObjects = {
   [Kind in keyof typeof MAPPERS]: NonNullable<ReturnType<(typeof MAPPERS)[Kind]>>;
 };
@@ -24,12 +24,13 @@ export type Fetched<T> =
   | { state: 'unavailable'; reason: string };
 
 /**
- * Expansions of an invoice. The payment intents (four levels deep, Stripe's maximum) show whether the payment
- * of an open invoice failed. `amount_paid_off_stripe` is Stripe's own sum, which includes payments beyond those listed.
+ * Expansions of an invoice. The payment intents show whether the payment of an open invoice failed. They are four
+ * levels deep, which is Stripe's maximum. `amount_paid_off_stripe` is Stripe's own sum, which also includes payments
+ * that are not in the list.
  */
 const INVOICE_EXPAND = ['customer', 'payments.data.payment.payment_intent', 'amount_paid_off_stripe'];
 
-/** Stripe's maximum page size. No invoice has nearly as many payments, so one page contains all of them. */
+/** Stripe's maximum page size. An invoice has far fewer payments, so one page contains all of them. */
 const LIMIT = 100;
 
 /** Retrieves one object by its id. Never throws errors from Stripe or the network. */
@@ -44,7 +45,7 @@ export async function fetchObject<Kind extends keyof ProviderObjects>(
     const response = await retrieve(stripe, kind, id);
     const object = MAPPERS[kind](response) as ProviderObjects[Kind] | null;
     if (object) return { state: 'found', object, asOf: responseTime(response, started, now()) };
-    // Any other answer, such as a proxy's page or half an object, does not show whether the object exists.
+    // Any other response, such as a proxy's page or an incomplete object, does not show whether the object exists.
     return isDeleted(response) ? { state: 'gone' } : { state: 'unavailable', reason: 'invalid_answer' };
   } catch (error) {
     return isGone(error) ? { state: 'gone' } : unavailable(error);
@@ -76,7 +77,9 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
   return retrieveInvoice(stripe, id);
 }
 
-/** Retrieves an invoice with its payments and lines. Stripe embeds ten of each. Fetches the others if there are more. */
+/**
+ * Retrieves an invoice with its payments and lines. Stripe embeds ten of each. Fetches the others if there are more.
+ */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
   if (found.payments?.has_more) {
@@ -97,7 +100,7 @@ export interface InvoiceLinks {
 }
 
 /**
- * Fetches the URLs of an invoice at Stripe. They are not stored, because they expire and because they open the invoice
+ * Fetches the URLs of an invoice at Stripe. They are not stored, because they expire, and because they open the invoice
  * without a login. Never throws errors from Stripe or the network.
  *
  * @returns null if Stripe does not answer
@@ -112,7 +115,7 @@ export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<Inv
   }
 }
 
-/** Reads the URLs of an invoice. Omits URLs with hosts other than Stripe's. */
+/** Reads the URLs of an invoice. Omits a URL if its host is not Stripe's. */
 export function toInvoiceLinks(object: unknown): InvoiceLinks {
   const { invoice_pdf, hosted_invoice_url } = asObject(object);
   const ofStripe = (value: unknown) => {
@@ -122,7 +125,7 @@ export function toInvoiceLinks(object: unknown): InvoiceLinks {
   return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
 }
 
-/** Fetches all lines of an invoice; its object shows only ten. Never throws errors from Stripe or the network. */
+/** Fetches all lines of an invoice. Its object contains only ten. Never throws errors from Stripe or the network. */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
     now,
@@ -131,9 +134,9 @@ export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   );
 
 /**
- * Returns the time of a response's state: the Date header minus the request's duration, in whole seconds. This is the
- * earliest possible time of the state, so an event that is not included in the state never looks older than the state.
- * If there is no Date header, uses our clock.
+ * Returns the time of the state in a response. It is the Date header minus the duration of the request, in whole
+ * seconds. This is the earliest possible time of the state. Therefore an event that the state does not include never
+ * looks older than the state. If there is no Date header, uses our clock.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -157,8 +160,8 @@ export function stripeErrorCode(error: unknown): string {
 }
 
 /**
- * Fetches the time of Stripe's last collection for an invoice. The time is null if Stripe never collected. Payments
- * made elsewhere and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
+ * Fetches the time of Stripe's last collection for an invoice. The time is null if Stripe has never collected. Payments
+ * that were made elsewhere and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
  */
 export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
   const paid = { invoice, status: 'paid', limit: LIMIT } as const;
@@ -170,7 +173,9 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
   });
 }
 
-/** Fetches the Stripe id of the invoice that an intent pays, if any. Never throws errors from Stripe or the network. */
+/**
+ * Fetches the Stripe id of the invoice that an intent pays, or null. Never throws errors from Stripe or the network.
+ */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
   return fetchPayments(stripe, now, { payment, limit: 1 }, ([first]) => asId(first?.invoice));
@@ -192,7 +197,9 @@ async function fetchPayments<T>(
   }
 }
 
-/** Fetches all items of a subscription; its object shows only ten. Never throws errors from Stripe or the network. */
+/**
+ * Fetches all items of a subscription. Its object contains only ten. Never throws errors from Stripe or the network.
+ */
 export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
   fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(
     now,
@@ -220,11 +227,12 @@ type ListPage<T> = (page: {
   starting_after?: string;
 }) => PromiseLike<{ data: T[]; has_more: boolean } & Parameters<typeof responseTime>[0]>;
 
-/** Maximum number of pages of 100 entries, far more than a subscription or an invoice may have. */
+/** Maximum number of pages of 100 entries. They hold far more entries than a subscription or an invoice may have. */
 const MAX_PAGES = 5;
 
 /**
- * Lists all pages. @returns the reason if there are too many, or if an answer is not a list. @throws Stripe's errors
+ * Lists the entries of all pages. @returns a reason if there are too many pages, or if a response is not a list.
+ * @throws Stripe's errors
  */
 async function listAll<T extends { id: string }>(list: ListPage<T>) {
   const first = await list({ limit: LIMIT });
@@ -243,7 +251,7 @@ async function listAll<T extends { id: string }>(list: ListPage<T>) {
  * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
  * customers. Never throws errors from Stripe or the network.
  *
- * @param customers some Stripe customers of the account, if any are stored; Stripe also knows deleted ones
+ * @param customers some Stripe customers of the account, if any are stored; Stripe also returns deleted customers
  */
 export async function probeAccount(stripe: Stripe, customers: string[]) {
   try {
@@ -252,7 +260,8 @@ export async function probeAccount(stripe: Stripe, customers: string[]) {
     return customers.length === 0 ? 'known' : 'other';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
-    // A restricted key may not read customers. The reconciliation reports which lists it may not read.
+    // The key may be restricted, and not allowed to read customers. The reconciliation reports which lists it may not
+    // read.
     if (error instanceof Stripe.errors.StripePermissionError) return 'known';
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { silent: stripeErrorCode(error) };
@@ -286,15 +295,15 @@ export async function fetchAccount(stripe: Stripe) {
 }
 
 export interface ListRequest {
-  /** Status to filter by. Null for Stripe's default, which leaves out cancelled subscriptions. */
+  /** Status to filter by. Null for Stripe's default, which excludes cancelled subscriptions. */
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
-  /** Payment to which refunds and disputes are limited. */
+  /** The payment to which the refunds or disputes must belong. */
   of?: { payment_intent: string } | { charge: string };
 }
 
-/** The kinds of objects that sync lists by page, and whose states `decideOrder` compares. */
+/** The kinds of objects that sync lists page by page. `decideOrder` compares their states. */
 export type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
 /**
@@ -330,7 +339,7 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
 export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
 
 /**
- * Fetches a page of credit notes, newest first, with all lines of each. Leaves out credit notes that cannot be stored.
+ * Fetches a page of credit notes, newest first, with all lines of each. Skips credit notes that cannot be stored.
  *
  * @throws Stripe's errors
  */
@@ -347,7 +356,9 @@ export async function listProviderCreditNotes(stripe: Stripe, request: ListReque
   return { notes: objects, refused, next: has_more ? (data.at(-1)?.id ?? null) : null };
 }
 
-/** Fetches a Stripe customer's completed subscription checkouts, among its latest 100. @throws Stripe's errors */
+/**
+ * Fetches the completed subscription checkouts among a Stripe customer's latest 100 checkouts. @throws Stripe's errors
+ */
 export async function listProviderCheckouts(stripe: Stripe, customer: string) {
   const page = await stripe.checkout.sessions.list({ customer, limit: LIMIT });
   return page.data
@@ -381,13 +392,15 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
   return { objects, refused };
 }
 
-/** Returns whether Stripe no longer knows the cursor's object, so that the list must start again. */
+/**
+ * Returns whether Stripe no longer knows the cursor's object. In this case, the list must be read from its start again.
+ */
 export function isCursorGone(error: unknown): boolean {
   const { code, param } = error as { code?: string; param?: string };
   return code === 'resource_missing' && param === 'starting_after';
 }
 
-/** Fetches the payment intents that collected for an invoice. @throws Stripe's errors */
+/** Fetches the payment intents with which Stripe collected an invoice. @throws Stripe's errors */
 export async function listIntents(stripe: Stripe, invoice: string): Promise<string[]> {
   const page = await stripe.invoicePayments.list({ invoice, status: 'paid', limit: LIMIT });
   return page.data.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);

@@ -20,8 +20,8 @@ export async function listProviderPayouts(
 }
 
 /**
- * Fetches a page of the balance transactions that an automatic payout contains. Stripe refuses this list for a payout
- * that a person made. The payout's own transaction is left out.
+ * Fetches a page of the balance transactions that an automatic payout contains. Omits the payout's own transaction.
+ * Stripe refuses this list for a payout that a person made.
  *
  * @throws Stripe's errors, UnstorableError
  */
@@ -53,9 +53,11 @@ export function toPayout(object: unknown) {
     status: asText(payload.status) ?? 'unknown',
     failureCode: asText(payload.failure_code),
     isAutomatic,
-    /** Whether the list of its transactions is complete. Older API versions do not report this, and list all of them. */
+    /**
+     * Whether the list of its transactions is complete. Older API versions do not report this, and list all of them.
+     */
     isListed: isAutomatic && (state === null || state === 'completed'),
-    // Stripe gives the arrival date as the time of its midnight in UTC.
+    // Stripe reports the arrival date as an instant, at midnight in UTC.
     arrivalDate: toCalendarDate(asInstant(payload.arrival_date) ?? issuedAt, 'UTC'),
   };
 }

@@ -1,7 +1,7 @@
 import { fromEpoch } from '../dates';
 import { fromMinorUnits } from '../money';
 
-/** JSON whose shape differs by API version. The functions here treat a field of the wrong type as missing. */
+/** JSON whose shape differs by API version. The functions in this file treat a field of the wrong type as missing. */
 export type Json = Record<string, unknown>;
 
 export function asObject(value: unknown): Json {
@@ -17,8 +17,8 @@ const CONTROLS = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
- * Reads one line of text, without control characters and outer spaces. Stripe keeps control characters, but
- * they break files and terminals, and PostgreSQL rejects NUL and unpaired surrogates.
+ * Reads one line of text, and removes control characters and outer spaces. Stripe keeps control characters, but they
+ * break files and terminals. PostgreSQL rejects NUL and unpaired surrogates.
  */
 export function asText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -67,7 +67,7 @@ export function asAmount(value: unknown): number | null {
   throw new UnstorableError(`The amount ${number} is no whole number of at most twelve digits.`);
 }
 
-/** Reads a currency code in lower case, by default `usd`. @throws UnstorableError unless three letters */
+/** Reads a currency code in lower case. Defaults to `usd`. @throws UnstorableError if it does not have three letters */
 export function toCurrency(value: unknown): string {
   const currency = asText(value)?.toLowerCase() ?? 'usd';
   if (/^[a-z]{3}$/.test(currency)) return currency;

@@ -4,7 +4,7 @@ import { asId, asInteger, asMetadata, asObject, asText, type Json } from './read
 /** The customer of a payload, with the details that the payload contains. */
 export interface ProviderCustomer {
   stripeCustomerId: string;
-  /** Our customer numbers in the payload's metadata, the strongest first. */
+  /** Our customer numbers in the payload's metadata. The number with the highest precedence comes first. */
   customerNumbers: ProviderCustomerNumber[];
   email: string | null;
   /** Name, e-mail address, phone and postal address, each with its source. */
@@ -13,7 +13,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Texts by key. A postal address has several keys (`street`, `city`…). Any other field has one key, its own name. */
+  /** Texts by key. A postal address has several keys, such as `street` and `city`. Any other field has its own name. */
   value: Record<string, string | null>;
 }
 
@@ -21,21 +21,21 @@ export interface ProviderCustomerNumber extends NumberOrigin {
   number: string;
 }
 
-/** The source of a reported number or detail of a customer, with the reporting event and its time. */
+/** The source of a reported customer number or detail, with the event that reported it. */
 export interface NumberOrigin {
   source: (typeof numberSource.enumValues)[number];
   /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
   /**
-   * Id of the reporting event. If no event reported it, the creation time (in seconds since 1970) and the id of the
-   * source object.
+   * Id of the reporting event. If no event reported it, the creation time of the source object in seconds since 1970,
+   * and the object's id.
    */
   by: string | null;
 }
 
 /**
- * Reads the customer of a payload. Fields of an expanded customer object come first, then those of the payload itself
- * (`customer_email`, `customer_details`…). Returns null if the payload names no customer.
+ * Reads the customer of a payload. Fields of an expanded customer object precede those of the payload itself, such as
+ * `customer_email` and `customer_details`. Returns null if the payload names no customer.
  *
  * @param metadata metadata of the payload's subscription and of the payload itself
  */

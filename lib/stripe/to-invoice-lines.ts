@@ -86,8 +86,9 @@ function rateObjectOf(tax: Json, line: Json): Json {
 }
 
 /**
- * Returns a function that finds the percentage of a tax. Before basil, the tax rate is often part of the line. Later
- * versions report its id alone. The percentage then follows from the amounts of all lines with that id.
+ * Returns a function that finds the percentage of a tax. Before basil, the line often contains the tax rate. Later
+ * versions report only the rate's id. In this case, the percentage is derived from the amounts of all lines with that
+ * id.
  */
 function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   const groups = new Map<string, [amount: number, taxable: number][]>();
@@ -108,12 +109,12 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   };
 }
 
-/** Numbers of decimals to try for a percentage. Real rates have at most three. */
+/** Numbers of decimals to try for a percentage. Real tax rates have at most three decimals. */
 const DECIMALS = [0, 1, 2, 3];
 
 /**
- * Returns the only percentage with the fewest decimals that results in all these taxes. Returns null if there are
- * several.
+ * Returns the percentage that results in all these taxes. Tries percentages with few decimals first. If several
+ * percentages with the same number of decimals fit, returns 0 if all taxes are zero, and null otherwise.
  */
 function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
   const bounds = amounts

@@ -9,8 +9,8 @@ type Status = (typeof STATUSES)[number] | null;
 export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
 
 /**
- * Converts an invoice of any API version. The subscription is under `parent` from 2025-03-31.basil on, and at the top
- * level before. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
+ * Converts an invoice of any API version. From 2025-03-31.basil on, the subscription is under `parent`. Before, it is
+ * at the top level. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for an amount or a currency that no column can hold
@@ -47,7 +47,7 @@ export function toProviderInvoice(object: unknown) {
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
-    /** Date on the invoice: the date that was set, else the time of finalization, else the time of creation. */
+    /** Date on the invoice: the date that was set, otherwise the time of finalization, otherwise that of creation. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??
@@ -57,7 +57,7 @@ export function toProviderInvoice(object: unknown) {
     paidAt: asInstant(transitions.paid_at),
     attempted: payload.attempted === true,
     currency,
-    /** Amounts are decimal text in major units. Unlike Stripe's subtotal, this one is after discounts. */
+    /** Amounts are decimal text in major units. Unlike Stripe's subtotal, this subtotal is after discounts. */
     subtotal: money(total - tax),
     tax: money(tax),
     total: money(total),
@@ -97,8 +97,8 @@ function amountCredited(payload: Json): number | null {
 
 /**
  * Returns the amount taken from the customer's balance, in minor units. Returns null for a draft, because Stripe
- * applies the balance when it finalizes the invoice. Zero becomes null unless more than the total was paid or due. In
- * that case, zero shows that the excess is an overpayment and not an earlier debt.
+ * applies the balance when it finalizes the invoice. Also returns null for zero, unless more than the total was paid or
+ * is due. In that case, zero shows that the excess is an overpayment and not an earlier debt.
  */
 function balanceApplied(payload: Json, isBeyondTotal: boolean): number | null {
   const before = asAmount(payload.starting_balance);
@@ -122,9 +122,10 @@ function amountPaid(payload: Json): number {
 }
 
 /**
- * Returns the paid amount with overpayments. From basil on, `amount_paid` may include `amount_overpaid` or not. If the
- * payload lists all payments, their sum shows which is the case. Otherwise `amount_paid` includes the overpayment if it
- * exceeds `amount_due` by at least that amount. Older versions always include it.
+ * Returns the paid amount including overpayments. From basil on, `amount_paid` may or may not include
+ * `amount_overpaid`. If the payload lists all payments, their sum shows whether it does. Otherwise `amount_paid`
+ * includes the overpayment if it exceeds `amount_due` by at least that amount. Older versions always include the
+ * overpayment.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -135,8 +136,8 @@ function withOverpaid(payload: Json, paid: number): number {
 }
 
 /**
- * Returns whether an invoice was marked as paid outside Stripe, in an API version before basil. In these versions,
- * `amount_paid` does not include the payment, and its amount still counts as remaining.
+ * Returns whether an invoice of an API version before basil was marked as paid outside Stripe. In these versions,
+ * `amount_paid` does not include the payment, and the payment's amount still counts as remaining.
  */
 function isSettledOutOfBand(payload: Json): boolean {
   return payload.paid === true && payload.paid_out_of_band === true;
@@ -158,7 +159,7 @@ export function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/** Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as in events from basil on. */
+/** Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as in events since basil. */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;
@@ -200,7 +201,10 @@ function moneyIdsOf(payload: Json): string[] {
   return [...new Set(named.filter((id) => id !== null))];
 }
 
-/** Returns whether a payment of the invoice failed. A new intent also `requires_payment_method`, but has no error. */
+/**
+ * Returns whether a payment of the invoice failed. A failed intent has an error, but a new one that
+ * `requires_payment_method` does not.
+ */
 function hasFailedIntent(payload: Json): boolean {
   return asList(asObject(payload.payments).data).some((entry) => {
     const intent = asObject(asObject(asObject(entry).payment).payment_intent);

@@ -111,7 +111,7 @@ function toMoneyBack(payload: Json) {
   };
 }
 
-/** Returns the time of the dispute's last balance transaction with the given sign. */
+/** Returns the time of the dispute's last balance transaction whose amount satisfies `isOne`. */
 function movedAt(payload: Json, isOne: (amount: number) => boolean): Date | null {
   const moved = asList(payload.balance_transactions).map(asObject);
   const times = moved

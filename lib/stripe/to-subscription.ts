@@ -15,7 +15,7 @@ import {
 } from './read';
 import { toProviderCustomer } from './to-customer';
 
-// Our status for each of Stripe's: https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+// Our status for each status of Stripe: https://docs.stripe.com/api/subscriptions/object#subscription_object-status
 const STATUS = new Map<string, (typeof subscriptionStatus.enumValues)[number]>(
   Object.entries({
     incomplete: 'incomplete',
@@ -32,8 +32,8 @@ const STATUS = new Map<string, (typeof subscriptionStatus.enumValues)[number]>(
 export type ProviderSubscription = NonNullable<ReturnType<typeof toProviderSubscription>>;
 
 /**
- * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription contained the period's end.
- * Since then, each item contains the end of its own period.
+ * Converts a subscription of any API version. Before 2025-03-31.basil, the subscription contains the end of the period.
+ * From then on, each item contains the end of its own period.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for a quantity that no column can hold
@@ -53,7 +53,7 @@ export function toProviderSubscription(object: unknown) {
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
-    /** Scheduled end: `cancel_at`, or the period's end if the subscription is cancelled then. */
+    /** Scheduled end: `cancel_at`, or the end of the period if the subscription is cancelled at that time. */
     cancelAt:
       asInstant(payload.cancel_at) ??
       (payload.cancel_at_period_end === true ? firstEnd(items, periodEnd) : null),
@@ -100,7 +100,7 @@ export function toProviderItem(object: unknown, subscription: Json = {}) {
   };
 }
 
-/** Reads a quantity. Items with metered prices have none, which counts as 1. */
+/** Reads a quantity. Items with metered prices have no quantity, and get 1. */
 function toQuantity(value: unknown): number {
   const quantity = asInteger(value) ?? 1;
   if (quantity >= 0 && quantity <= 2_147_483_647) return quantity;
@@ -113,8 +113,8 @@ export type ProviderBilled = ReturnType<typeof toBilled>;
  * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
  * The amount, in major units, is for the whole quantity and one interval, before tax. It is null if price and quantity
- * alone do not determine it: tiers, metered use, packages, a price that includes tax, or a price in another currency
- * than the subscription's.
+ * alone do not determine it. This applies to tiers, metered use, packages, prices that include tax, and prices in
+ * another currency than the subscription's.
  */
 function toBilled(item: Json, subscription: Json) {
   const [price, plan] = [asObject(item.price), asObject(item.plan)];
@@ -179,8 +179,10 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     id,
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
-    /** Our id of the sold subscription. It must be checked, because the payer may have set it in a payment link. */
-    // The creator of the checkout set `metadata`. The payer may have set `client_reference_id`.
+    /**
+     * Our id of the sold subscription. It must be checked: the creator of the checkout set `metadata`, but the payer
+     * may have set `client_reference_id` in the URL of a payment link.
+     */
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),
     ),
@@ -190,7 +192,7 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
   };
 }
 
-/** Returns null for a text that cannot be one of our ids. */
+/** Parses one of our ids. Returns null for a text that cannot be one. */
 function toReference(text: string | null): number | null {
   const id = /^\d{1,10}$/.test(text?.trim() ?? '') ? Number(text) : 0;
   return id >= 1 && id <= MAX_ID ? id : null;

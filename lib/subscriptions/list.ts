@@ -28,7 +28,7 @@ const s = subscriptions;
 const item = subscriptionItems;
 const r = itemRenewals;
 
-/** The indexed expression of the next billing day. Subscriptions that are not billed again come last. */
+/** The indexed expression of the next billing date. Subscriptions that are not billed again come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 /** The list of subscriptions for staff, with their customers, items and unpaid amounts. */
@@ -71,10 +71,10 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/** Condition for live, reliably linked subscriptions whose checkout refers to a sold subscription not merged yet. */
+/** Condition for live, reliably linked subscriptions that are not merged yet into the sold one of their checkout. */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
-    sql`${s.checkout_reference} is not null`, // This must match the condition of the partial index.
+    sql`${s.checkout_reference} is not null`, // This condition must be the same as in the partial index.
     eq(s.reference_declined, false),
     ne(s.status, 'cancelled'),
     isOfSureCustomer(s),
@@ -83,7 +83,7 @@ export function isWaitingForStaff(): SQL | undefined {
 
 export type ListedSubscription = Awaited<ReturnType<typeof readSubscriptions>>[number];
 
-/** Reads subscriptions with their customers, items and unpaid amounts. The result has no particular order. */
+/** Reads subscriptions with their customers, items and unpaid amounts, in no particular order. */
 async function readSubscriptions(tx: Database, ids: number[]) {
   const found = await tx
     .select({ ...getTableColumns(s), customer: snippetColumns })
@@ -115,25 +115,26 @@ async function sumUnpaidOf(tx: Database, ids: number[]) {
   return sums.map((row) => toJsonAmounts(row, 'due'));
 }
 
-/** Converts a subscription to a row of a file, with the numbers of the services that its items pay for. */
+/** Converts a subscription to a row of a file. Adds the numbers of the services that its items pay for. */
 const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   ...inColumns(row),
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** A subscription item with the day on which it is billed again, and its subscription with the customer. */
+/** A subscription item with the date of its next billing, and its subscription with the customer. */
 export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
- * Lists a page of the subscription items that are billed again in a range of days, earliest day first. Their amounts
- * add up to the sums of `sumRenewals`. An item whose price has no fixed amount is in the list, but not in the sums.
+ * Lists a page of the subscription items that are billed again in a range of days, the earliest day first. The amounts
+ * of all pages add up to the sums of `sumRenewals`. An item whose price has no fixed amount is listed, but not part of
+ * the sums.
  */
 export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };
   return readSortedPage(db, sorted, { start, size }, readItemRenewals);
 }
 
-/** Reads the renewals of items by the items' ids. The result has no particular order. */
+/** Reads the renewals of items by the items' ids, in no particular order. */
 async function readItemRenewals(tx: Database, ids: number[]) {
   const found = await tx
     .select({

@@ -39,10 +39,10 @@ export interface Done<T> {
 }
 
 /**
- * Reads, decides and commits. If another transaction has written since the read, repeats all steps under the lock of
- * the Stripe customer. Asks Stripe while nothing is locked. An event that is delivered twice is applied once. Within a
- * process, deliveries of one Stripe customer run one after the other. Between processes, the later commit finds a newer
- * row version, or the event itself, and starts again.
+ * Reads, decides and commits. If another transaction has changed a row since the read, repeats all steps under the lock
+ * of the Stripe customer. Asks Stripe while nothing is locked. An event that is delivered twice is applied once. Within
+ * a process, deliveries of one Stripe customer run one after the other. Between processes, the later commit finds a
+ * newer row version, or the event itself, and starts again.
  */
 export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> {
   return untilDone(deps, work.stripeCustomerId, attemptOf(deps, work));
@@ -54,11 +54,11 @@ export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 /** State that one attempt at a piece of work passes to the next attempt. */
 interface Known {
   inquiry: Inquiry;
-  /** Id of the Stripe customer to lock after a conflict. Null if no decision has named one yet. */
+  /** Id of the Stripe customer to lock after a conflict. Null until a decision has named one. */
   key: string | null;
 }
 
-/** Repeats an attempt until it is done. Asks Stripe in between, and takes the lock after a conflict. */
+/** Repeats an attempt until it is done. Asks Stripe between attempts, and takes the lock after a conflict. */
 export async function untilDone<T>(
   deps: SyncDeps,
   stripeCustomerId: string | null,
@@ -71,7 +71,7 @@ export async function untilDone<T>(
     try {
       const done = await (conflicts > 0
         ? store.locked(key, (locked) => attempt(locked, known))
-        : // Two simultaneous attempts on one Stripe customer would conflict, and one would have to start again.
+        : // Two attempts at the same time for one Stripe customer would conflict, and one would have to start again.
           inTurn(store.scope, key, () => attempt(store, known)));
       if (!isLacking(done)) return done;
       known.inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
@@ -86,7 +86,7 @@ export async function untilDone<T>(
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {
-    // Read the clock here, because the attempt may have waited for its turn.
+    // Read the clock now, because the attempt may have waited for its turn.
     const question = { settings: settingsOf(deps), keys, decide: work.decide };
     const decided = await readAndDecide(store.read, question, known.inquiry);
     ({ keys } = question);
@@ -180,7 +180,7 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/** Thrown if Stripe did not give an answer that a decision needs. The daily job leaves the object to its next run. */
+/** Thrown if Stripe did not give an answer that a decision needs. The daily job retries the object in its next run. */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(

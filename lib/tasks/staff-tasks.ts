@@ -20,17 +20,17 @@ export const TASK_KINDS: Record<TaskKind, string> = {
   payout_differs: 'A payout of Stripe differs',
 };
 
-/** Adds a task in the transaction that causes it. Does nothing if a task with its kind and subject exists. */
+/** Adds a task in the transaction that causes it. Does nothing if a task with the same kind and subject exists. */
 export async function tellStaff(tx: Database, task: StaffTask): Promise<void> {
   await tx.insert(staffTasks).values(task).onConflictDoNothing();
 }
 
-/** Values of `done_by` for tasks that a program closed. The program opens such a task again if its reason returns. */
+/** Values of `done_by` for tasks that a program closed. If the reason for a task returns, the program reopens it. */
 const BY_PROGRAM = ['Stripe', 'a later change'];
 
 /**
- * Makes the tasks of a kind about one record equal to the given tasks. Closes stored tasks whose reason is over. A task
- * that a person closed stays closed.
+ * Replaces the tasks of one kind about a record with the given tasks. Closes stored tasks whose reason no longer
+ * exists. A task that a person closed stays closed.
  */
 export async function replaceTasks(
   tx: Database,

@@ -52,7 +52,7 @@ export type TimelineAudit = AuditRow & { entity: string; entity_id: number };
 
 interface TimelineOptions {
   timeZone: string;
-  /** Cursor of an older page. An invalid cursor returns the newest page. */
+  /** Cursor of an older page. With an invalid cursor, the newest page is returned. */
   before?: string | null;
   /** Whether to include Stripe's events that changed nothing in our database (outcome `ignored`). */
   withIgnored?: boolean;
@@ -63,7 +63,7 @@ interface TimelineOptions {
 /** The number of entries on a page. */
 const LIMIT = 30;
 
-/** Lists a customer's history, newest first: payments, refunds, disputes, Stripe's events, changes, and staff notes. */
+/** Lists a customer's history, newest first: payments, refunds, disputes, Stripe's events, changes, and notes. */
 export function listTimeline(db: Database, customerId: number, options: TimelineOptions) {
   return readLimited(db, async (tx) => {
     const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;
@@ -73,9 +73,9 @@ export function listTimeline(db: Database, customerId: number, options: Timeline
 }
 
 /**
- * Merges the newest entries of several sources, each from its own position.
+ * Merges the newest entries of several sources, each read from its own position.
  *
- * @returns also the cursor of the next older page; null on the last page
+ * @returns the entries, and the cursor of the next older page, which is null on the last page
  */
 async function mergeSources(sources: Source[], scope: Scope, cursor: string | null) {
   const positions = parseCursor(sources, cursor);
@@ -108,14 +108,14 @@ function newest(heads: { entry: TimelineEntry }[][]): number {
   return times.indexOf(Math.max(...times));
 }
 
-/** The customer whose history is read, and the options that select entries. */
+/** The customer whose history is read, and the options that determine which entries are included. */
 type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: number };
 
-/** A source of entries. It returns the entries older than one of its own cursors, newest first. */
+/** A source of entries. It returns entries that are older than one of its own cursors, newest first. */
 type Source = ReturnType<typeof toSource>;
 
 interface Reading<Row> {
-  /** The pattern of a cursor. If it has a group `id`, the group matches a row id. */
+  /** The pattern of a cursor. If the pattern has a group `id`, the group matches a row id. */
   form: RegExp;
   /** Returns the rows older than a cursor's position, newest first. Null starts at the newest row. */
   read(scope: Scope, place: Place | null, limit: number): Promise<Row[]>;
@@ -123,7 +123,7 @@ interface Reading<Row> {
   cursorOf(row: Row): string;
 }
 
-/** The named groups of a cursor. */
+/** The named groups that the pattern found in a cursor. */
 type Place = Record<string, string>;
 
 function toSource<Row>({ form, read, toEntry, cursorOf }: Reading<Row>) {
@@ -172,7 +172,7 @@ const paymentSource = toSource({
   cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
 });
 
-/** Returns when a payment was recorded, or only the payment's day if it was recorded on another day. */
+/** Returns the time when a payment was recorded. If it was recorded on another day, returns only the payment's day. */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
@@ -208,7 +208,7 @@ const creditNoteSource = toSource({
   cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
 });
 
-/** The events that Stripe reported about the Stripe customers of a customer. */
+/** The events that Stripe reported about the customer's Stripe customers. */
 const eventSource = toSource({
   form: /^(?<second>\d{1,11})\.(?<event>[!-}]{1,255})$/,
   read({ db, customerId, withIgnored }, place, limit) {
@@ -245,7 +245,7 @@ const ID = /^(?<id>\d{1,10})$/;
 
 type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
 
-/** Changes by reconciliation to a customer and its records. The changes of a record in one run are one entry. */
+/** Changes by reconciliation to a customer and its records. All changes of one record in one run form one entry. */
 const changesSource = toSource({
   form: ID,
   async read({ db, customerId }, place, limit) {
@@ -289,9 +289,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes by people and programs, and the checks with Stripe that staff requested. The changes are those of a
- * customer's payments, of the services of subscription items, and of the links of Stripe customers. The creation of a
- * payment is left out, because the payment is an entry itself.
+ * The changes by people and programs, and the checks with Stripe that staff requested. The changes are to a customer's
+ * payments, to the services of subscription items, and to the links of Stripe customers. The creation of a payment is
+ * left out, because `paymentSource` already lists the payment.
  */
 const auditSource = toSource({
   form: ID,
@@ -357,7 +357,7 @@ const noteSource = toSource({
   cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
 });
 
-/** The queries of programs and assistants about a customer. */
+/** The queries about a customer that programs and assistants made. */
 const callSource = toSource({
   form: /^(?<call>\d{1,15})$/,
   read: ({ db, customerId }, place, limit) =>

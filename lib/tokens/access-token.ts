@@ -26,7 +26,7 @@ export function newTokenText(randomBytes: (size: number) => Buffer): string {
   return `w5t_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether a token hides personal data, by its column or by the old scope for this (`OLD_MASK`). */
+/** Returns whether a token hides personal data, either by its column or by the former scope `OLD_MASK`. */
 export function hidesPersonalData({
   hides_personal_data,
   scopes,
@@ -40,10 +40,10 @@ export function hashToken(token: string): string {
 }
 
 /**
- * Verifies a token with one indexed query. Revoking a token therefore takes effect immediately.
+ * Verifies a token with one indexed query of the database. Revoking a token therefore takes effect immediately.
  *
  * @returns null if the token is unknown, expired or revoked
- * @throws the driver's error if the database does not respond; the caller then responds with 503, never 401
+ * @throws the driver's error if the database does not respond; the caller must then respond with 503, never 401
  */
 export async function verifyAccessToken(db: Database, token: string, now: Date): Promise<AccessToken | null> {
   if (!TOKEN.test(token)) return null;
@@ -63,7 +63,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/** Stores a token's last use, unless a write succeeded or failed in the last minute. Requests do not wait for it. */
+/** Stores the time of a token's last use, unless a write was tried in the last minute. Requests do not wait for it. */
 export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;

@@ -65,7 +65,9 @@ export async function issueAccessToken(world: World, actor: Actor, typed: TypedT
   return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
 }
 
-/** Returns the expiry of a token, null for an unlimited one, or an error message if the last day is not valid. */
+/**
+ * Returns the expiry of a token. Returns null for an unlimited token, or an error message if the last day is invalid.
+ */
 function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date | null | string {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now().getTime() + Number(expires) * DAY_MS);
@@ -88,7 +90,7 @@ interface NewAccessToken {
   created_by: Actor;
 }
 
-/** The person or command that revokes a token, and the time. */
+/** The person or command that revokes a token, and the time of the revocation. */
 type Revoker = Pick<RecordWriter, 'actor' | 'now'>;
 
 const { token_hash: _, ...SHOWN } = getTableColumns(accessTokens);
@@ -178,8 +180,8 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
 }
 
 /**
- * Locks the owner's row, so that removing the owner at the same time also revokes the new token. Returns the owner's
- * email address.
+ * Locks the owner's row and returns the owner's email address. If the owner is removed at the same time, the lock makes
+ * sure that the new token is revoked too.
  */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx
@@ -195,7 +197,7 @@ function entryOf(id: number, actor: Actor, verb: string) {
   return { actor, action: `access_token.${verb}`, entity: 'access_token' as const, entity_id: id };
 }
 
-/** Returns the fields of a token that the audit log keeps. The hash is not among them. */
+/** Returns the fields of a token that the audit log stores. The hash is not stored. */
 function toImage(row: AccessTokenRow) {
   const { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email } = row;
   return { id, name, scopes, hides_personal_data, expires_at, revoked_at, created_by, staff_email };

@@ -30,7 +30,7 @@ const waiting = perProcess('tool-calls', () => ({
 export function recordToolCall(world: World, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
-    waitUntil(flushToolCalls(world)); // On Vercel, the process may be suspended before a timer fires.
+    waitUntil(flushToolCalls(world)); // On Vercel, the process may be suspended before the timer fires.
   else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
 }
 
@@ -55,7 +55,9 @@ async function flush({ db, log }: World): Promise<void> {
   }
 }
 
-/** Inserts calls from one JSON value, because drizzle is slow to build a statement with a parameter for each column. */
+/**
+ * Inserts calls from one JSON value. A statement with a parameter for each column would be slow to build with drizzle.
+ */
 const insertCalls = statement(
   ['calls'],
   (_, { calls }) => sql`
@@ -74,14 +76,14 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** The pattern of the tools' argument names. Any other name is shortened in the log. */
+/** The pattern of the argument names that tools have. A name of any other form is shortened in the log. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**
- * Shortens the arguments of a call for the log. Texts that may contain personal data keep only their first
- * characters.
+ * Shortens the arguments of a call for the log. If a text may contain personal data, only its first characters are
+ * kept.
  *
- * @param wasTaken whether the tool accepted the arguments; a refused argument may hold any text under any name
+ * @param wasTaken whether the tool accepted the arguments; refused arguments may contain any text under any name
  */
 export function shortenArguments(given: Record<string, unknown>, wasTaken: boolean): Record<string, unknown> {
   const entries = Object.entries(given).slice(0, MAX_ARGUMENTS);
@@ -118,7 +120,7 @@ const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
 /**
- * Deletes up to 5,000 of the calls that are older than `days` days, oldest first.
+ * Deletes calls that are older than `days` days, up to 5,000 and the oldest first.
  *
  * @returns the number of deleted calls, and whether all such calls are deleted
  */
@@ -178,8 +180,9 @@ export async function listToolCalls(
 }
 
 /**
- * Lists the latest calls about a customer, newest first. @param behind lists only calls with smaller ids; null for all
- * calls
+ * Lists the latest calls about a customer, newest first.
+ *
+ * @param behind lists only calls with smaller ids; null for all calls
  */
 export async function listCallsAbout(db: Database, customerId: number, limit: number, behind: number | null) {
   return db

@@ -24,7 +24,7 @@ export const chosenOptions = z.object({
 });
 export type ChosenOptions = z.infer<typeof chosenOptions>;
 
-/** Reads the options of a submitted form. An unknown decimal separator or encoding counts as not chosen. */
+/** Reads the options of a submitted form. An unknown decimal separator or encoding is treated as empty. */
 export function readChosen(sent: Record<keyof ChosenOptions, unknown>): ChosenOptions {
   const { decimal_separator, encoding } = chosenOptions.shape;
   return chosenOptions.parse({
@@ -110,7 +110,7 @@ function constantProblems(
 }
 
 /**
- * Reads the first rows of an uploaded file and proposes options. They come from the file's last run, otherwise
+ * Reads the first rows of an uploaded file and proposes options. The options come from the file's last run, otherwise
  * from the last import of a file with the same header, otherwise from the column names.
  *
  * @param asked options chosen on the page; if there are any, earlier imports are ignored

@@ -33,7 +33,7 @@ const importRun = z.object({
   started_at: z.coerce.date(),
   finished_at: z.coerce.date().nullable(),
   counts: z.object({ created: z.int(), changed: z.int(), unchanged: z.int(), rejected: z.int() }),
-  /** Encoding of the file. Null until the run has ended, and if it failed. */
+  /** Encoding of the file. Null until the run has ended, and for a run that failed. */
   encoding: z.string().nullable(),
   bytes_read: z.int(),
   /** The first problems of the run. `counts` contains the total number of rejected rows. */
@@ -82,7 +82,7 @@ export async function readRun(dataDir: string, id: string) {
   return run?.status === 'running' ? { ...run, status: 'interrupted' as const } : run;
 }
 
-/** Maximum number of stored problems of a run. More appear when people import the rejected rows again. */
+/** Maximum number of stored problems of a run. Further problems appear when people import the rejected rows again. */
 const MAX_PROBLEMS = 500;
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log'>;
@@ -96,10 +96,10 @@ interface Wanted {
 }
 
 /**
- * Starts an import or dry run of an uploaded file in this process. Closing the page does not stop it.
+ * Starts an import or dry run of an uploaded file in this process. It continues when the page is closed.
  *
- * @returns a promise for the end of the run, which does not reject; the run records a failure
- * @throws AppError conflict while another import runs
+ * @returns a promise that resolves at the end of the run, even if the run fails; the stored run contains the failure
+ * @throws AppError conflict while another import is running
  */
 export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor }: Wanted) {
   const busy = currentJob();
@@ -211,7 +211,7 @@ const EVERY_MS = 3_600_000;
 /** Maximum age of an incomplete upload: longer than any upload takes. */
 const ARRIVING_MS = 3_600_000;
 
-/** Deletes files that were uploaded more than a day ago: now, and every hour while the process runs. */
+/** Deletes files that were uploaded more than a day ago: immediately, and then every hour while the process runs. */
 export function keepUploadsCleared(deps: Pick<Runtime, 'env' | 'now' | 'log'>): void {
   const clear = () =>
     clearUploads(deps).catch((error: unknown) => {

@@ -25,7 +25,7 @@ const UPLOAD = 'upload.json';
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
-/** Returns the path of the file. The log and the file of rejected rows repeat its original name. */
+/** Returns the path of the uploaded file. It contains the original name, which the log and the rejected file show. */
 export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | 'file_name'>): string {
   return join(folderOf(dataDir, id), 'file', file_name);
 }
@@ -49,8 +49,8 @@ export async function listFolders(dataDir: string): Promise<string[]> {
 }
 
 /**
- * Creates the folder of an upload. Returns false if there are too many. Works synchronously, so that no other upload
- * can interfere.
+ * Creates the folder of an upload. Returns false if there are too many uploads. The function is synchronous, so that no
+ * other upload can interfere.
  */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
@@ -88,7 +88,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Bytes to read beyond the size limit. A client that is cut off while it sends does not see the error response. */
+/** Bytes to read beyond the size limit. A client whose connection is closed while it sends sees no error response. */
 const DRAINED_BYTES = 8_000_000;
 
 /** Maximum length of a file name, which leaves space for suffixes. */
@@ -98,7 +98,7 @@ const MAX_NAME_BYTES = 180;
  * Streams an uploaded file to the disk, where only its owner can read it. Deletes everything if the upload fails.
  *
  * @throws AppError conflict if too many files are stored; payload_too_large; validation_failed if the file is empty;
- *   malformed_json if the upload breaks off; unavailable if the disk refuses it
+ *   malformed_json if the upload is interrupted; unavailable if the file cannot be written
  */
 export async function addUpload(
   { env: { dataDir }, newId, now }: Pick<Runtime, 'env' | 'newId' | 'now'>,
@@ -152,7 +152,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Turns an uploaded file's name into a name without folders that every file system accepts. */
+/** Converts the name of an uploaded file to a name without folders that every file system accepts. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];

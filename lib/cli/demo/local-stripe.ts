@@ -51,7 +51,7 @@ export async function serveWorld(world: World, env: Env): Promise<StripeLocal> {
   });
 }
 
-/** Returns the path of the saved account. Each database has its own file, even if DATABASE_URL changes. */
+/** Returns the path of the saved account. Each database has its own file, because DATABASE_URL may change. */
 function worldFile({ dataDir, databaseUrl }: Env): string {
   const which = databaseUrl ? `-${createHash('sha256').update(databaseUrl).digest('hex').slice(0, 8)}` : '';
   return join(dataDir, `stripe-local${which}.json`);

@@ -32,7 +32,7 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   await migrateServer(env); // This does nothing for an embedded database, which `openDatabase` migrates.
   const { db, close } = await openDatabase(env);
   try {
-    // This must be the first write, because `findForeign` looks for it.
+    // This must be the first write, because `findForeign` looks for its audit entry.
     await prepareStaffUser({ db, ...runtime }, settings);
     const fresh = !(await hasCustomers(db));
     if (fresh) {
@@ -52,8 +52,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Revokes the tokens of earlier runs, and creates this run's token with all scopes. The server has the embedded
- * database open while the demo runs, so a run cannot revoke its token when it ends; the next start does.
+ * Revokes the tokens of earlier runs, and creates this run's token with all scopes. While the demo runs, the server has
+ * the embedded database open. Therefore a run cannot revoke its own token when it ends.
  */
 export async function prepareAccessToken(
   db: Database,
@@ -122,7 +122,7 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
     (await holds(tx, tables)) &&
     (await holds(
       tx,
-      // Entry in the audit log that the demo's first write adds to an empty database.
+      // The audit entry that a demo writes first in an empty database.
       sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
         and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`,
     ));

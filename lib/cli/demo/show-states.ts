@@ -18,7 +18,7 @@ const OVERPAID = 20;
 
 type When = { now: Date; timeZone: string };
 
-/** Adds problems to the sample data that staff pages would otherwise never show, such as an overpaid invoice. */
+/** Adds problems, such as an overpaid invoice, that the sample data lacks, so that staff pages show them. */
 export async function showStates(db: Database, { now, timeZone }: When): Promise<void> {
   await storeRun(db, now);
   await createFromStripe(db);

@@ -64,7 +64,7 @@ export async function readForm(request: Request): Promise<URLSearchParams | stri
   }
 }
 
-/** Whether a parameter has a NUL character. PostgreSQL refuses it, and no valid request contains one. */
+/** Returns whether a parameter has a NUL character. PostgreSQL refuses it, and no valid request contains one. */
 export function hasNul(given: URLSearchParams): boolean {
   return [...given.values()].some((value) => value.includes('\0'));
 }

@@ -21,13 +21,15 @@ import { askProvider, hasNul } from './ask-provider';
 
 /** The parameters that may occur more than once. */
 const REPEATED = ['resource'];
-/** The parameters that are passed to the provider unchanged. `resource` and `scope` are passed on normalized. */
+/**
+ * The parameters that are passed to the provider unchanged. `resource` and `scope` are normalized and then passed on.
+ */
 const PASSED_ON = [
   ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
   ...['request', 'request_uri', 'response_mode'],
 ];
 
-/** The format of a SHA-256 hash in base64url (RFC 7636, 4.2). */
+/** The format of a code challenge, which is a SHA-256 hash in base64url (RFC 7636, 4.2). */
 const S256 = /^[\w-]{43}$/;
 
 /**
@@ -54,7 +56,7 @@ export async function answerAuthorize(request: Request): Promise<Response> {
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/** Converts a client's parameters to the provider's. Returns null if one is repeated or has a NUL character. */
+/** Converts a client's parameters to the provider's. Returns null if a parameter is repeated or contains NUL. */
 function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
   const names = [...given.keys()];
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
@@ -107,7 +109,9 @@ async function redirectTo(
   return seeOther(`/sign-in?next=${encodeURIComponent(asked.pathname + asked.search)}`);
 }
 
-/** Checks parameters that the provider checks too late or never. Returns an OAuth error code; null if all are valid. */
+/**
+ * Checks parameters that the provider checks too late or never. Returns an OAuth error code, or null if all are valid.
+ */
 function problemOf(asked: URLSearchParams): string | null {
   if (asked.get('prompt') === 'none') return 'interaction_required';
   const isOfQuery = (asked.get('response_mode') ?? 'query') === 'query';
@@ -122,7 +126,7 @@ function errorOf(to: URL): string | null {
 /**
  * Redirects to the page that explains the error.
  *
- * @param asked parameters of the request, with which the page can offer a link back to the client
+ * @param asked parameters of the request; with them, the page can offer a link back to the client
  */
 function refuse(error: string, asked?: URLSearchParams): Response {
   const query = new URLSearchParams({ error });
@@ -146,8 +150,8 @@ interface Decision {
 }
 
 /**
- * Passes the decision of a member of staff to the provider. The provider checks only the session. So a person who must
- * first change a password or set up a second factor is refused here.
+ * Passes the decision of a member of staff to the provider. The provider checks only the session. A person who must
+ * first change a password or set up a second factor is therefore refused here.
  *
  * @param headers request headers with the session's cookie
  * @returns the URL to redirect to: the client's redirect URL with a code or `access_denied`, or the page that explains

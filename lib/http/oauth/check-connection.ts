@@ -27,7 +27,9 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
   ['Start', begin],
   ['Tools', listTools],
 ];
-/** The User-Agent of the checks whose failures affect every client. It belongs to no client, so no proxy blocks it. */
+/**
+ * The User-Agent of checks whose failure affects every client. No real client uses it, so a proxy does not block it.
+ */
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
 /**
@@ -46,7 +48,9 @@ export async function checkConnection(runtime: Runtime, userId: string) {
   return { problem: null, clients };
 }
 
-/** Runs the trial of one client. @returns a sentence with the problem or the way to connect, and the steps taken */
+/**
+ * Runs the trial of one client. @returns a sentence that describes the problem or how to connect, and the steps taken
+ */
 async function checkClient(trial: Trial) {
   const { name } = trial.traits;
   const steps: { name: string; works: boolean }[] = [];
@@ -90,8 +94,8 @@ function unreachable(error: unknown): string {
 }
 
 /**
- * Removes the trial's token and client. A client with a metadata document stays, because people may use it. If no
- * person authorizes it, it is deleted after an hour.
+ * Deletes the trial's token, and the client if the trial created it. A client with a metadata document stays, because
+ * people may use it. If nobody authorizes it, it is deleted after an hour.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);

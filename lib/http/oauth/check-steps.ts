@@ -38,7 +38,7 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/** Registers the trial's client like the real client: with a metadata document, by itself or by an admin. */
+/** Registers the trial's client as the real client is: by its metadata document, dynamically, or by an admin. */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);
@@ -145,7 +145,7 @@ const INFO = { name: 'Connection check', version: '1.0.0' };
 const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 
-/** Sends the client's first request, in its protocol revision: with a handshake or without one. */
+/** Sends the client's first request. Its protocol revision determines whether a handshake comes first. */
 export async function begin(trial: Trial): Promise<string | null> {
   const { revision } = trial.traits;
   trial.token = await issueTrialToken(trial.runtime, trial.clientId ?? '', trial.userId);
@@ -191,7 +191,7 @@ function isStateless(revision: string): boolean {
   return revision >= STATELESS;
 }
 
-/** Input of the checks that need only a User-Agent and no registered client. */
+/** Input of the steps that need only a User-Agent and no registered client. */
 interface Asker {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;

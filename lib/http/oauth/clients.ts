@@ -1,17 +1,17 @@
 import type { Env } from '../../env';
 import { resourceOf } from '../../oauth/metadata';
 
-/** The properties of a client that a server can observe. */
+/** The properties of an MCP client that affect its connection to a server. */
 export interface ClientTraits {
   name: string;
   /** How the client is registered: by the metadata document at this URL, by itself, or by an admin. */
   registers: { document: string } | 'itself' | 'by hand';
-  /** Whether the client calls from its vendor's servers, which reach only public https URLs. */
+  /** Whether the client runs on its vendor's servers, which can reach only public https URLs. */
   isHosted: boolean;
   redirect: string;
   /** How the client writes `resource` (RFC 8707). */
   resource: 'exact' | 'slash' | 'origin' | 'none';
-  /** The client's User-Agent. Proxies block some of these. */
+  /** The client's User-Agent. Some proxies block some of them. */
   userAgent: string;
   /** The protocol revision that the client sends. */
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
@@ -24,10 +24,12 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
   return written[resource];
 }
 
-/** The traits of most clients: they run on a person's own machine and send the same as the official SDK. */
+/** The traits of most clients: they run on a person's own machine and behave like the official SDK. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
-/** Clients as of autumn 2026. Values come from their docs, source or metadata, otherwise from the official SDK. */
+/**
+ * Clients as of autumn 2026. Their values come from their docs, source or metadata, otherwise from the official SDK.
+ */
 export const CLIENTS: ClientTraits[] = [
   {
     ...USUAL,

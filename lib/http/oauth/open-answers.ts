@@ -2,15 +2,15 @@ import type { Runtime } from '../../runtime';
 import { answerWith } from '../messages';
 
 /**
- * The request headers of all MCP revisions. Browser clients may send them with every request, also to the OAuth
- * endpoints.
+ * The request headers of all MCP revisions. Browser clients may send them with every request, including requests to the
+ * OAuth endpoints.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
  */
 export const MCP_HEADERS =
   'Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, traceparent, tracestate, baggage';
 const OPEN = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' };
 
-/** Responds with JSON to any origin. That is safe because these endpoints do not use cookies. */
+/** Responds with JSON that any origin may read. That is safe because these endpoints do not use cookies. */
 export function openJson(body: unknown, status = 200, headers: Record<string, string> = {}): Response {
   return Response.json(body, { status, headers: { ...OPEN, ...headers } });
 }

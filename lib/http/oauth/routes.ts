@@ -22,7 +22,7 @@ export const tokenRoute = publicPostRoute(answerToken);
 export const revokeRoute = publicPostRoute(answerRevoke);
 export const registerRoute = publicPostRoute(answerRegister);
 export const authorizeRoute = { ...methodNotAllowed('GET'), GET: answerAuthorize };
-/** OpenID's discovery requires a key set. It is empty, because nothing is signed. */
+/** OpenID's discovery requires a key set. It is empty, because we do not sign tokens. */
 export const keysRoute = { ...methodNotAllowed('GET'), GET: () => openJson({ keys: [] }) };
 
 const MAX_BYTES = 65_536;
@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the paths of metadata documents to their issuer's path. Besides our own issuer, these are issuers that older
- * clients derive from the MCP server's URL or origin. RFC 8414 and OpenID define the paths.
+ * Maps the paths of metadata documents to the path of the issuer that they describe. Older clients derive an issuer
+ * from the MCP server's URL or origin instead of using our own. RFC 8414 and OpenID define the paths.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

@@ -54,7 +54,8 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
     .where(eq(oauthClients.clientId, named.clientId));
-  // After this error, a client's SDK registers again. After any other error it would keep using the deleted client.
+  // After `invalid_client`, a client's SDK registers again. After any other error, the SDK would keep using the deleted
+  // client.
   if (!client) return refused({ runtime, named }, 'invalid_client', 'This client is not registered here.');
   const asked = { runtime, headers, form, named, method: client.method };
   if (path === '/oauth2/revoke') return revoke(asked);
@@ -82,7 +83,7 @@ async function refresh(asked: Asked): Promise<Response> {
   const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
-  // Another request may have used the token first. Then the provider can repeat its answer for this request.
+  // Another request may have used the token first. In this case the provider can repeat its answer for this request.
   const isRotated = (await find())?.state === 'rotated';
   return withConsent(asked, isRotated ? await rotate() : answer);
 }
@@ -96,8 +97,8 @@ async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
 }
 
 /**
- * Revokes an access token, or a refresh token with its whole grant. The provider must not see the refresh token. If it
- * was already used, the provider would end every grant that the person gave to the client.
+ * Revokes an access token, or a refresh token with its whole grant. Do not pass a refresh token to the provider: if the
+ * token was already used, the provider would end every grant that the person gave to the client.
  */
 async function revoke(asked: Asked): Promise<Response> {
   const { runtime, form, named } = asked;
@@ -144,7 +145,7 @@ async function askAs(
   return askProvider(runtime, { path, form: passed, headers, authorization });
 }
 
-/** Returns the provider's response, or an error if the access was ended while the tokens were issued. */
+/** Returns the provider's response. Returns an error if the access was ended while the tokens were issued. */
 async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
@@ -155,7 +156,7 @@ async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   return translate(asked, '/oauth2/token', answer);
 }
 
-/** Whether the provider has refused the code itself as unknown or no longer valid. */
+/** Returns whether the provider has refused the code as unknown or no longer valid. */
 async function isOfNoCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
   return (await bodyOf(answer.clone()))?.error_description === 'invalid code';
@@ -185,7 +186,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   return refused(asked, errorCode(error, text), text);
 }
 
-/** Translates the provider's error code into OAuth's. A wrong code or verifier is an `invalid_grant`. */
+/** Converts the provider's error code to OAuth's. A wrong code or verifier becomes `invalid_grant`. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
   const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;

@@ -5,7 +5,7 @@ import { FIXED_HEADERS } from '../../http/fixed-headers';
 import { type HttpRequest, METHODS, type Method, type Params, type Route } from '../../http/messages';
 import type { Handler } from '../listener';
 
-/** Makes a handler that answers requests to these routes itself, and passes all others to `next`. */
+/** Creates a handler that responds to requests to these routes, and passes all other requests to `next`. */
 export function fastFirst(routes: Record<string, Route>, next: Handler): Handler {
   return async (request, response) => {
     const found = findHandler(routes, request);
@@ -16,7 +16,7 @@ export function fastFirst(routes: Record<string, Route>, next: Handler): Handler
   };
 }
 
-/** A path whose last segment has no encoding, dots or other characters that Next could read differently. */
+/** A path whose last segment contains no encoding, dots or other characters that Next might interpret differently. */
 const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
 
 /**
@@ -86,7 +86,7 @@ export function abortedWith(response: ServerResponse): AbortController {
   return aborting;
 }
 
-/** Minimum size in bytes of a body to compress. Compression of smaller bodies saves less than its header costs. */
+/** Minimum size of a body to compress, in bytes. For a smaller body, compression saves less than its header costs. */
 const COMPRESSED_BYTES = 1024;
 const FAST_LEVEL = 1;
 const fixed = Object.entries(FIXED_HEADERS);

@@ -21,7 +21,9 @@ import {
 
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
-/** Input for a new invoice. With a due date, the customer pays on their own. Without one, Stripe charges the card. */
+/**
+ * Input for a new invoice. With a due date, Stripe sends the invoice to the customer. Without one, it charges the card.
+ */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
@@ -92,9 +94,9 @@ export function putInvoice(
 }
 
 /**
- * Finalizes a draft, which becomes open, or paid if nothing is due. Emits payment_intent.created unless nothing is due,
- * then invoice.updated and invoice.finalized. If nothing is due, invoice.paid and invoice.payment_succeeded follow.
- * Otherwise invoice.sent follows if the customer pays on their own.
+ * Finalizes a draft. The invoice becomes open, or paid if no amount is due. Emits payment_intent.created if an amount
+ * is due, then invoice.updated and invoice.finalized. If no amount is due, invoice.paid and invoice.payment_succeeded
+ * follow. Otherwise invoice.sent follows if the invoice is sent to the customer.
  *
  * @param options.number number that replaces the customer's next invoice number
  */
@@ -153,7 +155,7 @@ type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billin
 
 /**
  * Creates a draft invoice for the current period. Emits invoice.created, then customer.subscription.updated because
- * `latest_invoice` has changed. Stripe would finalize the draft after an hour. Here, call `finalizeInvoice`.
+ * `latest_invoice` has changed. Stripe would finalize the draft after an hour. In this world, call `finalizeInvoice`.
  */
 export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const subscription = liveSubscription(world, id);
@@ -222,7 +224,7 @@ export function defaultPayment(world: World, invoice: Invoice): InvoicePayment |
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
 
-/** Cancels the invoice's open intent, so that nothing more is charged. Emits payment_intent.canceled. */
+/** Cancels the invoice's open intent, so that it can no longer be charged. Emits payment_intent.canceled. */
 export function cancelIntent(world: World, invoice: Invoice): void {
   const canceled = { status: 'canceled', canceledAt: epochNow(world) } as const;
   const payment = defaultPayment(world, invoice);
@@ -231,7 +233,7 @@ export function cancelIntent(world: World, invoice: Invoice): void {
   emit(world, 'payment_intent.canceled', changeIntent(world, invoice.paymentIntent, canceled));
 }
 
-/** Sets the amount of the payment intent to the unpaid amount of the invoice, as Stripe does. */
+/** Sets the amount of the payment intent to the unpaid amount of the invoice. */
 export function resizeIntent(world: World, invoice: Invoice): void {
   const amount = invoice.amountDue - invoice.amountPaid;
   const payment = defaultPayment(world, invoice);
@@ -241,11 +243,12 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 
 /**
  * Pays an invoice through its payment intent. Emits payment_intent.succeeded, invoice_payment.paid, invoice.updated,
- * invoice.paid and invoice.payment_succeeded. If everything was paid outside Stripe, such as in cash,
+ * invoice.paid and invoice.payment_succeeded. If the whole amount was paid outside Stripe, for example in cash,
  * payment_intent.canceled replaces the two `succeeded` events. If the payment activates the subscription, it also emits
  * customer.subscription.updated.
  *
- * @param options.offStripe the amount paid outside Stripe in minor units, or true for all; Stripe collects the rest
+ * @param options.offStripe the amount paid outside Stripe in minor units, or true for all of it; Stripe collects the
+ *   rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {

@@ -16,7 +16,7 @@ import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
 export type RefundInput = Paid & {
-  /** Amount in minor units. Defaults to the amount of the charge that is not refunded yet. */
+  /** Amount in minor units. Defaults to the part of the charge that is not refunded yet. */
   amount?: number;
   status?: 'pending' | 'requires_action' | 'succeeded';
   reason?: Refund['reason'];
@@ -86,8 +86,8 @@ export const settleRefund = action(
 );
 
 /**
- * Returns the amount of a payment that can still be refunded. The amount is 0 if the payment has a dispute that is more
- * than an inquiry.
+ * Returns the amount of a payment that can still be refunded. If the payment has a dispute, the amount is 0, unless the
+ * dispute is an inquiry.
  */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
@@ -102,10 +102,10 @@ function isChargedBack(world: World, { latestCharge }: Collected): boolean {
 }
 
 type DisputeInput = Paid & {
-  /** Amount in minor units. Defaults to the amount that is neither refunded nor disputed yet. */
+  /** Amount in minor units. Defaults to the part that is neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
-  /** True if the bank only inquires and withdraws no money yet. */
+  /** True if the bank only inquires, and does not withdraw money yet. */
   inquiry?: boolean;
 };
 
@@ -122,8 +122,8 @@ export const openDispute = action((world, input: DisputeInput): Dispute => {
 });
 
 /**
- * Simulates a paid direct debit that the customer's bank returns. At Stripe this is a dispute that is lost immediately.
- * Emits charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
+ * Simulates a direct debit that the customer's bank returns after it was paid. At Stripe, this is a dispute that is
+ * lost immediately. Emits charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
  */
 export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
   const reason = input.reason ?? 'insufficient_funds';
@@ -139,7 +139,7 @@ function putDispute(
   paid: Paid & { amount?: number },
   given: Pick<Dispute, 'reason' | 'status' | 'evidenceDueBy'>,
 ): Dispute {
-  // A bank may also dispute a refunded amount, because it may not have received the refund yet.
+  // A bank may also dispute an amount that was refunded, because it may not have received the refund yet.
   const leftOf = ({ amountReceived, latestCharge }: Collected) =>
     amountReceived - disputedOf(world, latestCharge);
   const intent = collectedPayment(world, paid, leftOf, paid.amount);
@@ -239,8 +239,8 @@ interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | '
 }
 
 /**
- * Creates a credit note, which first reduces the unpaid amount. The rest is returned as the input requests. Emits the
- * events of the refunds, then credit_note.created, then the events of `creditInvoice`.
+ * Creates a credit note. It first reduces the unpaid amount. The remaining amount is returned as the input requests.
+ * Emits the events of the refunds, then credit_note.created, then the events of `creditInvoice`.
  */
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
@@ -291,7 +291,9 @@ export const voidCreditNote = action((world, id: string): CreditNote => {
   return note;
 });
 
-/** Returns the amount that can still be credited. Refunds without a credit note reduce it, as at Stripe. */
+/**
+ * Returns the amount of an invoice that can still be credited. As at Stripe, refunds without a credit note reduce it.
+ */
 export function creditable(world: World, invoice: Invoice): number {
   const { total, prePaymentCreditNotesAmount, postPaymentCreditNotesAmount } = invoice;
   const noted = new Set<string>();
@@ -304,7 +306,7 @@ export function creditable(world: World, invoice: Invoice): number {
   return total - prePaymentCreditNotesAmount - postPaymentCreditNotesAmount - alone;
 }
 
-/** Returns the refundable amount of all payments that Stripe collected for an invoice. */
+/** Returns the amount that can still be refunded of all payments that Stripe collected for an invoice. */
 export function refundableOf(world: World, invoice: Invoice): number {
   return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
 }
@@ -339,8 +341,8 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 }
 
 /**
- * Applies a credit note to its invoice. Emits invoice.updated. If the note settles the invoice, payment_intent.canceled
- * comes before, and invoice.paid after.
+ * Applies a credit note to its invoice. Emits invoice.updated. If no unpaid amount is left, payment_intent.canceled
+ * precedes it and invoice.paid follows it.
  *
  * @param sign 1 applies the credit note, -1 reverses it because it was voided
  */

@@ -4,13 +4,11 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /**
-   * Time in seconds from which movements are paid out. `until` is exclusive. By default, all movements are paid out.
-   */
+  /** Start of the paid out movements, in epoch seconds. The end `until` is exclusive. By default, all are paid out. */
   from?: number;
   until?: number;
   created?: number;
-  /** Amount in minor units of a manual payout. If absent, the payout is automatic and contains all movements. */
+  /** Amount of a manual payout in minor units. If absent, the payout is automatic and contains all movements. */
   amount?: number;
 }
 
@@ -31,7 +29,7 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
     ...{ object: 'balance_transaction', id: newId(world, 'txn_'), created, type: 'payout', payout: id },
     ...{ amount: -amount, fee: 0, currency, description: 'STRIPE PAYOUT', source: id },
   });
-  // Stripe gives the arrival date as the time of its midnight in UTC.
+  // Stripe reports the arrival date as an instant, at midnight in UTC.
   const arrivalDate = Math.floor(created / DAY + 2) * DAY;
   return world.payouts.put({
     ...{ object: 'payout', id, created, amount, currency, arrivalDate, status: 'paid', failureCode: null },
@@ -39,13 +37,13 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
   });
 }
 
-/** Makes the bank refuse a payout, even days after it was paid. The next payout contains its money. */
+/** Makes the bank refuse a payout, possibly days after it was paid. The next payout then contains the amount again. */
 export function failPayout(world: World, id: string): Payout {
   const payout = getFrom(world, 'payout', id);
   return world.payouts.put({ ...payout, status: 'failed', failureCode: 'account_closed' });
 }
 
-/** Lists the movements of the balance that are in no payout yet, oldest first. */
+/** Lists the movements of the balance that no payout contains yet, the oldest first. */
 function listMovements(world: World, { currency, from = 0, until = Number.POSITIVE_INFINITY }: PayoutInput) {
   const refunds = [...world.refunds.values()].flatMap((refund): Movement[] => {
     const { created, amount, id: source } = refund;
@@ -84,7 +82,7 @@ function listMovements(world: World, { currency, from = 0, until = Number.POSITI
 }
 
 /**
- * Lists the movements of charges. The id of a movement is derived from its charge's id, because charges are not stored.
+ * Lists the movements of charges. The movement's id is derived from the charge's id, because charges are not stored.
  */
 function listCharged(world: World): Movement[] {
   return [...world.paymentIntents.values()].filter(isCollected).map((intent) => ({

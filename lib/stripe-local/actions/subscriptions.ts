@@ -63,7 +63,7 @@ export const cancelSubscription = action((world, id: string): Subscription => {
   return subscription;
 });
 
-/** Returns the earliest period end of the items. Returns null if there are no items. */
+/** Returns the earliest end of the items' periods. Returns null if there are no items. */
 export function periodEnd(subscription: Subscription): number | null {
   const ends = subscription.items.map((item) => item.currentPeriodEnd);
   return ends.length === 0 ? null : Math.min(...ends);

@@ -86,7 +86,9 @@ function renderPrice(item: SubscriptionItem, currency: string): Json {
   };
 }
 
-/** Renders the price as a plan, the format used before 2020, which Stripe still sends in addition to the price. */
+/**
+ * Renders the price as a plan, which is the format used before 2020. Stripe still sends it in addition to the price.
+ */
 function renderPlan(item: SubscriptionItem, currency: string): Json {
   return {
     ...commonPrice(item, currency),
@@ -152,7 +154,7 @@ export function renderInvoice(invoice: Invoice): Json {
     // Worlds saved by an older version lack postal addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
     effective_at: invoice.effectiveAt ?? finalizedAt,
-    // If the total is negative or less than the customer's credit, credit remains, which is a negative balance.
+    // Credit is left if the total is negative or less than the customer's credit. A credit is a negative balance.
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     hosted_invoice_url: finalizedAt === null ? null : `${PAGES}/${id}`,
     invoice_pdf: finalizedAt === null ? null : `${PAGES}/${id}/pdf`,
@@ -178,7 +180,7 @@ export function renderInvoice(invoice: Invoice): Json {
 }
 
 const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
-/** Fields of our record that Stripe's invoice has in another form, or only if they are expanded. */
+/** Fields of our record that Stripe's invoice contains in another form, or only if they are expanded. */
 const OTHERWISE = [
   ...(['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const),
   ...(['amountPaidOffStripe', 'revises'] as const),

@@ -17,7 +17,7 @@ import type {
 import { renderInvoice, renderSubscription } from './billing';
 import { embeddedList, fieldsOf, type Json, nulls } from './shape';
 
-/** How an API version renders objects, and which paths can be expanded in it. */
+/** How an API version renders objects, and which paths can be expanded. */
 export interface Shape {
   version: string;
   render(object: WorldObject): Json;
@@ -45,7 +45,9 @@ export function renderEvent(event: WorldEvent, { version, render } = CURRENT): J
   };
 }
 
-/** Returns the previous values of changed fields: hashes field by field, lists as a whole, null for new fields. */
+/**
+ * Returns the previous values of changed fields: of hashes field by field, of lists as a whole. New fields are null.
+ */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -244,7 +246,7 @@ function renderPayout(payout: Payout): Json {
   };
 }
 
-/** Renders the only line of a credit note, over its whole amount. */
+/** Renders the only line of a credit note. The line contains the whole amount. */
 function renderCreditLine({ id, amount }: CreditNote): Json {
   return {
     id: id.replace(/^cn_/, 'cnli_'),
@@ -299,7 +301,9 @@ function renderCreditNote(note: CreditNote): Json {
   };
 }
 
-/** The paths that can be expanded, by kind of object. The last segment of a path is usually the kind of its object. */
+/**
+ * The paths that can be expanded, by kind of object. The last segment of a path usually names the kind of its object.
+ */
 const EXPANDABLE: Shape['expandable'] = {
   customer: [],
   subscription: ['customer', 'latest_invoice'],

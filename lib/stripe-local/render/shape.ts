@@ -12,8 +12,8 @@ export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): J
 const stripeNames = new Map<string, string>();
 
 /**
- * Converts `amountDue` to `amount_due`. The names are cached, because the simulation renders the same few names very
- * often.
+ * Converts a name such as `amountDue` to `amount_due`. The results are cached, because the simulation renders the same
+ * few names very often.
  */
 function stripeName(key: string): string {
   const known = stripeNames.get(key);
@@ -23,7 +23,7 @@ function stripeName(key: string): string {
   return name;
 }
 
-/** Returns fields that Stripe always sends and that are always null here. Separate the names by spaces. */
+/** Returns fields that Stripe always sends and that are always null in this world. Separate the names by spaces. */
 export function nulls(...names: string[]): Json {
   return Object.fromEntries(names.flatMap((line) => line.split(' ')).map((name) => [name, null]));
 }

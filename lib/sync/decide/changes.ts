@@ -19,7 +19,7 @@ const BOOKKEEPING = new Set([
 
 const AMOUNTS = /^(subtotal|tax|total|amount(_\w+)?|balance_applied|refunded_amount|price)$/;
 
-/** Returns the values that differ from the row. Amounts are compared as numbers: 19.9 equals 19.900. */
+/** Returns the values that differ from the row. Amounts are compared as numbers, so 19.9 equals 19.900. */
 export function differing<Values extends Row>(row: Row, values: Values): Partial<Values> {
   const found: Partial<Values> = {};
   for (const field in values) if (!isSame(field, row[field], values[field])) found[field] = values[field];

@@ -12,9 +12,10 @@ import type {
 import type { Draft } from './draft';
 
 /**
- * Links a Stripe customer to one of our customers. The strongest link wins, in any order of arrival: by staff, then by
- * customer number, then, if enabled, by an e-mail address that only one customer has. If nothing matches, a customer
- * is created. If Stripe does not answer, the daily job asks again.
+ * Links a Stripe customer to one of our customers. A link by staff takes precedence over a link by customer number. If
+ * links by e-mail are enabled, an e-mail address that only one customer has comes third. The order in which events
+ * arrive does not matter. If no customer matches, a customer is created. If Stripe does not answer, the daily job asks
+ * again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -24,7 +25,7 @@ export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
 }
 
 /**
- * Asks Stripe again for a Stripe customer whose link was decided without an answer, and improves the link.
+ * Asks Stripe again about a Stripe customer whose link was decided while Stripe did not answer, and improves the link.
  *
  * @returns the reason why Stripe did not answer; undefined if no further recheck is necessary
  */
@@ -92,8 +93,9 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
       `${stripeCustomerId} names the customer number of another customer than it is linked to`,
     );
   }
-  // A number without an event time comes from a fetched object, so Stripe has already answered. But if the
-  // stored number is also from the Stripe customer itself, the object does not show which number is newer.
+  // A number without an event time comes from a fetched object, so Stripe has already answered. If the stored number
+  // also comes from the Stripe customer itself, the object does not show which of the two is newer, and Stripe must be
+  // asked.
   const isAnswered = isOwn(named?.origin) && named?.origin?.at === null && !isOwn(before.origin);
   const asked = isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined;
   const found = asked ? findLink(draft, asked.known, before) : named;
@@ -106,8 +108,8 @@ function strengthen(draft: Draft, reported: ProviderCustomer, stored: StoredLink
 }
 
 /**
- * Adds reported customer numbers to the numbers stored for later links. A number in the Stripe customer's own
- * metadata is added only if none of our customers has it yet.
+ * Adds reported customer numbers to the stored numbers, which later links use. A number in the Stripe customer's own
+ * metadata is added only if none of our customers has this number yet.
  */
 function numbersOf(
   draft: Draft,
@@ -151,7 +153,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Creates a staff task for an invoice or subscription that cannot be stored, because it has no customer. */
+/** Adds a staff task for an invoice or subscription that cannot be stored, because no customer is known for it. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,
@@ -171,8 +173,8 @@ export function isStronger(one: Link, other: Link): boolean {
 }
 
 /**
- * Finds the customer to link by a reported number. If no number matches and the current link is weaker than one by
- * e-mail address, finds the customer by e-mail address.
+ * Finds the customer to link by a reported number. If no number matches, finds it by e-mail address, unless the current
+ * link is at least as reliable as a link by e-mail.
  *
  * @param before the current link
  */
@@ -181,14 +183,14 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   if (byNumber) return { ...byNumber, linkedBy: 'number' };
   const isWeaker = before === undefined || STRENGTH[before.linkedBy] < STRENGTH.email;
   if (!draft.settings.linkByEmail || !reported.email || !isWeaker) return undefined;
-  // The customer that was created for this Stripe customer has the same e-mail address, and must not be found.
+  // Exclude the customer that was created for this Stripe customer, because it has the same e-mail address.
   const [only, ...others] = draft
     .customersByEmail(reported.email)
     .filter(({ id }) => id !== before?.customerId);
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/** Finds the first customer that has a reported number. Skips erased customers, which get no more Stripe customers. */
+/** Finds the customer of the reported number with the highest precedence. Skips erased customers. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);
@@ -199,13 +201,13 @@ function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
 
 interface Asked {
   known: ProviderCustomer;
-  /** True if Stripe returned the customer. A number from its metadata that `known` lacks is outdated. */
+  /** True if Stripe returned the customer. A stored number from its metadata that `known` lacks is then outdated. */
   isCertain: boolean;
   /** The reason why Stripe did not answer. Undefined if it answered, or if there is no API key. */
   failure: string | undefined;
 }
 
-/** Fetches a Stripe customer. The numbers in its own metadata come before the stored ones. */
+/** Fetches a Stripe customer. The numbers in its own metadata take precedence over the stored ones. */
 function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLink['numbers']): Asked {
   const { stripeCustomerId: id } = reported;
   const fetched = draft.ask('customer', id, id);
@@ -225,7 +227,7 @@ function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLi
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /** Source of the customer number that made the link. Null if no number made it, or if the source is unknown. */
+  /** Source of the customer number on which the link is based. Null if it has another basis or an unknown source. */
   origin: NumberOrigin | null;
 }
 
@@ -249,10 +251,10 @@ function toLink(stored: ReturnType<typeof toColumns>): Link {
 }
 
 /**
- * Returns whether one source of a number precedes another: first the customer, then a subscription, then an invoice or
- * checkout. Between equal sources, the earlier event precedes, then the smaller event id. A number that no event
- * reported comes last. The result therefore does not depend on the order of arrival. Only the customer precedes an
- * unknown source.
+ * Returns whether one source of a number takes precedence over another. The order is: customer, subscription, then
+ * invoice or checkout. Between equal sources, the earlier event takes precedence, then the smaller event id. A number
+ * that no event reported comes last. The result therefore does not depend on the order of arrival. Only the customer
+ * takes precedence over an unknown source.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';
@@ -264,8 +266,8 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
 }
 
 /**
- * Adds reported customer numbers to the stored ones. Returns `noted` itself if nothing is new. The Stripe customer's
- * own numbers are stored without time and event, because they can be fetched again.
+ * Adds reported customer numbers to the stored ones. Returns `noted` itself if all are known. The Stripe customer's own
+ * numbers are stored without time and event, because they can be fetched again.
  */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
@@ -276,7 +278,7 @@ export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumb
   }, noted);
 }
 
-/** Returns the stored numbers that subscriptions, invoices or checkouts reported, the strongest first. */
+/** Returns the stored numbers that subscriptions, invoices or checkouts reported, in order of precedence. */
 export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
   const named = noted.filter((one) => !isOwn(one)).map(toNumber);
   return named.sort((a, b) => Number(takesPrecedence(b, a)) - Number(takesPrecedence(a, b)));
@@ -323,8 +325,8 @@ function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number)
 }
 
 /**
- * Turns e-mail links to a created customer into `created` links, as if it had been created for their Stripe customers
- * too.
+ * Changes the e-mail links to a created customer into `created` links. The customer then counts as created for their
+ * Stripe customers too.
  */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
@@ -333,8 +335,9 @@ function leaveToOthers(draft: Draft, customerId: number): void {
 }
 
 /**
- * Adds reported contact details to the stored ones. For each field, the customer object wins, then the strongest source
- * with the earliest event. Returns `noted` itself if nothing is new.
+ * Adds reported contact details to the stored ones. For each field, the last reported detail from the customer object
+ * takes precedence, then the detail from the source with the highest precedence and the earliest event. Returns `noted`
+ * itself if all are known.
  */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
@@ -346,8 +349,9 @@ export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): N
 }
 
 /**
- * Returns the contact details of a created customer, the strongest first: from all Stripe customers that it was created
- * for, or that were linked to it by e-mail. Returns no details if the customer was not created for a Stripe customer.
+ * Returns the contact details of a created customer, in order of precedence. They come from all Stripe customers for
+ * which it was created, or that were linked to it by e-mail. Returns no details if the customer was not created for a
+ * Stripe customer.
  */
 function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   const links = draft.linksOf(customerId).filter(isMadeOf);
@@ -356,7 +360,9 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
   return all.sort((a, b) => Number(isFirst(b, a)) - Number(isFirst(a, b)));
 }
 
-/** Updates a created customer, except columns that staff have changed. @param before the details it was created from */
+/**
+ * Updates a created customer, except columns that staff have changed. @param before the details it was last filled from
+ */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);
   const row = draft.customers.get(customerId);
@@ -378,7 +384,7 @@ function isStrongerDetail(one: ProviderDetail, other: NotedDetail): boolean {
   return isOwn || takesPrecedence(one, toOrigin(other));
 }
 
-/** Compares two values part by part, because jsonb does not keep the order of keys. */
+/** Compares two values key by key, because jsonb does not keep the order of keys. */
 function isSameValue(one: NotedDetail['value'], other: NotedDetail['value']): boolean {
   return Object.keys({ ...one, ...other }).every((part) => one[part] === other[part]);
 }

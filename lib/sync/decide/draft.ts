@@ -53,7 +53,7 @@ export interface Settings {
 }
 
 /**
- * Returns Stripe's answer. Returns undefined if Stripe must be asked first.
+ * Returns Stripe's answer. Returns undefined if Stripe has not been asked yet.
  *
  * @param version version of the Stripe customer's link or, if there is no link, of the object's row
  */
@@ -66,9 +66,9 @@ export type Answers = <K extends WantedKind>(
 type Tables = { readonly [Name in TableName]: Table<KeyOf<Name>, StoredRows[Name]> };
 
 /**
- * Collects the rows that one decision reads, its changes to these rows, and its questions to Stripe. Looking up a row
- * that was not read adds the row's key to `missing`. A decision that lacks data still runs to its end. Then its changes
- * are discarded, and the decision is made again with more data.
+ * Collects the rows that one decision reads, its changes to these rows, and its questions to Stripe. If a decision
+ * looks up a row that was not read, the row's key is added to `missing`. Such a decision still runs to its end. Then
+ * its changes are discarded, and the decision is made again with more data.
  */
 export class Draft implements Tables {
   readonly links: Tables['links'];
@@ -82,17 +82,19 @@ export class Draft implements Tables {
   readonly refunds: Tables['refunds'];
   readonly disputes: Tables['disputes'];
 
-  /** New lines of Stripe's invoices, by our id of the invoice. They replace all of its lines. */
+  /** New lines of Stripe's invoices, by our id of the invoice. They replace all lines of the invoice. */
   readonly lines = new Map<number, StoredLine[]>();
   /** Stripe's credit notes that are new or void. */
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers whose link now leads to another customer, or whose link has become reliable. */
+  /** Stripe customers that were linked to another customer, or whose link has become reliable. */
   readonly moved: string[] = [];
-  /** Stripe customers whose rows all move to another customer, including rows that were not read. */
+  /**
+   * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
+   */
   readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
-  /** Subscriptions whose invoices all move to another subscription, including invoices that were not read. */
+  /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   readonly handedOver: { from: number; to: number }[] = [];
   /** Stripe customers that this decision concerns. The commit locks them and increments the versions of their links. */
   readonly concerned = new Set<string>();
@@ -101,15 +103,19 @@ export class Draft implements Tables {
   /** Staff tasks that are no longer necessary. The commit closes them. */
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
-  /** Customer numbers that no customer had, and customers found by e-mail address. The commit checks both again. */
+  /**
+   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
+   */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
-  /** Events that this draft has decided, and the one it decides now. The inbox may not contain them yet. */
+  /** Events that this draft has decided, and the event that it is deciding. The inbox may not contain them yet. */
   readonly arrived = new Map<string, StoredEvent>();
   /** Keys of rows that a lookup did not find in the snapshot. */
   missing: Keys = noKeys();
   /** The question that Stripe must answer before the decision can be made. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;
-  /** The first necessary answer that Stripe did not give, with the reason. If set, the decision is not committed. */
+  /**
+   * The first necessary answer that Stripe did not give, with the reason. If it is set, the decision is not committed.
+   */
   unreported: { what: string; reason: string } | undefined;
   private lastId = 0;
 
@@ -152,13 +158,14 @@ export class Draft implements Tables {
     return this.lastId;
   }
 
-  /** Returns the columns that every new row has in common. */
+  /** Returns the columns that every new row has. */
   newRow() {
     return { id: this.newId(), version: 0, created_at: this.now, updated_at: this.now };
   }
 
   /**
-   * Returns Stripe's answer. If Stripe was not asked yet, notes the question in `wanted` and returns `unavailable`.
+   * Returns Stripe's answer. If Stripe has not been asked yet, stores the question in `wanted` and returns
+   * `unavailable`.
    *
    * @param rowVersion version of the object's row, used if the Stripe customer has no link
    */
@@ -175,7 +182,7 @@ export class Draft implements Tables {
     return { state: 'unavailable', reason: 'not_asked_yet' };
   }
 
-  /** Creates a staff task and notes it as a `reported` change. Does nothing if the task exists, open or done. */
+  /** Adds a staff task and logs it as a `reported` change. Does nothing if the task exists, whether open or done. */
   tell(task: StaffTask, about: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>): void {
     const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
     if (isKnown || this.isTold(task)) return;
@@ -183,7 +190,7 @@ export class Draft implements Tables {
     this.changes.push({ ...about, field: task.kind, before: null, after: null, outcome: 'reported' });
   }
 
-  /** Notes that Stripe did not give a necessary answer. The decision then fails with NotReportedError. */
+  /** Records that Stripe did not give a necessary answer. The decision then fails with NotReportedError. */
   leave(what: string, fetched: Exclude<Fetched<unknown>, { state: 'found' }>): void {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
@@ -208,13 +215,15 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns whether the row's Stripe customer is linked reliably. Returns true for a row without a Stripe customer. */
+  /** Returns whether the row's Stripe customer is reliably linked. Returns true for a row without a Stripe customer. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });
   }
 
-  /** Returns the customer with a number. If that customer was merged into another one, returns the other one. */
+  /**
+   * Returns the customer with a number. If that customer was merged into another customer, returns the other customer.
+   */
   customerByNumber(number: string): StoredCustomer | undefined {
     const wanted = number.toLowerCase();
     const found =
@@ -232,7 +241,8 @@ export class Draft implements Tables {
     this.require({ emails: [wanted] });
     const stored = this.snapshot.withEmail.get(wanted) ?? [];
     this.met.emails.set(wanted, stored);
-    // PostgreSQL and JavaScript lowercase differently. For a stored e-mail address, use the database's comparison.
+    // PostgreSQL and JavaScript convert to lower case differently. Use the database's comparison for stored e-mail
+    // addresses.
     return this.customers
       .all()
       .filter(({ id, email }) =>
@@ -285,7 +295,7 @@ export class Draft implements Tables {
     return this.snapshot.told.has(key);
   }
 
-  /** Returns events of the inbox and of this draft. Events without a body are returned only for `checkouts`. */
+  /** Returns events of the inbox and of this draft. Only `checkouts` also returns events whose body was dropped. */
   events(wanted: { second: { objectId: string; at: Date } } | { reported: string } | { checkouts: string }) {
     if ('second' in wanted) this.require({ seconds: [secondKey(wanted.second.objectId, wanted.second.at)] });
     else if ('reported' in wanted) this.require({ reported: [wanted.reported] });
@@ -342,7 +352,7 @@ export class Draft implements Tables {
     return this.invoices.get(payment.invoice_id);
   }
 
-  /** Returns an invoice's completed payments less refunds, in thousandths: as stored, and with this draft's changes. */
+  /** Returns an invoice's completed payments minus refunds, in thousandths, before and after this draft's changes. */
   paidOf(invoiceId: number): { before: number; after: number } {
     const before = this.snapshot.paid.get(invoiceId)?.all ?? 0;
     const leftFor = (payment: StoredPayment | null | undefined) =>
@@ -358,8 +368,8 @@ export class Draft implements Tables {
   }
 
   /**
-   * Requires a payment's invoice, refunds and disputes. A snapshot that was read by the key of the payment's refund,
-   * dispute or payment intent already contains them.
+   * Requires a payment's invoice, refunds and disputes. If the snapshot was read by the key of the payment's refund,
+   * dispute or payment intent, it already contains them.
    */
   private requireWhole({ id, stripe_payment_intent_id: intent }: StoredPayment): void {
     const { keys, rows } = this.snapshot;

@@ -12,7 +12,9 @@ import { applyCheckout, settleMoved } from './subscription/checkout';
 import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
-  /** Returns the keys of the rows that the decision usually reads. The draft requests further rows when needed. */
+  /**
+   * Returns the keys of the rows that most decisions of this type need. The draft requests further rows when necessary.
+   */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;
 }
@@ -33,7 +35,7 @@ const checkout: Handler = {
   },
 };
 
-/** Effects of an event type in addition to applying the invoice's state. */
+/** Effects of an event type besides applying the invoice's state. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;
@@ -55,7 +57,7 @@ const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler =
     if (!row || !recordsPayment) return applied;
     const known = draft.changes.length;
     applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-    // A recorded or corrected payment makes the event count as applied, even if the invoice's state was not.
+    // If a payment was recorded or corrected, the event counts as applied, even if the invoice's state was not applied.
     return draft.changes.length > known ? 'applied' : applied;
   },
 });

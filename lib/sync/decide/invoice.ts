@@ -12,7 +12,7 @@ import { type Applied, findOrAdd } from './subscription/subscription';
 /**
  * Applies an invoice's state to its row.
  *
- * @param failedAt time of a failed payment; stored even if the state is stale
+ * @param failedAt time of a failed payment; it is stored even if the state is stale
  */
 export function applyInvoice(
   draft: Draft,
@@ -40,7 +40,7 @@ export function applyInvoice(
   const taken = typeof decision === 'object';
   const state = taken
     ? { ...toInvoiceState(draft, failing, decision.take), ...links }
-    : // Store the subscription and the failed payment even if the state is stale or unchanged.
+    : // Even if the state is stale or unchanged, store the subscription and the failed payment.
       { payment_failed_at, status: keptStatus(row.status, payment_failed_at !== null), ...links };
   const invoice = update(draft, row, stored === undefined, state, {
     ...(taken && {
@@ -51,15 +51,15 @@ export function applyInvoice(
     }),
   });
   if (taken) cancelRevised(draft, decision.take, invoice, decision.asOf);
-  // Stripe's answer about the original may have linked the Stripe customer, and so this row, to another customer.
+  // Stripe's answer about the original may have linked the Stripe customer to another customer, and so moved this row.
   const current = draft.row('invoice', incoming.id) ?? invoice;
   return { applied: taken ? 'applied' : decision, invoice: current };
 }
 
 /**
  * Cancels the original invoice that a revision replaces. Stripe voids the original when it finalizes the revision, but
- * no handled event reports that. Without this step, both invoices would be owed until the next reconciliation. If
- * Stripe does not answer, the original is cancelled here, and the next reconciliation retrieves it.
+ * no handled event reports that. Without this step, both invoices would be due until the next reconciliation. If Stripe
+ * does not answer, the original is cancelled anyway, and the next reconciliation retrieves it.
  */
 function cancelRevised(
   draft: Draft,
@@ -81,7 +81,7 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** Whether a payment may have failed. A list shows only an attempt, which may also be a pending bank debit. */
+/** Returns whether a payment may have failed. A list shows only an attempt, which may be a pending bank debit. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -103,8 +103,9 @@ function applyFetched(
 }
 
 /**
- * Returns our id of the invoice's subscription. An unknown subscription gets a row without state, so that events may
- * arrive in any order. Returns null if the invoice has no subscription, or if the subscription is another customer's.
+ * Returns our id of the invoice's subscription. For an unknown subscription, creates a row without a state, because
+ * events may arrive in any order. Returns null if the invoice has no subscription, or if the subscription belongs to
+ * another customer.
  */
 function subscriptionOf(
   draft: Draft,
@@ -141,8 +142,8 @@ function order(
 }
 
 /**
- * Takes the lines of a new state if they differ from the stored ones. Stripe shows only ten lines. If it does not answer
- * the question for the others, these ten are stored until the next reconciliation.
+ * Stores the lines of a new state if they differ from the stored ones. Stripe embeds only ten lines. If Stripe does not
+ * answer when asked for the others, these ten are stored until the next reconciliation.
  */
 function takeLines(
   draft: Draft,
@@ -167,8 +168,8 @@ function takeLines(
       return { ...line, ...period, description: isErased ? null : line.description };
     }),
   );
-  // The first report of a stored invoice's lines only adds data that was not stored before. Only later reports are
-  // changes.
+  // The first report of a stored invoice's lines only fills in data that was not stored before. Only later reports are
+  // logged as changes.
   if (row.lines_hash !== null && !isSame) {
     const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: id };
     draft.changes.push({
@@ -183,8 +184,8 @@ function takeLines(
 }
 
 /**
- * Adds a credit note of Stripe to its invoice. Stripe can only void a credit note, so the order of reports does not
- * matter. Does nothing if the invoice is not stored.
+ * Adds a credit note of Stripe to its invoice. A credit note can only change by being voided, so the order of reports
+ * does not matter. Does nothing if the invoice is not stored.
  */
 export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
   const row = draft.row('invoice', note.invoice);
@@ -292,10 +293,12 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
   return a && b ? earliest(a, b) : (a ?? b);
 }
 
-/** Rank of each status of an invoice. An unknown status counts as open. */
+/** Rank of each status of an invoice. An unknown status has the rank of `open`. */
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
-/** Returns the most advanced state among the events of one second: draft < open < uncollectible < paid < void. */
+/**
+ * Returns the state with the highest rank among the events of one second. Of equal ranks, the greatest id is chosen.
+ */
 export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
   const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));
   const [furthest = incoming] = events
@@ -346,7 +349,7 @@ function newInvoice(
   };
 }
 
-/** Marks the row of an object that Stripe deleted, and logs the deletion once. Also cancels a draft invoice. */
+/** Marks the row of an object that Stripe deleted, and logs the deletion once. A draft invoice is also cancelled. */
 export function markGone<Kind extends ListedKind>(draft: Draft, kind: Kind, stripe_id: string): void {
   const row = draft.row(kind, stripe_id);
   if (row?.provider_gone_at !== null) return;

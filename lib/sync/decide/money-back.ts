@@ -11,8 +11,8 @@ import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
 
 /**
- * Creates or updates a refund or dispute from its state at Stripe, then settles its payment. If the payment of a new
- * refund or dispute is unknown, the row is stored without a payment and logged as reported.
+ * Creates or updates a refund or dispute from its state at Stripe, then updates its payment. If a new refund or dispute
+ * belongs to an unknown payment, it is stored without a payment and logged as reported.
  */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
@@ -52,8 +52,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Check for the same refund recorded here only if Stripe's refund is new or no longer pending. Further
-  // reports of a pending refund change nothing.
+  // Look for the same refund recorded here only if Stripe's refund is new or no longer pending. Further reports of a
+  // pending refund change nothing.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
@@ -82,13 +82,13 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe for the intent's invoice. */
+/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe which invoice was paid. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
   const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
-  // The payment intent may have paid an invoice in the meantime.
+  // Since the last question, the payment intent may have paid an invoice.
   const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
   const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
   const payment = named ?? findStored(draft, [invoice]);
@@ -109,8 +109,8 @@ interface Found {
 }
 
 /**
- * Finds the payment by its payment intent, or by a reference that is the intent or charge. If neither matches, asks
- * Stripe which invoice the intent paid, and finds the payment of that invoice.
+ * Finds the payment by its payment intent, or by a reference that equals the id of the intent or charge. If neither
+ * matches, asks Stripe which invoice the intent paid, and finds the payment of that invoice.
  */
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
@@ -122,8 +122,8 @@ function findPayment(draft: Draft, source: Named): Found {
 }
 
 /**
- * Returns the Stripe id of the invoice that an intent paid. Returns null if it has not paid one yet, or if Stripe does
- * not answer.
+ * Returns the Stripe id of the invoice that an intent paid. Returns null if the intent has not paid an invoice yet, or
+ * if Stripe does not answer.
  */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');
@@ -140,16 +140,16 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** Returns the payment recorded here that represents Stripe's collection of an invoice, or an empty list. */
+/** Returns the payment recorded here that represents Stripe's collection of an invoice, as an array of at most one. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
 }
 
 /**
- * Creates a staff task when a lost dispute, such as a returned bank debit, took back money that paid one of Stripe's
- * invoices. The customer owes the money again, but Stripe still calls the invoice paid. Closes the task when the
- * dispute is no longer lost. Our own invoices need no task, because settling reopens them.
+ * Adds a staff task if a lost dispute, such as a returned bank debit, took back money that paid one of Stripe's
+ * invoices. The customer owes the amount again, but Stripe still considers the invoice paid. Closes the task when the
+ * dispute is no longer lost. Our own invoices need no task, because `settleMoneyBack` makes them unpaid again.
  */
 function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): void {
   const dispute = draft.row('dispute', stripeId);
@@ -168,12 +168,14 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** The Stripe refund into which an equal refund recorded here is merged. */
+  /** The Stripe refund into which an equal refund that was recorded here is merged. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }
 
-/** Recalculates the refunded amount and status of a payment, and settles its invoice if the invoice is our own. */
+/**
+ * Recalculates the refunded amount and status of a payment. If its invoice is our own, also recalculates the invoice.
+ */
 export function settleMoneyBack(draft: Draft, payment: StoredPayment, { told, values }: Settled = {}): void {
   const owner = draft.ownerOf(payment);
   if (owner) draft.concerned.add(owner);
@@ -196,7 +198,7 @@ function reportExcess(draft: Draft, subject: Subject, payment: StoredPayment, ex
   draft.changes.push(...told.map((change) => ({ ...change, outcome: 'reported' as const })));
 }
 
-/** Merges a refund recorded here into Stripe's refund if both have the same amount, currency and day. */
+/** Merges a refund recorded here into Stripe's refund if both have the same amount, currency and date. */
 function mergeRecorded(draft: Draft, payment: StoredPayment, told: StoredRefund): void {
   const dayOf = ({ issued_at }: StoredRefund) => toCalendarDate(issued_at, draft.timeZone);
   const isIt = (one: StoredRefund) =>
@@ -226,7 +228,7 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const invoice = draft.invoiceOf(payment);
-  // Start from the stored amount, because this draft may have settled the invoice before.
+  // Start from the stored amount, because this draft may already have changed the invoice's paid amount.
   const before = invoice && draft.invoices.before(invoice.id);
   if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
   const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };
@@ -239,7 +241,7 @@ function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
 
 export type MoneyBackKind = 'refund' | 'dispute';
 
-/** Conversions to rows, which differ between refunds and disputes. */
+/** Functions that convert refunds or disputes to rows. */
 interface Kind<Provider, Row> {
   blank(draft: Draft, provider: Provider): Row;
   toState(provider: Provider, row: Row): Partial<Row>;

@@ -30,7 +30,7 @@ export function applyObject(draft: Draft, { kind, value }: Provided, source: Sta
 }
 
 /**
- * Asks Stripe for an object, and applies the answer or marks the row as gone.
+ * Asks Stripe for an object. Applies the answer, or marks the row as gone.
  *
  * @returns the reason why Stripe did not answer; undefined if it answered
  */

@@ -6,13 +6,15 @@ import type { Draft } from './draft';
 
 /** The source of an object's state, and the time for which the state holds. */
 export interface StateOrigin {
-  /** A `fetched` state is authoritative. Its `asOf` is never before the `provider_as_of` stored when the request began. */
+  /**
+   * A `fetched` state is authoritative. Its `asOf` is never before the `provider_as_of` stored when the request began.
+   */
   origin: 'event' | 'fetched' | 'listed';
   asOf: Date;
 }
 
 export type Decision<T> =
-  /** Apply this state with this time. `recheck` is true if the order of two states is uncertain. */
+  /** The state to apply, and its time. `recheck` is true if the order of two states is uncertain. */
   { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
@@ -25,21 +27,21 @@ interface Question<Kind extends ListedKind> {
   /** The stored or new row. Its `provider_as_of` is null if no state was ever applied to it. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
-  /** Derives the state from the events of the same second. Used if Stripe does not answer. */
+  /** Derives the state from the events of the same second. It is called if Stripe does not answer. */
   decideFromInbox(): ProviderObjects[Kind];
 }
 
 /**
- * Decides whether a state replaces the stored one. The state with the later Stripe time wins. Stripe's times
- * are whole seconds. If two different states have the same second, Stripe is asked for the current state. If
- * Stripe does not answer, the events of that second decide, and a listed state changes nothing.
+ * Decides whether a state replaces the stored one. The state with the later Stripe time is kept. Stripe's times are in
+ * whole seconds. If two different states have the same second, Stripe is asked for the current state. If Stripe does
+ * not answer, the events of that second decide. For a listed state, the decision then fails with NotReportedError.
  */
 export function decideOrder<Kind extends ListedKind>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
-  // A list that shows the stored state changes nothing, not even `provider_as_of`.
+  // If a list shows the stored state, nothing changes, not even `provider_as_of`.
   const isInSync = () =>
     source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
   const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });
@@ -47,7 +49,8 @@ export function decideOrder<Kind extends ListedKind>(
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // A fetched state is never older than the stored one.
-  // While a recheck is due, the stored state may have been chosen without this event. So equal states prove nothing.
+  // While a recheck is due, the stored state may have been chosen without this event, so equal states do not prove the
+  // order.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);
@@ -61,18 +64,15 @@ export function decideOrder<Kind extends ListedKind>(
   return { take: decideFromInbox(), asOf: storedAsOf, recheck: true };
 }
 
-/**
- * Returns the time since which a recheck is due. Returns null if no recheck is due. Only a fetched state ends a
- * recheck.
- */
+/** Returns the time since which a recheck is due. Returns null if none is due. Only a fetched state ends a recheck. */
 export function recheckAt(draft: Draft, row: Stored, source: StateOrigin, isDoubtful: boolean): Date | null {
   if (isDoubtful) return draft.now;
   return source.origin === 'fetched' ? null : row.recheck_at;
 }
 
 /**
- * Returns an object's events of one second, including the event that is being decided. Leaves out unhandled types,
- * events of connected accounts, and events that can never be applied.
+ * Returns an object's events of one second, including the event that is being decided. Leaves out events of unhandled
+ * types and of connected accounts, and events that can never be applied.
  */
 export function eventsOfSecond(draft: Draft, objectId: string, at: Date): ProviderEvent[] {
   return draft

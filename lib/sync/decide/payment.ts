@@ -13,17 +13,14 @@ export interface Collected {
   amountOffStripe: string | null;
   paidAt: Date;
   paymentIntentId: string | null;
-  /**
-   * Stripe's ids of the payment intents and charges that the invoice's payload names. The list is empty if there is no
-   * payload.
-   */
+  /** Stripe's ids of the payment intents and charges in the invoice's payload. Empty if there is no payload. */
   moneyIds: string[];
 }
 
 /**
- * Records what Stripe collected for an invoice as one payment, even if it is reported several times. Later reports
- * correct the amount and date, unless a person changed them. A deleted payment is never recorded again. Until Stripe
- * reports the amount paid outside Stripe, the whole amount counts as collected.
+ * Records the amount that Stripe collected for an invoice as one payment, even if it is reported several times. Later
+ * reports correct the amount and date, unless a person changed them. A deleted payment is never recorded again. Until
+ * Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
  *
  * @param reference Stripe's id of the invoice, which becomes the payment's reference
  */
@@ -68,7 +65,7 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments that API clients or staff recorded under the Stripe intent or charge id of the same money. */
+/** Finds payments that API clients or staff recorded with the id of the same Stripe intent or charge as reference. */
 function findRecorded(
   draft: Draft,
   reference: string,
@@ -81,9 +78,10 @@ function findRecorded(
 }
 
 /**
- * Returns whether a payment recorded here paid this invoice at Stripe. Asks Stripe which invoice a payment intent paid.
- * Also returns true if that remains unknown, so that no money counts twice. It is unknown if Stripe does not answer,
- * and for a charge, because an event names only the last of several payments.
+ * Returns whether a payment recorded here paid this invoice at Stripe. If its reference is a payment intent, asks
+ * Stripe which invoice the intent paid. Returns true if this stays unknown, so that no money counts twice. It stays
+ * unknown if Stripe does not answer. It also stays unknown for a charge, because an event names only the last of
+ * several payments.
  */
 function isMoneyOf(
   draft: Draft,
@@ -96,7 +94,10 @@ function isMoneyOf(
   return asked.state !== 'found' || asked.object === reference;
 }
 
-/** Keeps payments recorded here and adds none, so that no money counts twice. Reports a different sum to staff. */
+/**
+ * Keeps payments recorded here and adds none, so that no money counts twice. If their sum differs from the amount that
+ * Stripe collected, adds a staff task. If it is equal, closes the task.
+ */
 function leaveRecorded(
   draft: Draft,
   recorded: StoredPayment[],
@@ -130,9 +131,10 @@ function leaveRecorded(
 }
 
 /**
- * Corrects the amount of a payment that sync recorded, and its date, unless a person changed them.
+ * Corrects the amount of a payment that sync recorded, unless a person changed it. The date is corrected together with
+ * the amount, unless a person changed the date.
  *
- * @param isExact false if the amount may include money paid outside Stripe; then the payment is never lowered
+ * @param isExact false if the amount may include money paid outside Stripe; in this case the payment is never lowered
  */
 function correct(
   draft: Draft,

@@ -46,14 +46,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Increments the expected version of an invoice that the commit first moves to another subscription. */
+/** Increments the expected version of an invoice if the commit first moves it to another subscription. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Increments a payment's expected version once for each move to another customer, as the commit does. */
+/** Increments a payment's expected version for each move to another customer. The commit increments its version too. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
@@ -70,7 +70,9 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
   });
 }
 
-/** Returns services whose row stays but whose billing changes. A new version makes concurrent decisions conflict. */
+/**
+ * Returns services whose row does not change but whose billing does. A new version makes concurrent decisions conflict.
+ */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
   for (const id of draft.items.changed.keys()) {
@@ -95,7 +97,7 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns unchanged payments with changed refunds or disputes. A new version makes concurrent decisions conflict. */
+/** Returns unchanged payments whose refunds or disputes change. A new version makes concurrent decisions conflict. */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

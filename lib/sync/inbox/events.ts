@@ -123,7 +123,7 @@ function names(id: string): SQL {
 
 const CURSOR = /^(\d{1,11})\.([!-~]{1,255})$/;
 
-/** Returns undefined for an invalid cursor, so that the list shows its first page. */
+/** Returns a valid cursor unchanged. Returns undefined for any other text, so that the list shows its first page. */
 const cursorOr = (text: string | undefined) => (CURSOR.test(text ?? '') ? text : undefined);
 
 function beyond(cursor: string, backwards: boolean): SQL {

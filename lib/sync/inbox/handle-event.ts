@@ -35,14 +35,16 @@ import {
 export const HANDLED_EVENTS = 'w5t.handled-events';
 const handledEvents = channel(HANDLED_EVENTS);
 
-/** An event that was handled, whether it came by webhook, by a replay or in a reconciliation run. */
+/** An event that was handled, either from a webhook, from a replay, or in a reconciliation run. */
 export interface HandledDelivery {
   outcome: EventOutcome | 'failed';
   /** Time from the event's creation at Stripe until now, in milliseconds. */
   lagMs: number;
 }
 
-/** Commits an event's changes and inbox row. After an error, marks the event as failed if possible, and rethrows. */
+/**
+ * Commits an event's changes and inbox row. If this fails, tries to store the event as failed, and rethrows the error.
+ */
 export async function handleEvent(
   deps: SyncDeps,
   event: ProviderEvent,
@@ -68,7 +70,7 @@ function publish({ now }: SyncDeps, { created }: ProviderEvent, outcome: Handled
   handledEvents.publish({ outcome, lagMs: now().getTime() - created.getTime() } satisfies HandledDelivery);
 }
 
-/** Applies a stored event once more. @throws AppError not_found; conflict if its body was dropped */
+/** Applies a stored event again. @throws AppError not_found; conflict if its body was dropped */
 export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutcome> {
   const [stored] = await deps.db
     .select({ payload: stripeEvents.payload })
@@ -108,22 +110,24 @@ function errorCode(error: unknown): string {
 
 const reasonOf = (error: unknown) => (error instanceof UnstorableError ? error.message : null);
 
-/** Maximum number of deliveries in a group, so that the first one does not wait too long. */
+/** Maximum number of deliveries in a group. It limits how long the first delivery waits. */
 const MOST = 16;
 
 interface Waiting {
   delivery: Delivery;
   keys: Keys;
-  /** This delivery's result. Null if it must be processed alone. Undefined until its group has been processed. */
+  /**
+   * This delivery's result. Null if the delivery must be processed alone. Undefined until its group has been processed.
+   */
   taken?: Taken | null;
 }
 
 const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waiting[]>>());
 
 /**
- * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's
- * turn. The function processes the queued deliveries with one read and one commit, unless an earlier turn already
- * did. It returns this delivery's result, or null if the delivery must be processed alone.
+ * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's turn.
+ * If an earlier turn has not processed this delivery yet, the function processes all queued deliveries with one read
+ * and one commit. It returns this delivery's result, or null if the delivery must be processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -155,7 +159,7 @@ async function takeFirst(
   const taken = await takeAll(deps, key, group, close).catch((error: unknown) => {
     if (group.length === 0) close();
     for (const one of group) one.taken = null;
-    // Each delivery of a failed group is processed alone, so that only the cause of the error fails again.
+    // Each delivery of a failed group is processed alone, so that only the delivery that causes the error fails again.
     if (group.length === 1) throw error;
     return null;
   });
@@ -167,8 +171,8 @@ async function takeFirst(
 /**
  * Processes a group of deliveries with one read and one commit.
  *
- * @param close function that adds waiting deliveries to `group`. It runs just before the read, so that late deliveries
- *   can still join.
+ * @param close function that adds waiting deliveries to `group`; it is called just before the read, so that late
+ *   deliveries can still be added
  */
 async function takeAll(
   deps: SyncDeps,
@@ -191,7 +195,7 @@ async function takeAll(
   const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
   if ('wanted' in decided) return decided;
   const { result, plan } = decided;
-  // A second delivery of an unmatched event must try again instead of counting as a duplicate.
+  // If an unmatched event is delivered twice, the second delivery must be tried again and not count as a duplicate.
   if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
   const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };
@@ -200,7 +204,8 @@ async function takeAll(
 }
 
 /**
- * Stores an event as failed, with the body of this delivery. Changes nothing if another delivery has settled the event.
+ * Stores an event as failed, with the body of this delivery. Changes nothing if another delivery has already reached a
+ * final outcome.
  *
  * @param failure_reason why the event can never be applied; null if a retry may succeed
  */
@@ -224,10 +229,7 @@ export async function failEvent(
     });
 }
 
-/**
- * Returns whether the event mentions an erased customer. Takes no lock, because the failure may have been caused by a
- * lock.
- */
+/** Returns whether the event mentions an erased customer. Takes no lock, because a lock may have caused the failure. */
 async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
   const [found] = await db
     .select({ id: customers.id })
@@ -257,7 +259,7 @@ export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'un
 interface Delivery {
   event: ProviderEvent;
   payload: string;
-  /** Mode of the configured keys, if the event has the other mode. Null if the event's mode is accepted. */
+  /** Mode of the configured keys if it differs from the event's mode. Null if the event's mode is accepted. */
   expectedMode: StripeMode | null;
   /** Whether to apply the event even if it was applied before. */
   again: boolean;
@@ -265,7 +267,7 @@ interface Delivery {
 
 interface Taken {
   outcome: EventOutcome;
-  /** The inbox row to write. Null if the row stays unchanged. */
+  /** The inbox row to write. Null if the stored row does not change. */
   entry: EventEntry | null;
 }
 
@@ -320,7 +322,7 @@ export function decideDelivery(draft: Draft, delivered: Delivery): Taken {
   return { outcome, entry };
 }
 
-/** Outcomes that a further delivery does not change. An event with another outcome is tried again. */
+/** Final outcomes. If an event with another outcome is delivered again, it is tried again. */
 const SETTLED: StoredOutcome[] = ['processed', 'stale', 'ignored'];
 
 export const isSettled = (outcome: StoredOutcome) => SETTLED.includes(outcome);
@@ -358,7 +360,10 @@ export function toRow(event: ProviderEvent, payload: string) {
 /** The fields of a delivery in which Stripe customers may be mentioned. */
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
-/** Returns the Stripe customers that an event mentions anywhere and, for disputes, the owner of the payment. */
+/**
+ * Returns the Stripe customers that an event mentions anywhere. If the event names no customer but a payment intent, as
+ * a dispute does, also returns the owner of the payment.
+ */
 function ownersOf(draft: Draft, text: EventText): string[] {
   const payers = intentsOf(text.event).flatMap((id) =>
     draft.paymentsByIntent(id).map((row) => draft.ownerOf(row)),

@@ -1,6 +1,6 @@
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
 
-/** A balance transaction of a payout with the record that it belongs to. Amounts are decimal text. */
+/** A balance transaction of a payout, and the record for the same money. Amounts are decimal text. */
 export interface PayoutEntry {
   type: string;
   amount: string;
@@ -12,14 +12,14 @@ export interface PayoutEntry {
     id: number;
     amount: string;
     currency: string;
-    /** Sum of the charges of the same payment in other payouts. */
+    /** Sum of those charges of the same payment that belong to other payouts. */
     elsewhere: string;
   } | null;
   /** Whether staff deleted the recorded payment, which is therefore not missing. */
   isDeleted: boolean;
 }
 
-/** A payout with its entries, and the findings from bank statements. */
+/** A payout with its entries, and what bank statements show about it. */
 export interface ComparedPayout {
   amount: string;
   currency: string;
@@ -29,7 +29,7 @@ export interface ComparedPayout {
   entries: PayoutEntry[] | null;
   /** Whether a bank statement covers the days on which the money must arrive. */
   isCovered: boolean;
-  /** Whether an entry of a bank statement is the payout. */
+  /** Whether a bank statement has an entry for the payout, see `readBank`. */
   isInBank: boolean;
 }
 
@@ -42,11 +42,13 @@ export interface PayoutDifference {
     | 'dispute_unknown'
     | 'amount_differs'
     | 'not_in_bank';
-  /** Rest of a sentence that begins with the payout. */
+  /** The end of a sentence whose subject is the payout. */
   text: string;
 }
 
-/** Returns how a payout differs from our records and from the bank. Returns no differences if everything matches. */
+/**
+ * Returns the differences between a payout and our records or the bank. Returns no differences if everything matches.
+ */
 export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
   const { amount, currency, status, failureCode, entries } = payout;
   const differences: PayoutDifference[] = [];
@@ -70,7 +72,7 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
     const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
     if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
   }
-  // A failed payout does not appear on a bank statement, or appears as a credit and a return.
+  // A failed payout either does not appear on a bank statement, or appears as a credit and a return.
   if (status === 'paid' && payout.isCovered && !payout.isInBank) {
     add('not_in_bank', 'is not in the bank statement of its days');
   }
@@ -83,7 +85,7 @@ const REFUNDS = ['refund', 'payment_refund', 'refund_failure', 'payment_failure_
 
 /** Returns whether an entry is a customer's payment. */
 export const isCharge = ({ type }: { type: string }): boolean => CHARGES.includes(type);
-/** Returns whether an entry pays a refund, or takes back a failed one. */
+/** Returns whether an entry pays a refund, or returns the money of a failed refund. */
 export const isRefund = ({ type }: { type: string }): boolean => REFUNDS.includes(type);
 const isDispute = ({ type, sourceId }: PayoutEntry) =>
   type === 'adjustment' && /^(dp|du)_/.test(sourceId ?? '');
@@ -94,7 +96,7 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
   ['dispute_unknown', 'dispute', isDispute],
 ];
 
-/** Returns charges whose sum is not the amount of their payment. An invoice can be paid by several charges. */
+/** Returns charges whose sum differs from the amount of their payment. An invoice can be paid by several charges. */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
   for (const one of entries) {
@@ -102,7 +104,7 @@ function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   }
   return [...groups.values()].flatMap((charges) => {
     const [first] = charges;
-    // Stripe converts a payment in another currency before it pays it out.
+    // Stripe converts a payment in another currency before the payout, so its amount cannot be compared.
     if (!first?.record || first.record.currency !== first.currency) return [];
     const paid = charges.reduce((sum, one) => sum + toThousandths(one.amount), 0);
     const isSame = paid + toThousandths(first.record.elsewhere) === toThousandths(first.record.amount);

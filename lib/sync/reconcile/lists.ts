@@ -30,7 +30,7 @@ import type { Run } from './run';
 
 /**
  * Returns a step that reads one of Stripe's lists page by page and applies its objects. If Stripe no longer knows the
- * cursor, the step returns an empty cursor, which restarts the list.
+ * cursor, the step returns an empty cursor, and the list starts again.
  *
  * @param from function that returns the earliest creation time of the objects to list; null for all of history
  */
@@ -67,8 +67,8 @@ export const listed =
   };
 
 /**
- * Answers for decisions that never ask Stripe. Questions about customers get the answer `unavailable`. Other questions
- * get no answer.
+ * Answers for decisions that must not ask Stripe. Questions about customers get the answer `unavailable`. Other
+ * questions get no answer.
  */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
@@ -126,8 +126,8 @@ export const unseen =
   };
 
 /**
- * Returns the objects that this run has not seen yet. Looks up each id separately, because PostgreSQL's statistics
- * still describe an empty table, and a join would scan the whole table.
+ * Returns the objects that this run has not processed yet. Looks up each id separately: PostgreSQL's statistics may
+ * still describe an empty table, and a join would then scan the whole table.
  */
 async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));
@@ -140,7 +140,7 @@ async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, o
   return objects.filter(({ id }) => !known.has(id));
 }
 
-/** Marks objects as seen once they are done. A run that dies within a page repeats the whole page. */
+/** Marks objects as seen after they were processed. If a run dies within a page, the whole page is repeated. */
 async function markSeen({ db }: SyncDeps, run: Run, objects: { id: string }[]): Promise<void> {
   if (objects.length === 0) return;
   const seen = objects.map(({ id }) => ({ run_id: run.id, stripe_id: id }));
@@ -164,8 +164,8 @@ const DAY_MS = 86_400_000;
 const REVISED_DAYS = 32;
 
 /**
- * Days to look back for open disputes. Most are decided within three months; `unseen` retrieves each older one
- * separately.
+ * Number of days to look back for open disputes. Most disputes are decided within three months. `unseen` retrieves each
+ * older one separately.
  */
 const DISPUTE_DAYS = 120;
 
@@ -177,7 +177,7 @@ const FEW_INVOICES = 200;
 
 /**
  * Returns the time from which invoices are listed. Returns null for all of history if the lines of many invoices are
- * not stored yet, as after an upgrade from a version that kept no lines.
+ * not stored yet, for example after an upgrade from a version that did not store lines.
  */
 export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
@@ -190,7 +190,7 @@ export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promi
   return many ? null : windowFrom;
 }
 
-/** Returns the time from which refunds are listed, early enough for late failures. Returns null for all of history. */
+/** Returns the time from which refunds are listed, early enough to see late failures. Null for all of history. */
 export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
@@ -213,8 +213,8 @@ export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Dat
 }
 
 /**
- * Retrieves invoices if a credit note was created or voided after the time of their stored state. Then stores the credit
- * notes that are new or void.
+ * Retrieves the invoice of a credit note that was created or voided after the time of the invoice's stored state. Then
+ * stores the credit notes that are new or void.
  */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {
@@ -239,8 +239,8 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 };
 
 /**
- * Returns the time from which credit notes are listed. Returns null for all of history if a credit note of any invoice
- * is not stored yet.
+ * Returns the time from which credit notes are listed. Returns null for all of history if an invoice was credited and
+ * none of its credit notes is stored yet.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;

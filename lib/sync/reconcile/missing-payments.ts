@@ -10,7 +10,7 @@ import type { Run } from './run';
 
 /**
  * Records missing payments of Stripe's invoices. Corrects payments that sync recorded before the amount paid outside
- * Stripe was known. Checks invoices of any age, because it reads only our own rows.
+ * Stripe was known. The search reads only our own rows, so it covers invoices of any age.
  */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
@@ -55,7 +55,7 @@ async function recordMissing(
 
 export function decideMissing(draft: Draft, stripeId: string): void {
   const row = draft.row('invoice', stripeId);
-  // The amount paid outside Stripe is unknown, so the amount that Stripe collected is unknown too.
+  // Without the amount paid outside Stripe, the amount that Stripe collected is unknown.
   if (!row || row.amount_off_stripe === null) return;
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
   applyPayment(draft, stripeId, row, {
@@ -68,8 +68,9 @@ export function decideMissing(draft: Draft, stripeId: string): void {
 }
 
 /**
- * Returns the time at which Stripe collected for an invoice. The stored time is correct if Stripe collected the whole
- * total. Otherwise a credit note or a payment outside Stripe may have settled the invoice, so Stripe is asked.
+ * Returns the time at which Stripe collected an invoice. The stored time is correct if Stripe collected the whole
+ * total. Otherwise a credit note or a payment outside Stripe may have been the last to pay the invoice, so Stripe is
+ * asked.
  */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
@@ -83,7 +84,9 @@ function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
 }
 
 const DAY_MS = 86_400_000;
-/** Number of days after the creation of a refund or dispute during which Stripe is asked for its invoice. */
+/**
+ * Number of days after the creation of a refund or dispute during which Stripe is asked which invoice it belongs to.
+ */
 export const ASKED_DAYS = 32;
 
 export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -105,8 +108,8 @@ export const attachPayments: StepPage<SyncDeps> = async (deps, run, after) => {
 };
 
 /**
- * Returns a page of refunds or disputes that are not linked to a payment although it is stored. Also returns recent ones
- * whose invoice is unknown, so that Stripe can be asked for it.
+ * Returns a page of refunds or disputes that are not linked to a payment, although the payment is stored. Also returns
+ * recent ones whose invoice is unknown, because Stripe can be asked for it.
  */
 function withPayment({ db, stripe, now }: SyncDeps, kind: MoneyBackKind, after: number) {
   const since = new Date(now().getTime() - ASKED_DAYS * DAY_MS).toISOString();

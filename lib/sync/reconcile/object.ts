@@ -10,7 +10,7 @@ import type { SyncDeps } from '../sync-deps';
 import { NotReportedError, synchronize, type Work } from '../synchronize';
 import { beat, LeaseLostError, type Run } from './run';
 
-/** Decides and commits one piece of work, and counts its changes for the run. */
+/** Decides and commits one piece of work, and adds its changes to the run's counts. */
 export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
@@ -50,7 +50,9 @@ export async function retrieveAndApply(
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/** Runs the work on one object. If it fails, records the error for the next run, and this run continues. */
+/**
+ * Runs work on one object. If it fails, stores the failure so that the next run retries the object. This run continues.
+ */
 export async function guarded(
   deps: SyncDeps,
   run: Run,
@@ -69,7 +71,7 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-/** Retrieves and applies one object. If that fails, records the error for the next run, and this run continues. */
+/** Retrieves and applies one object. If that fails, stores the failure for the next run, and this run continues. */
 export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }

@@ -31,11 +31,11 @@ import { beat, type Run } from './run';
 const p = stripePayouts;
 const DAY_MS = 86_400_000;
 /**
- * Number of days before the last known payout for which payouts are listed again, because a bank can refuse a payout
- * days after it was paid.
+ * Number of days before the last known payout for which payouts are listed again. A bank can refuse a payout days after
+ * it was paid.
  */
 const REVISED_DAYS = 35;
-/** Number of days for which the first run lists payouts. */
+/** Number of past days for which the first run lists payouts. */
 const FIRST_DAYS = 90;
 
 /** Stores the payouts that Stripe lists, with their status. */
@@ -70,7 +70,7 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
 }
 
 /**
- * Performs one page of a list. If the key may not read the list, records a failure with the list's name, and the run
+ * Performs one page of a list. If the key may not read the list, stores a failure with the list's name, and the run
  * continues with its other steps. Returns an empty cursor if the list must start again.
  */
 async function permitted(
@@ -119,7 +119,7 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       }
       await resolveFailures(deps, 'payout', sql`stripe_id = ${stripeId}`);
     });
-    // Report a denied list as one failure, not as one for each payout.
+    // Report a denied list as a single failure, and not as one for each payout.
     if (denied) throw denied;
     return String(id);
   });
@@ -217,14 +217,11 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/**
- * Number of days after its arrival for which every run compares a payout. A payout with a difference is compared until
- * it matches.
- */
+/** Days after its arrival for which each run compares a payout. One with a difference is compared until it matches. */
 const COMPARED_DAYS = 60;
 
 /**
- * Compares payouts with our records and the bank statements. Each kind of difference of a payout becomes a staff task.
+ * Compares payouts with our records and the bank statements. Each kind of difference in a payout becomes a staff task.
  */
 export const comparePayouts: StepPage<SyncDeps> = async (deps, _run, after) => {
   const since = addDays(toCalendarDate(deps.now(), deps.timeZone), -COMPARED_DAYS);
@@ -309,12 +306,13 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   }));
 }
 
-/** Number of days before and after its arrival date on which a payout can be in the bank statement. */
+/** Number of days before and after its arrival date within which a payout can appear in a bank statement. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
 
 /**
- * Returns whether a bank statement covers the arrival of a payout, and whether an entry of a bank statement is the
- * payout.
+ * Returns whether a bank statement covers the arrival date of a payout and the next three days, and whether a bank
+ * statement has an entry for the payout. The entry is either linked to the payout, or is not linked and has the
+ * payout's amount, a date near its arrival, and the name of Stripe or the payout's id in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;
@@ -334,7 +332,7 @@ const MAX_LISTED = 20;
 
 export type ListedPayout = Awaited<ReturnType<typeof listLatestPayouts>>[number];
 
-/** Lists at most 20 payouts: first payouts with differences, then the others, each group with the latest first. */
+/** Lists at most 20 payouts. Payouts with differences come first. Within each group, the latest payout comes first. */
 export function listLatestPayouts(db: Database) {
   return db
     .select()

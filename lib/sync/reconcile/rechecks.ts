@@ -22,8 +22,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Returns a step that retrieves objects marked for a recheck, subscriptions known only by reference, and invoices whose
- * lines are not all stored.
+ * Returns a step that retrieves the objects of a kind that are marked for a recheck or incomplete. A subscription is
+ * incomplete if only a reference to it is known, and an invoice if not all of its lines are stored.
  */
 export const recheck =
   (kind: 'subscription' | 'invoice'): StepPage<StripeDeps> =>
@@ -52,7 +52,7 @@ export const recheck =
 
 export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
   const { id, object: kind, stripe_id, resolved_at } = reconciliationFailures;
-  // There is one row for each run in which an object failed.
+  // An object has one row for each run in which it failed.
   const first = sql<number>`min(${id})`.mapWith(id);
   const failed = await deps.db
     .select({ id: first, object: kind, stripeId: stripe_id })
@@ -70,7 +70,7 @@ export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(failed);
 };
 
-/** Asks Stripe again for customers that were linked while Stripe did not answer. */
+/** Asks Stripe again about Stripe customers that were linked while Stripe did not answer. */
 export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) => {
   const { stripe_customer_id: column, recheck_at } = stripeCustomers;
   const found = await deps.db
@@ -86,7 +86,7 @@ export const recheckCustomers: StepPage<StripeDeps> = async (deps, run, after) =
     .select({ one: sql`1` })
     .from(stripeCustomers)
     .where(and(eq(column, reconciliationFailures.stripe_id), isNotNull(recheck_at)));
-  // This also resolves the failures of links that another process has settled.
+  // This also resolves failures of Stripe customers whose link another process has decided in the meantime.
   await resolveFailures(deps, 'customer', notExists(stillFails));
   return null;
 };
@@ -104,7 +104,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }
 
-// Write the value as a literal, so that PostgreSQL can use the partial indexes with the same condition.
+// The value is a literal, so that PostgreSQL can use the partial indexes with the same condition.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
 export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -127,7 +127,7 @@ export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) =>
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await resolveFailures(deps, 'event', notExists(stillFails)); // Another delivery or staff may have applied the event.
+  await resolveFailures(deps, 'event', notExists(stillFails)); // Staff or another delivery may have applied it.
   return null;
 };
 
@@ -147,7 +147,9 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
   return nextAfter(unlinked);
 };
 
-/** Applies a Stripe customer's checkouts that refer to a sold subscription. If none does, the next run asks again. */
+/**
+ * Applies a Stripe customer's checkouts that refer to a sold subscription. If there are none, the next run asks again.
+ */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);
   for (const checkout of found.filter(({ reference }) => reference === id)) {

@@ -32,7 +32,7 @@ import {
 } from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
-  /** Time after which the run stops before its next page. The next call continues there. */
+  /** Time after which the run stops before its next page. The next call continues at that page. */
   deadline?: Date;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
@@ -43,7 +43,7 @@ export type Progress = ReturnType<typeof toProgress>;
 export type ReconcileResult = ReturnType<typeof toResult>;
 
 /**
- * Starts a run, or resumes a dead one at its last page, and performs it. If another caller already performs a run,
+ * Starts a run, or resumes a dead run at its last page, and performs it. If another caller is already performing a run,
  * only returns the id of that run. Without an API key, only our own rows are checked.
  */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
@@ -75,7 +75,8 @@ export async function performRun(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
-      if (isDatabaseUnavailable(error)) throw error; // Nothing can be written, and the lease expires on its own.
+      // The database cannot be written. The lease expires without further action.
+      if (isDatabaseUnavailable(error)) throw error;
     }
   }
   run.errorCode ??= run.deniedCode;
@@ -92,7 +93,7 @@ export async function performRun(
 /**
  * Performs one step.
  *
- * @returns false if the deadline or signal stopped the step first
+ * @returns false if the deadline or the signal stopped the step before its end
  */
 async function performStep(
   deps: SyncDeps,
@@ -139,7 +140,10 @@ function errorCodeOf(error: unknown): string {
   return pgErrorCode(error) ?? stripeErrorCode(error);
 }
 
-/** `running`: another process has the lease. `stopped`: the deadline or signal came, and the next call continues. */
+/**
+ * `running` means that another process has the lease. `stopped` means that the deadline or the signal ended this call,
+ * and the next call continues the run.
+ */
 type Status = 'completed' | 'completed_with_errors' | 'failed' | 'running' | 'stopped';
 
 function toResult(deps: SyncDeps, run: Run | { id: number }, status: Status) {
@@ -161,10 +165,10 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Returns the time from which the run lists objects. Returns null for all of history. */
+/** Passes the run's window to a step as the time from which it lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/** A run's steps, in order. They ask Stripe only for open or recent objects, so a long history adds no requests. */
+/** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {
@@ -201,16 +205,16 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Checkouts come after the customer rechecks, because a checkout is linked only to its customer's rows.
+  // Checkouts come after the customer rechecks, because a checkout is linked only to rows of its own customer.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
-  // Refunds come after the payments, so that the refunded payment exists.
+  // Refunds come after payments, so that the refunded payment is stored before its refund.
   { name: 'refunds', phase: 'money_back', needs: 'stripe', page: listed('refund', null, refundsFrom) },
   { name: 'unseen refunds', phase: 'money_back', needs: 'stripe', page: unseen('refund') },
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
-  // Payouts come last, because they contain the payments, refunds and disputes.
+  // Payouts come last, because they are compared with payments, refunds and disputes.
   { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
   { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
   { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },
@@ -225,5 +229,5 @@ export const STEPS: Step[] = [
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 
-/** The step after which all of Stripe's lists have been read. */
+/** The step that reads the last of Stripe's lists. */
 export const LAST_LIST = 'unseen disputes';

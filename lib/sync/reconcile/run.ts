@@ -15,8 +15,8 @@ import type { SyncDeps } from '../sync-deps';
 type StoredRun = typeof runs.$inferSelect;
 
 /**
- * Time without a heartbeat after which a run counts as dead. It must exceed the 150 s that one object can take: up to
- * five requests, each with up to three tries of 10 s.
+ * Time without a heartbeat after which a run counts as dead. It must be longer than the 150 s that one object can take:
+ * up to five requests, each with up to three tries of 10 s.
  */
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
@@ -29,7 +29,7 @@ export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Age at which an abandoned run is ended instead of resumed, because the objects it saw may have changed. */
+/** Age at which a dead run is ended and not resumed, because the objects that it has read may have changed. */
 const STALE_MS = 6 * 3_600_000;
 /** Margin that is subtracted from the start of the last run, because Stripe's lists may lag and clocks differ. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
@@ -40,9 +40,9 @@ export interface RunRequest {
 }
 
 /**
- * Starts a run, or resumes a dead one. The database allows one run at a time.
+ * Starts a run, or resumes a dead run. The database allows one run at a time.
  *
- * @returns the run, or the id of a live run that another caller performs
+ * @returns the run, or the id of a live run that another caller is performing
  */
 export async function acquireRun(
   db: Database,
@@ -81,7 +81,9 @@ export async function acquireRun(
   return taken ? resumeRun(db, taken) : { runningId: running.id };
 }
 
-/** Resumes a run. Counts its changes again, because changes after the last checkpoint were logged but not counted. */
+/**
+ * Resumes a run. Counts its changes again, because changes after the last checkpoint are logged but not yet counted.
+ */
 async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
   const run = toRun(row);
   const ofRun = eq(changes.run_id, run.id);
@@ -90,8 +92,8 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
 }
 
 /**
- * Returns the time from which a new run lists Stripe's objects. Returns null (all of history) until a run has read all
- * lists.
+ * Returns the time from which a new run lists Stripe's objects. Returns null, which means all of history, until a run
+ * has read all lists.
  */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
@@ -111,7 +113,9 @@ function toRun(row: StoredRun) {
     /** Current step, and the position within it at which the run can resume. */
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
-    /** Error code of a failed run, which still performs the steps without Stripe. Null if the run has not failed. */
+    /**
+     * Error code of a failed run, which still performs the steps that do not need Stripe. Null if it has not failed.
+     */
     errorCode: row.error_code,
     /** Error code of a list that Stripe denied. Null if it denied no list. */
     deniedCode: row.denied_code,
@@ -150,7 +154,7 @@ export async function countFailures(db: Database, run: Run): Promise<number> {
   return db.$count(failures, and(eq(failures.run_id, run.id), isNull(failures.resolved_at)));
 }
 
-/** Ends a run. @returns false if another process has taken over the run, and will end it */
+/** Ends a run. @returns false if another process has taken over the run; that process will then end it */
 export async function finishRun(
   db: Database,
   run: Run,
@@ -167,12 +171,12 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) return false;
-  // This also deletes rows of earlier runs whose processes died before this point.
+  // Also delete rows of earlier runs whose processes died before they reached this statement.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
   return true;
 }
 
-/** Updates a running run only if its heartbeat is still `lease`, so that one process at a time holds the run. */
+/** Updates a run only if its heartbeat is still `lease`. This ensures that one process at a time holds the run. */
 async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
     .update(runs)
@@ -243,10 +247,10 @@ export async function listRunFailures(db: Database, runId: number): Promise<RunF
 const POLL_MS = 1000;
 
 /**
- * Waits until a run is over or its lease has expired.
+ * Waits until a run has ended or its lease has expired.
  *
  * @param onWait function that is called once with the maximum wait in seconds, if a wait is necessary
- * @returns false if the run is alive, or if the signal came first
+ * @returns false if the run is still alive, or if the signal ended the wait
  */
 export async function untilOver(
   { db, now }: { db: Database; now(): Date },

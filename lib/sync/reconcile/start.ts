@@ -14,11 +14,11 @@ import type { StripeDeps } from './object';
 import { performRun } from './reconcile';
 import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
-/** 03:40 every day. vercel.json repeats this schedule, which Vercel reads as UTC. */
+/** Every day at 03:40. vercel.json contains the same schedule, which Vercel interprets in UTC. */
 const DAILY = '40 3 * * *';
-/** Checks for a dead run every two minutes, so that it is resumed long before the next daily reconciliation. */
+/** Every two minutes. A dead run is then resumed long before the next daily reconciliation. */
 const POLL = '*/2 * * * *';
-/** Hours after which the last run is too old: one day, with an hour's margin for a run that started late. */
+/** Hours after which the last run is too old: one day, and one hour in case a run started late. */
 const OVERDUE_HOURS = 25;
 
 interface ScheduleDeps {
@@ -30,8 +30,8 @@ interface ScheduleDeps {
 }
 
 /**
- * Starts the daily schedule. Runs immediately if the last run is too old or dead. A failed run does not end the
- * schedule.
+ * Starts the daily schedule and the regular check for a dead run. If no run started recently, or a run is dead, also
+ * runs immediately. A failed run does not end the schedule.
  */
 export async function startSchedule(
   deps: ScheduleDeps,
@@ -41,7 +41,7 @@ export async function startSchedule(
     await reconcile().catch((error: unknown) => logFailure(deps, error));
   };
   const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
-  // The server's start does not wait for a missed run.
+  // Do not wait for a missed run, because the server must start.
   const found = await poll(deps);
   if (found?.recent === false || found?.dead) void run();
   const polling = new Cron(POLL, { unref: true, protect: true }, async () => {
@@ -56,9 +56,9 @@ export async function startSchedule(
 }
 
 /**
- * Checks for a recent and for a dead run.
+ * Checks whether a run started recently and whether a run is dead.
  *
- * @returns whether a run started recently and whether a run is dead; undefined if the database does not answer
+ * @returns both answers; undefined if the database does not answer
  */
 async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
@@ -111,16 +111,16 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
   }
 }
 
-/** Milliseconds after which a run on Vercel stops. The rest of the 300 s is enough to finish the current page. */
+/** Milliseconds after which a run on Vercel stops. The rest of Vercel's 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/** Milliseconds to wait for the request to arrive. The run continues without a caller, so a timeout is not an error. */
+/** Milliseconds to wait until the request has arrived. The new process does not need its caller afterwards. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** Requests a new process that continues the run. If the request fails, the next run resumes this one. */
+/** Requests a new process that continues the run. If the request fails, the next scheduled run resumes it. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },
@@ -137,12 +137,12 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum number of stored Stripe customers to look up. The API key is correct if Stripe knows one of them. */
+/** Maximum number of stored Stripe customers to look up. If Stripe knows one of them, the API key is correct. */
 const ASKED_FOR = 3;
 
 /**
- * Checks that the API key is for the account and mode of the stored Stripe customers. With another key, every object
- * would look deleted.
+ * Checks that the API key belongs to the account and mode of the stored Stripe customers. With another key, every
+ * stored object would look deleted.
  *
  * @throws StartError
  */
@@ -170,7 +170,9 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
   return { ...deps, stripe };
 }
 
-/** Days of events to copy. Stripe keeps events for 30 days, so no new event is compared with an older one. */
+/**
+ * Number of days of events to copy. Stripe keeps events for 30 days, so no event is compared with one that is older.
+ */
 const EVENT_DAYS = 35;
 
 /** Copies tables to temporary ones, so that sync changes only the copies. @param db a single connection */
@@ -184,7 +186,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     ...[invoices, stripeInvoiceLines, transfers, payments, refunds, disputes, paymentTombstones, staffTasks],
     ...[stripePayouts, stripePayoutEntries],
   ];
-  // A run only deletes from these tables, or only adds to them, so they can be empty.
+  // These tables can be empty, because a run only deletes from them, or only adds to them.
   const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;
   const { oauthClientAssertions, oauthClients, oauthConsents } = schema;
   const empty = [

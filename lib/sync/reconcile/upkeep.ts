@@ -42,12 +42,16 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
     return changed.length;
   });
   run.counts.changes_count += changed;
-  return changed === STEP_PAGE ? '' : null; // The cursor stays empty, because the changed rows no longer match.
+  // The changed rows no longer match the condition, so the next page starts from the beginning.
+  return changed === STEP_PAGE ? '' : null;
 }
 
 const BOOKED_AT_ONCE = 500;
 
-/** Books invoices and payments of the run's window that an older release wrote without a journal entry. */
+/**
+ * Posts missing journal entries of invoices and payments in the run's window. They are missing if an older release
+ * wrote the record.
+ */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
   const table = kind === 'payments' ? sql`payments` : sql`invoices`;
@@ -65,14 +69,14 @@ export async function bookMissed(deps: SyncDeps, run: Run, after: string | null)
   return kind === 'invoices' ? 'payments 0' : null;
 }
 
-/** Recounts one block of each counted list and of the sums, and logs an error if a stored count is wrong. */
+/** Recounts one block of each counted list and one day of the sums, and logs an error if a stored count is wrong. */
 export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   const wrong = await checkCounts(db);
   if (wrong.length > 0) log.error({ lists: wrong }, 'counts of lists are wrong');
   return null;
 }
 
-/** Records the state at the end of the last month for the reports. This happens in the first run after that month. */
+/** Stores the state at the end of the last month for the reports. The first run after that month does this. */
 export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null> {
   const today = toCalendarDate(now(), timeZone);
   await db.execute(sql`select record_month(
@@ -81,11 +85,11 @@ export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null
 }
 
 const DROPPED_AT_ONCE = 500;
-/** Maximum number of bodies to drop in one run. The next run drops more. */
+/** Maximum number of bodies to drop in one run. The next run continues. */
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/** Drops old events' bodies, unless they will be tried again. Keeps the fields needed to apply a checkout again. */
+/** Drops the bodies of old events, unless they will be tried again. Keeps the fields needed to reapply a checkout. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
@@ -109,7 +113,7 @@ export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
 
 /**
  * Deletes the documents of erased customers whose retention period is over. The period begins at the end of the
- * document's year (in Germany section 14b UStG). All other documents stay.
+ * document's year (in Germany section 14b UStG). All other documents are kept.
  */
 export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
   const year = Number(toCalendarDate(deps.now(), deps.timeZone).slice(0, 4));
@@ -123,7 +127,7 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
         order by i.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning invoice_id as id`,
   );
-  // Keep the credit note itself, because the journal and the sums of its invoice need it.
+  // Keep the credit note itself, because the journal and the sums of its invoice depend on it.
   const emptied = await rows<{ id: number }>(
     deps.db,
     sql`update credit_notes set seller = null, buyer = null, pdf = null, xml = null, pdf_sha256 = null, made_at = null
@@ -144,7 +148,7 @@ export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
         order by s.id limit ${sql.raw(String(DROPPED_AT_ONCE))})
       returning sales_document_id as id`,
   );
-  // These rows are not found again, so the next page starts from the beginning.
+  // Deleted and emptied rows no longer match, so the next page starts from the beginning.
   const most = Math.max(dropped.length, emptied.length, sales.length);
   return most === DROPPED_AT_ONCE ? '' : null;
 }
@@ -158,9 +162,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports a Stripe account whose days begin at other times than ours. An invoice from the last evening of a month may
- * then be in another month at Stripe. If Stripe does not answer, the run continues, because nothing else depends on
- * the answer.
+ * Reports to staff if days in the Stripe account's time zone begin at other times than in ours. An invoice from the
+ * last evening of a month may then belong to another month at Stripe. If Stripe does not answer, the run continues,
+ * because its other steps do not depend on the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,
@@ -187,8 +191,8 @@ export async function compareTimeZone(
 }
 
 /**
- * Creates a staff task if the days of this run begin at other times than those of the last finished run. Dates that
- * earlier runs wrote do not change, so the month of the change mixes dates of two time zones.
+ * Adds a staff task if the days of this run begin at other times than those of the last finished run. Dates that
+ * earlier runs wrote do not change, so the month of the change contains dates in two time zones.
  */
 export async function noteTimeZone({ db, now }: SyncDeps, run: Run): Promise<null> {
   const zone = { id: runs.id, time_zone: runs.time_zone };

@@ -27,8 +27,8 @@ import { synchronize, type Work } from '../synchronize';
 export type Checkable = 'payment' | 'invoice' | 'subscription';
 
 /**
- * Compares a record with Stripe and applies the differences. Checks an invoice with its payments, a payment
- * with its invoice, and each payment with its refunds and disputes.
+ * Compares a record with Stripe and applies the differences. An invoice is checked with its payments, a payment with
+ * its invoice, and each payment with its refunds and disputes.
  *
  * @throws AppError not_found; conflict if the record has no id at Stripe, or if there is no API key
  */
@@ -120,7 +120,9 @@ async function paymentsOf(db: Database, invoiceId: number): Promise<number[]> {
 const unknownTo = (entity: Checkable) => new AppError('conflict', `Stripe does not know this ${entity}.`);
 const notFound = (entity: Checkable, id: number) => new AppError('not_found', `There is no ${entity} ${id}.`);
 
-/** Checks the refunds and disputes that Stripe lists for a payment, then the other stored ones. */
+/**
+ * Checks the refunds and disputes that Stripe lists for a payment, and then the stored ones that were not in the lists.
+ */
 async function checkPaidBack(check: Check, paymentId: number, invoice: string | null): Promise<void> {
   await attempt(check, async () => {
     const listed = new Set<string>();
@@ -180,7 +182,7 @@ function stored({ deps: { db } }: Check, paymentId: number) {
 
 export interface Checked {
   changes: FieldChange[];
-  /** Short error codes of the steps that failed. The list is empty if everything was checked. */
+  /** Short error codes of the steps that failed. Empty if everything was checked. */
   failures: string[];
 }
 
@@ -197,7 +199,7 @@ async function perform<T>(
   return result;
 }
 
-/** Runs one step of the check. If it fails, notes the error code, so that the other steps still run. */
+/** Runs one step of the check. If it fails, stores the error code, and the other steps still run. */
 async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -257,8 +259,9 @@ export function toChecked({ after }: Pick<AuditRow, 'after'>): Checked {
 export type LastCheck = NonNullable<Awaited<ReturnType<typeof getLastCheck>>>;
 
 /**
- * Returns the latest check in a record's audit log. Returns null if the record was never checked. @param history the
- * latest entry first
+ * Returns the latest check in a record's audit log. Returns null if the record was never checked.
+ *
+ * @param history the audit log, with the latest entry first
  */
 export async function getLastCheck(db: Database, history: AuditRow[]) {
   const entry = history.find(isCheck);

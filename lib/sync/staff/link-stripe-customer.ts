@@ -17,8 +17,8 @@ import { readUnconfirmedLinks } from './stripe-customers';
 
 /**
  * Links a Stripe customer to the customer that staff chose. No later event changes this link. The Stripe customer's
- * subscriptions, invoices and payments move. Services do not move, and items lose their links to services of other
- * customers.
+ * subscriptions, invoices and payments move to the chosen customer. Services do not move, so items lose their links to
+ * services of other customers.
  *
  * @param link.from id of the customer to which the Stripe customer was linked when staff decided
  * @param link.to id of the chosen customer
@@ -81,9 +81,10 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
 }
 
 /**
- * Links Stripe customers one after the other, as `linkStripeCustomer` does. A refused link does not stop the others.
+ * Links Stripe customers one after the other, as `linkStripeCustomer` does. If a link is refused, the others are still
+ * made.
  *
- * @returns for each Stripe customer the reason why its link was refused; null if it was made
+ * @returns for each Stripe customer the reason why its link was refused; null if the link was made
  */
 export async function confirmLinks(
   deps: SyncDeps,
@@ -111,7 +112,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Links Stripe customers by a file's customer numbers. Outcome `already` means that staff made the link. */
+/** Links Stripe customers by a file's customer numbers. The outcome `already` means that staff had made the link. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);
@@ -133,7 +134,7 @@ async function linkOne(
   const held = await readHolder(deps.db, stripeCustomerId);
   if (held?.id === to && held.linked_by === 'staff') return { outcome: 'already' } as const;
   const isAsSeen = held?.customer_number.toLowerCase() === filed_under.toLowerCase();
-  const from = held && isAsSeen ? held.id : 0; // 0 matches no customer, so the link is refused.
+  const from = held && isAsSeen ? held.id : 0; // No customer has the id 0, so the link is refused.
   const [confirmed] = await confirmLinks(deps, actor, [{ stripeCustomerId, from, to }]);
   return confirmed?.refusal ? refused(confirmed.refusal) : ({ outcome: 'linked' } as const);
 }
@@ -160,7 +161,7 @@ async function readHolder(db: Database, stripeCustomerId: string) {
 }
 
 /**
- * Links every Stripe customer whose e-mail address clearly belongs to one customer.
+ * Links every Stripe customer whose e-mail address clearly belongs to a single customer.
  *
  * @param signal signal that stops the work after the current batch
  * @param onBatch function that gets the result of each link

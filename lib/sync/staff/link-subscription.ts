@@ -22,7 +22,7 @@ import { synchronize } from '../synchronize';
 
 export type Obstacle = Mismatch | 'customer_unsure' | 'other_customer' | 'already_linked' | 'cancelled';
 
-/** Obstacles that staff may override when they merge a subscription into the sold one. */
+/** Obstacles that staff may override when they merge a subscription into the sold subscription. */
 const MAY_BE: ReadonlySet<Obstacle> = new Set([
   'nothing_sold',
   'nothing_billed',
@@ -33,9 +33,9 @@ const MAY_BE: ReadonlySet<Obstacle> = new Set([
 export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
 /**
- * Finds the sold subscription that a subscription's checkout refers to. `obstacle` is the reason why the two are not
- * merged. If it is null, the next state from Stripe merges them. Returns null if the subscription does not wait for a
- * merge.
+ * Finds the sold subscription that a subscription's checkout refers to. `obstacle` is the reason why the two have not
+ * been merged. If it is null, the next state from Stripe merges them. Returns null if no merge is due for the
+ * subscription.
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
@@ -49,7 +49,7 @@ export async function getReference(db: Database, subscriptionId: number) {
 }
 
 /**
- * Merges a subscription into the sold one that its checkout refers to, even if their items differ.
+ * Merges a subscription into the sold subscription that its checkout refers to, even if their items differ.
  *
  * @returns id of the remaining subscription
  * @throws AppError not_found; conflict
@@ -68,7 +68,7 @@ export function adoptReferenced(deps: SyncDeps, actor: Actor, subscriptionId: nu
   });
 }
 
-/** Records that staff refused to merge a subscription into the sold one. @throws AppError not_found */
+/** Records that staff declined to merge a subscription into the sold one. @throws AppError not_found */
 export function declineReference(deps: SyncDeps, actor: Actor, subscriptionId: number): Promise<void> {
   return decide(deps, subscriptionId, (draft, { made }) => {
     const after = draft.subscriptions.put({ ...made, reference_declined: true });
@@ -121,7 +121,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
   return typeof matched === 'string' ? matched : null;
 }
 
-/** Pairs sold and billed items that match. If they do not match, pairs a single sold item with a single billed one. */
+/** Pairs sold and billed items that match. If they do not match, but there is only one of each, pairs these two. */
 function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);

@@ -41,9 +41,9 @@ export interface Seen {
 }
 
 /**
- * Merges the customer `gone` into the customer `kept`: moves all rows, deletes `gone`, and keeps its number as an
- * alias. This cannot be undone. If sync created one of the two for a Stripe customer, that Stripe customer then counts
- * as linked by staff.
+ * Merges the customer `gone` into the customer `kept`. Moves all rows, deletes `gone`, and keeps its number as an
+ * alias. The merge cannot be undone. If sync created one of the two for a Stripe customer, that Stripe customer then
+ * counts as linked by staff.
  *
  * @param taken the fields that the remaining customer takes over from the deleted one
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased
@@ -84,7 +84,7 @@ async function lockInOrder(tx: Database, gone: number, kept: number): Promise<vo
   }
 }
 
-/** Reads and locks both customers, so that no rows are added to either before the merge. */
+/** Reads both customers and locks their rows, so that no rows are added to either before the merge. */
 async function readSeen(tx: Database, kept: Seen, gone: Seen): Promise<[Customer, Customer]> {
   const found = await tx
     .select()
@@ -167,7 +167,7 @@ function decide(draft: Draft, id: string): void {
   const stored = draft.link(id);
   if (!stored) return;
   const { customer_id: customerId, linked_by: linkedBy } = stored;
-  // By merging a customer that was created for a Stripe customer, staff confirm the link.
+  // Staff confirm the link by merging a customer that was created for a Stripe customer.
   if (linkedBy === 'created')
     moveStripeCustomer(draft, stored, { customerId, linkedBy: 'staff', origin: null });
   else if (isSure({ linkedBy })) draft.moved.push(id);

@@ -48,7 +48,8 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
           stripe_customer_id,
           created_at: stripeCustomers.created_at,
           customer: snippetColumns,
-          // The number of the first other customer with the same e-mail address.
+          // The number of another customer with the same e-mail address. If there are several, the one with the
+          // smallest id.
           same: sql<string | null>`(select s.customer_number from customers s
             where lower(s.email) = lower(${customers.email}) and s.id <> ${customers.id} order by s.id limit 1)`,
         })
@@ -56,7 +57,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
         .innerJoin(customers, eq(customers.id, customer_id))
         .where(
           and(
-            sql`${stripeCustomers.linked_by} = 'created'`, // This must match the condition of the partial index.
+            sql`${stripeCustomers.linked_by} = 'created'`, // This condition must be the same as in the partial index.
             /^\d{1,9}$/.test(id) && stripeId !== undefined
               ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
               : undefined,
@@ -103,7 +104,7 @@ export async function listItemsOfOthers(db: Database, stripeCustomerId: string, 
     .orderBy(asc(subscriptionItems.id));
 }
 
-/** A Stripe customer not linked by number or by staff, and the customer that its e-mail address suggests. */
+/** A Stripe customer that is not linked by number or by staff, and the customer that its e-mail address suggests. */
 export type UnconfirmedLink = {
   stripe_customer_id: string;
   linked_by: 'created' | 'email';
@@ -112,11 +113,11 @@ export type UnconfirmedLink = {
   /** Id of the customer to which the Stripe customer is currently linked. */
   from: number;
   from_number: string;
-  /** Count of customers with the same e-mail address, without customers that sync created. */
+  /** Number of customers with the same e-mail address, not counting customers that sync created. */
   matches: number;
   /**
-   * Id of the suggested customer. It equals `from` if the link was made by e-mail address. Otherwise it is null unless
-   * exactly one customer matches.
+   * Id of the suggested customer. If the link was made by e-mail address, it equals `from`. Otherwise it is the only
+   * customer that matches. Null if no customer or more than one matches.
    */
   to: number | null;
   to_number: string | null;
@@ -126,8 +127,8 @@ export type UnconfirmedLink = {
 };
 
 /**
- * Query for unconfirmed links. Does not suggest customers that sync created, because their e-mail addresses prove
- * nothing.
+ * Query for unconfirmed links. Customers that sync created are never suggested, because their e-mail addresses came
+ * from Stripe and confirm nothing.
  */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",

@@ -14,8 +14,8 @@ import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
 /**
- * Whether a subscription waits to be merged into the sold one that its checkout refers to. Returns false if staff
- * declined the merge.
+ * Returns whether a subscription still has to be merged into the sold subscription that its checkout refers to. The
+ * answer is false if staff declined the merge.
  */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
@@ -23,10 +23,10 @@ export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkou
 type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declined'>;
 
 /**
- * Merges Stripe's subscription into the sold subscription that its checkout refers to. Does so only if Stripe has
- * reported exactly the sold items, because a payer can write any reference into a payment link. Any reported state
- * counts, so the order of the events does not matter. The caller must have checked that the customer's link is
- * reliable.
+ * Merges Stripe's subscription into the sold subscription that its checkout refers to. Merges only if Stripe has
+ * reported exactly the sold items, because a payer can write any reference into a payment link. Every reported state
+ * counts, even a stale one, so the order of the events does not matter. The caller must have checked that the
+ * customer's link is reliable.
  */
 export function adoptSold(
   draft: Draft,
@@ -109,7 +109,7 @@ function reportedStates(draft: Draft, id: string): ProviderSubscription[] {
     .filter((state) => state !== null);
 }
 
-/** An item that we sold and that has no id at Stripe yet, with its service. */
+/** An item that we sold and that has no id at Stripe yet, and its service. */
 export interface SoldItem {
   id: number;
   quantity: number;
@@ -153,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Items that name a service come first, because they fit only that service.
+  // Pair items that name a service first, because each of them matches only that service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
@@ -187,7 +187,8 @@ function isSameMoney(billed: BilledItem, { service, quantity }: SoldWithService)
 }
 
 /**
- * Merges Stripe's subscription into our sold subscription, whose id remains.
+ * Merges Stripe's subscription into our sold subscription. The sold subscription keeps its id, and the other one is
+ * deleted.
  *
  * @param pairs sold items, keyed by Stripe's id of the billed item, which takes over the sold item's service
  */
@@ -207,7 +208,7 @@ export function mergeIntoSold(
   const { id, customer_id, created_at, updated_at, is_stub, version } = ours;
   const reported = { ...made, id, customer_id, created_at, updated_at, is_stub, version };
   const merged = draft.subscriptions.put({
-    // If Stripe's state was never reported, take over only Stripe's ids and the paid checkout.
+    // If no state from Stripe was ever applied, take over only Stripe's ids and the paid checkout.
     ...(made.provider_as_of
       ? reported
       : { ...ours, ...link, checkout_completed_at, ...(status === 'active' && { status }) }),

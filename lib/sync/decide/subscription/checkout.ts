@@ -13,9 +13,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported another
- * state than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the activation. A
- * checkout never sets the time of the state, because it does not report a state.
+ * Applies a completed checkout. A paid or free checkout activates the subscription. It does not if Stripe reported a
+ * state other than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the
+ * activation. A checkout does not report a state, so it never sets the time of the state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -64,8 +64,8 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 }
 
 /**
- * Repeats the steps that depend on the Stripe customer links that this draft changed: applies the customers'
- * checkouts and, if the new link is reliable, links items to services and merges sold subscriptions.
+ * Repeats the steps that depend on the Stripe customer links that this draft changed. Applies the customers' checkouts
+ * again. If the new link is reliable, also links items to services and merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.
@@ -88,8 +88,8 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
 }
 
 /**
- * Returns the fields of a checkout to keep when the event's body is dropped. Returns null if the checkout did not buy a
- * subscription, or belongs to a connected account.
+ * Returns the fields of a checkout that are kept when the event's body is dropped. Returns null if the checkout did not
+ * buy a subscription, or belongs to a connected account.
  */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);
@@ -100,8 +100,8 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 }
 
 /**
- * Reads the checkout of a stored event. Returns null if it is not a checkout of this Stripe customer. If the event's
- * body was dropped, the checkout has no contact details. They were stored when the checkout was first applied.
+ * Reads the checkout of a stored event. Returns null if the event is not a checkout of this Stripe customer. If the
+ * event's body was dropped, the checkout has no contact details, because they were stored when it was first applied.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

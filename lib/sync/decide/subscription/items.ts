@@ -10,8 +10,8 @@ type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'
 /**
  * Applies the items of a subscription's state: updates, adds and deletes rows.
  *
- * @param asOf the time of this state; an item that has moved to another subscription since then stays there
- * @param isSure whether the customer's link is reliable; if not, items keep their services
+ * @param asOf the time of this state; an item that has moved to another subscription since this time stays there
+ * @param isSure whether the customer's link is reliable; if it is not, items keep their services
  * @returns the previous services of the items that came from another subscription
  */
 export function applyItems(
@@ -42,8 +42,8 @@ export function applyItems(
 }
 
 /**
- * Links a Stripe customer's items to the services that Stripe names, except items that staff linked. The customer's
- * link must be reliable.
+ * Links a Stripe customer's items to the services that Stripe names. Does not change items that staff linked. The
+ * customer's link must be reliable.
  *
  * @returns ids of the items' services, before and after
  */
@@ -57,7 +57,7 @@ export function relinkItems(draft: Draft, stripeCustomerId: string): (number | n
   );
 }
 
-/** Deletes items that Stripe no longer has. Items without an id at Stripe stay: they record what we sold. */
+/** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record what we sold. */
 function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscription): void {
   for (const row of stored) {
     const before = row.stripe_subscription_item_id;
@@ -67,7 +67,10 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
   }
 }
 
-/** Returns the only sold item if Stripe also has only one. The row then gets Stripe's id and keeps its service. */
+/**
+ * Returns the only item without a Stripe id, if Stripe also has only one item. The row then gets Stripe's id and keeps
+ * its service.
+ */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
   return provider.items.length === 1 && others.length === 0 ? only : undefined;
@@ -96,7 +99,7 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/** Returns the customer's own service that Stripe names. If id and number name different services, the id wins. */
+/** Returns the service of the customer that Stripe names. If id and number name different services, the id decides. */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
@@ -119,15 +122,15 @@ function subjectOf(row: StoredItem) {
   };
 }
 
-/** Maximum number of a subscription's items that Stripe includes in an event, a list or a retrieved subscription. */
+/** Maximum number of items that Stripe embeds in a subscription. */
 const SHOWN = 10;
 
 export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): boolean =>
   !itemsComplete && items.length > 0;
 
 /**
- * Returns the subscription with all its items, including items that the state does not show. If Stripe does
- * not answer, an event's state stays incomplete, and the daily job retries the subscription in its next run.
+ * Returns the subscription with all its items, including items that the state does not contain. If Stripe does not
+ * answer, an event's state stays incomplete, and the daily job retries the subscription in its next run.
  */
 export function withAllItems(
   draft: Draft,
@@ -142,7 +145,9 @@ export function withAllItems(
   return provider;
 }
 
-/** Whether the item still belongs to `other`. If Stripe does not answer, returns false and adds a recheck. */
+/**
+ * Returns whether the item still belongs to `other`. If Stripe does not answer, schedules a recheck and returns false.
+ */
 export function isStillIn(
   draft: Draft,
   other: StoredSubscription | undefined,
@@ -159,7 +164,9 @@ export function isStillIn(
   return items.some((one) => one.id === item);
 }
 
-/** Converts an item to columns. If the subscription has only this item, the subscription's metadata counts as well. */
+/**
+ * Converts an item to columns. If it is the subscription's only item, the subscription's metadata also applies to it.
+ */
 export function toItemState(
   provider: ProviderSubscription,
   item: ProviderSubscriptionItem,
@@ -198,7 +205,7 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // A move ends the link by staff, so that the service that Stripe names counts again.
+  // Moving an item ends its link by staff, so that the service that Stripe names is used again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
     actor,

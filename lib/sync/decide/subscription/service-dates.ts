@@ -10,13 +10,13 @@ export type ServiceDates = Pick<
 
 export interface Billed {
   until: Date;
-  /** Time when all subscriptions of the service have ended. Null if one of them continues. */
+  /** Time when the last subscription of the service ends. Null if one of them continues. */
   endsAt: Date | null;
 }
 
 /**
- * Sets the next billing date and the end date of services. The next billing date is the latest end of a current period
- * of the items that bill the service. A service ends when all its subscriptions have ended.
+ * Sets the next billing date and the end date of services. The next billing date is the latest end of the current
+ * periods of all items that bill the service. A service ends when all its subscriptions have ended.
  */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
@@ -33,7 +33,7 @@ export function dateServices(draft: Draft, ids: (number | null)[]): void {
 /**
  * Combines the dates of all subscriptions that bill a service.
  *
- * @param all the combined subscriptions that bill the service; undefined if there are none
+ * @param all the combined dates of the subscriptions that bill the service; undefined if no subscription does
  */
 export function toServiceDates(
   { next_billing_date, synced_billing_date, ends_on, synced_ends_on }: ServiceDates,
@@ -51,7 +51,9 @@ export function toServiceDates(
   };
 }
 
-/** Prefers Stripe's date. If there is none, clears a date that sync wrote and keeps a date that staff wrote. */
+/**
+ * Returns Stripe's date if there is one. Otherwise clears a date that sync wrote, and keeps a date that staff wrote.
+ */
 function follow(own: { stored: string | null; synced: string | null }, reported: string | null): typeof own {
   if (reported === own.stored) return own;
   if (reported !== null) return { stored: reported, synced: reported };
@@ -68,8 +70,9 @@ export function combineBilled(all: Billed[]): Billed | undefined {
 }
 
 /**
- * Returns the period's end and scheduled end for each item that bills the service. Only live subscriptions of
- * reliably linked customers count. The SQL function `read_snapshot` does the same for unread subscriptions.
+ * Returns the period's end and the scheduled end for each item that bills the service. Only live subscriptions of
+ * reliably linked customers count. The SQL function `read_snapshot` applies the same rule to subscriptions that are not
+ * in the snapshot.
  */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {
