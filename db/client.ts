@@ -142,7 +142,8 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
 
 type Query = PGlite['query'];
 
-// The types whose text Drizzle parses itself. The numbers are the arrays of numeric and of the named types.
+// Drizzle parses the text of these types itself, so PGlite must return the text. The numbers are the ids of array
+// types: numeric first, then the named types.
 const PARSERS = Object.fromEntries(
   [types.TIMESTAMP, types.TIMESTAMPTZ, types.INTERVAL, types.DATE, 1231, 1115, 1185, 1187, 1182].map(
     (type) => [type, (text: string) => text],

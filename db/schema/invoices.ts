@@ -205,7 +205,7 @@ const line = {
   unit_price: money().notNull(),
   /** Tax rate in percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
-  /** Tax category. Null for the usual category of the customer. Issuing an invoice stores the category of each line. */
+  /** Tax category. Null for the customer's default category. Issuing an invoice stores the category of each line. */
   tax_category: taxCategory(),
 };
 
@@ -319,7 +319,7 @@ export const company = pgTable(
     bic: text(),
     /** IBANs of further own accounts, separated by commas. Documents do not print them. */
     other_ibans: text(),
-    /** Sentence that documents print instead of the usual one with the due date. */
+    /** Sentence that documents print instead of the default sentence with the due date. */
     payment_terms: text(),
     footer: text(),
     /**

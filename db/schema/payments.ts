@@ -175,7 +175,7 @@ export const refunds = pgTable(
   ],
 );
 
-/** Disputes: payments that a bank reclaims, for itself or for a customer. */
+/** Disputes. In a dispute, a bank reclaims a payment for itself or for its customer. */
 export const disputes = pgTable(
   'disputes',
   {
