@@ -178,7 +178,7 @@ async function compare(db: Database, url: string, servers: Served[]): Promise<vo
 interface Operation {
   name: string;
   least: Least;
-  /** The same request to each server: ours, Next, the floor, and for deliveries the sync engine. */
+  /** The same request to each server. The servers are ours, Next, the floor and, for deliveries, the sync engine. */
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
@@ -229,7 +229,10 @@ async function requireAsManyRows(targets: Target[]): Promise<void> {
   if (new Set(counts).size > 1) throw new Error(`the servers answer other rows: ${counts.join(', ')}`);
 }
 
-/** Each server gets its own events, because a second delivery of an event changes nothing. */
+/**
+ * Builds the operations for deliveries. Each server gets its own events, because a second delivery of an event changes
+ * nothing.
+ */
 async function deliveries(db: Database, deps: SyncDeps, servers: Served[]): Promise<Operation[]> {
   const streams: [string, (name: string) => EventSource][] = [
     ['distinct subscriptions', (name) => subscriptionEvents(`${name}many`, SUBSCRIPTIONS)],

@@ -3,7 +3,8 @@ import { asking, CONNECTIONS, compareAll, requireRatio, send, type Target } from
 import { mcpRequest, toolCall } from './requests';
 import { buildCopy, serveCopy } from './serve';
 
-// Compares an MCP tool with a plain route of the same answer, and with a stateless protocol version.
+// This bench compares an MCP tool call with a plain route that returns the same answer, and with a call over a
+// stateless protocol version.
 
 const ROUNDS = { rounds: 9, roundMs: 2000 };
 const LEAST_RATIO = 0.7;

@@ -163,8 +163,8 @@ export function cpuMsOf(pid: number | undefined): number {
 }
 
 /**
- * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns none if PostgreSQL is
- * remote.
+ * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns an empty map if PostgreSQL
+ * is remote.
  */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();
