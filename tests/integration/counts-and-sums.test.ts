@@ -87,7 +87,7 @@ interface Listed {
 
 const customer_id = () => sql`${ids.customer}::int`;
 const one = () => sql`1`;
-/** One of twenty days. A third of the rows share one day, 10 March. */
+/** A day from 1 to 21 March 2026. About a third of the rows have 10 March. */
 const someDay = sql`(case when random() < 0.33 then date '2026-03-10' else date '2026-03-01' + (random() * 20)::int end)`;
 const dayOrNone = sql`(case when random() < 0.8 then ${someDay} end)`;
 const someText = sql`gen_random_uuid()::text`;

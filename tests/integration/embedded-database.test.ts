@@ -205,12 +205,15 @@ describe('backups of the embedded database', () => {
     expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
   });
 
-  test.each(['two', 'some/data'])('a restore does not replace the existing database in %s', async (name) => {
-    const contents = new Uint8Array(readFileSync(at('one.tgz')));
-    await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
-      sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
-    });
-  });
+  test.each(['two', 'some/data'])(
+    'a restore does not replace the existing database in the folder %s',
+    async (name) => {
+      const contents = new Uint8Array(readFileSync(at('one.tgz')));
+      await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
+        sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
+      });
+    },
+  );
 
   test.each([
     ['cut off', () => readFileSync(at('one.tgz')).subarray(0, 100_000)],

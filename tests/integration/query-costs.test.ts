@@ -86,7 +86,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-services', { domain: 'example' }, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],
   ['list-servers', {}, ONE],
-  // Pages beyond the last one.
+  // These pages are beyond the last page.
   ['list-invoices', { page: 900 }, TWO],
   ['list-services', { page: 900 }, TWO],
   ['list-sales-documents', { page: 900 }, TWO],
