@@ -84,7 +84,7 @@ export class Played {
   }
 }
 
-/** Plays a history until all of its steps happened and each delivery was handled or lost. */
+/** Runs a history until all of its steps happened and each delivery was handled or lost. */
 export async function play(stage: Stage, plan: Plan, seed: number): Promise<Played> {
   const clock = { ms: START };
   const now = () => new Date(clock.ms);

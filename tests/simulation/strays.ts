@@ -8,7 +8,7 @@ import type { Tables } from './tables';
 
 type Json = Record<string, unknown>;
 
-/** A stray event: it is about an object that Stripe's API does not know. */
+/** A stray event, which is about an object that Stripe's API does not know. */
 export interface Stray {
   event: WorldEvent;
   /** The payload of the event, which the local Stripe cannot render. */

@@ -24,8 +24,8 @@ import {
 } from './tables';
 
 /**
- * Writes like the SQL function `commit_plan`, statement by statement. @throws StateError if a write is refused; then
- * nothing is written
+ * Writes like the SQL function `commit_plan`, statement by statement. If a write is refused, nothing is written.
+ * @throws StateError if a write is refused
  */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): Written {
   const made = makeIds(tables, commit.plan);
