@@ -571,7 +571,7 @@ describe('a payout', () => {
       ['failed'],
     ],
     ['of a negative amount matches', matching({ ...refund, amount: '-19.000' }), []],
-  ])('%s', (_name, payout, kinds) => {
+  ])('a payout %s', (_name, payout, kinds) => {
     expect(comparePayout(payout).map(({ kind }) => kind)).toEqual(kinds);
   });
 
