@@ -264,7 +264,10 @@ class EmbeddedClient {
   }
 }
 
-/** Detects a failed write to the write-ahead log. PostgreSQL then hangs at any message, even a rollback. */
+/**
+ * Refuses all messages after a failed write to the write-ahead log, because PostgreSQL then hangs at any message, even
+ * a rollback.
+ */
 function watch(pglite: PGlite, room: DiskRoom) {
   const send = pglite.execProtocolRawSync.bind(pglite);
   const failures = room.logFailures;
@@ -289,7 +292,10 @@ export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatement
 
 const PATIENCE_MS = 3000;
 
-/** Returns false behind a pooler, whose process id differs from the process id of the server session. */
+/**
+ * Returns whether the connection goes directly to the server. Behind a pooler, the process id announced at connection
+ * differs from the process id of the server session.
+ */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
   const [row, { state }] = [

@@ -395,7 +395,10 @@ export const bankEntries = pgTable(
     purpose: text().notNull().default(''),
     bank_reference: text().notNull().default(''),
     is_return: boolean().notNull().default(false),
-    /** Digest of currency, day, amount and position among entries that are alike. Entries of overlapping files share it. */
+    /**
+     * Digest that recognizes the entry in files with overlapping periods. It depends on the entry's values and on its
+     * position among equal entries.
+     */
     fingerprint: text().notNull(),
     state: bankEntryState().notNull().default('open'),
     transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),
