@@ -44,8 +44,8 @@ const SUBSCRIPTIONS = 300;
 const ONLY = process.env.BENCH_ONLY ? new RegExp(process.env.BENCH_ONLY) : undefined;
 
 /**
- * The speed that an operation must reach, as a share of the requests per second of another server: the floor on 20
- * connections (`ofFloor`), the floor on one (`alone`), and Next on 20 (`ofNext`).
+ * The speed that an operation must reach, as a share of another server's requests per second. `ofFloor` compares with
+ * the floor on 20 connections, `alone` with the floor on one connection, and `ofNext` with Next on 20 connections.
  */
 interface Least {
   ofFloor: number;

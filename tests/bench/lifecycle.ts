@@ -28,7 +28,7 @@ const MOST_MB = 20;
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
 const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** Interval, in restarts, at which `npm start` is killed with SIGKILL instead of SIGTERM. */
+/** One restart in this number ends `npm start` with SIGKILL. All other restarts end it with SIGTERM. */
 const KILLED = 5;
 const POLL_MS = 5;
 const SLOWEST_END_MS = 15_000;

@@ -97,7 +97,7 @@ export async function otherWrites(
   ];
 }
 
-/** Returns payable invoices that are not from Stripe, because each payment of such an invoice also updates the invoice. */
+/** Returns payable invoices that Stripe does not manage. Each payment of one of them also updates the invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
