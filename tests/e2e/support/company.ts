@@ -274,7 +274,7 @@ async function fillForms(db: Database) {
   };
 }
 
-/** A name that has no space for a long time, as German names can. */
+/** A company name whose first word is very long, as in some German names. */
 const LONG_NAME =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft mbH & Co. KG';
 
