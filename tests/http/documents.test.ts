@@ -77,7 +77,7 @@ async function stripeInvoice(
   ).id;
 }
 
-/** A red pixel, half transparent. */
+/** A PNG of a single pixel, red and half transparent. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DQAAAEgQGALFXOsAAAAABJRU5ErkJggg==',
   'base64',
