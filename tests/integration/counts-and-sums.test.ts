@@ -258,7 +258,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
     expect(code).toBe(0);
     const at = said.indexOf(`${name.replace('_', ' ')}s: counted anew, 1 wrong`);
     expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
-    // The sums and the receivables are right, too.
+    // All other lists, the sums and the receivables are right.
     expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 1);
     await expectRight(5);
   });

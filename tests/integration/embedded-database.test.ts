@@ -28,7 +28,7 @@ const folder = temporaryFolder();
 /** Folder of a migrated database. The tests share it, one after the other. */
 let dataDir: string;
 beforeAll(async () => {
-  process.umask(0); // The most permissive umask that an operator can have.
+  process.umask(0); // This is the most permissive umask that an operator can have.
   dataDir = await makeDataDir(join(folder, 'some/data'));
 });
 afterAll(() => void process.umask(umask));

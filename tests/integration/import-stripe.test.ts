@@ -16,7 +16,7 @@ const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matche
 
 const files = useFiles();
 
-/** Sets up a Stripe account with four customers, and a function that runs the command in this process. */
+/** Sets up a Stripe account with four Stripe customers, and a function that runs the command in this process. */
 function useAccount() {
   const sync = useSync({ withKey: true });
   beforeAll(() => fillUnreadAccount(sync.db, 36, sync.world));

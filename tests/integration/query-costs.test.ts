@@ -37,7 +37,8 @@ beforeAll(async () => {
     sql`insert into sales_documents (customer_id, document_number, type, document_date, subtotal, tax, total)
       select c.id, 'D' || n, 'offer', '2026-01-01', 1, 0, 1 ${many}`,
     sql`update invoices set customer_id = ${id} where number like 'RE-1__'`,
-    // The planner may read deleted rows at the end of an index, and the database counts these, too.
+    // Remove deleted rows first. The planner may read them at the end of an index, and the database would count these
+    // reads.
     sql`vacuum analyze`,
   ]) {
     await sync.db.execute(statement);

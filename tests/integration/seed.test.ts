@@ -20,7 +20,7 @@ const DAYS = [
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
 ];
 
-/** Returns one query per rule for the rows that break it. */
+/** Returns a query for each rule. The query finds the rows that break the rule. */
 const breaking = (from: SQL, rules: Record<string, SQL>): [string, SQL][] =>
   Object.entries(rules).map(([rule, bad]) => [rule, sql`select 1 from ${from} where ${bad}`]);
 
