@@ -185,7 +185,7 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrow
   };
 }
 
-/** Expects each delivered event to be stored as it was signed, and to be handled. */
+/** Expects each delivered event to be handled, and to be stored as it was signed unless its old body was dropped. */
 function checkInbox({ payloads, world, delivered, strays, now }: Played, tables: Tables): Difference[] {
   const rows = new Map(tables.events.map((row) => [row.id, row]));
   const differences: Difference[] = [];

@@ -20,7 +20,7 @@ import { DAY, typed, useSync } from '../support/sync';
 import { customer, type Rule, type Scene, service, sold, testRules } from '../support/sync-rules';
 import { watchedDatabase } from '../support/watched-database';
 
-// Bugs about customers and money that the simulation found, each in the smallest history that shows it.
+// The simulation found these bugs about customers and money. Each test is the smallest history that shows its bug.
 
 const PATH = '/v1/customers/cus_1';
 const numbers = ['C-1', 'C-2', 'C-3'];
