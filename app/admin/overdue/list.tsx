@@ -144,7 +144,7 @@ interface Reminded {
 export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
   last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
 
-/** Names of the levels of reminders. */
+/** The name of each reminder level. */
 export const LEVEL_TEXTS = { '1': 'First reminder', '2': 'Second reminder', '3': 'Third reminder' };
 
 /** Returns the list of reminders, which depends on the settings and on today's date. Its filters depend on neither. */
