@@ -306,8 +306,8 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection
- * occupies a session, the first runs the statement again. Returns safe settings if this fails.
+ * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection occupies a
+ * session, the first runs the statement again. Returns safe settings if the trial fails.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -151,7 +151,9 @@ export const subscriptions = pgTable(
      */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into that one. */
+    /**
+     * Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into the sold subscription.
+     */
     checkout_reference: integer(),
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),
