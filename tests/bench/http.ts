@@ -216,8 +216,9 @@ async function operationsOf(
 }
 
 /**
- * Compares the row counts of the servers' answers. The floor's rows have another shape. @throws Error if the counts
- * differ
+ * Compares the row counts of the servers' answers. The floor's rows have another shape.
+ *
+ * @throws Error if the counts differ
  */
 async function requireAsManyRows(targets: Target[]): Promise<void> {
   const counts = await Promise.all(

@@ -152,8 +152,9 @@ async function heldBy(pid: number, file: string): Promise<Held> {
 }
 
 /**
- * Repeatedly starts and stops the product on one port and one database. @returns wrong exit codes and leftover
- * processes, ports and locks
+ * Repeatedly starts and stops the product on one port and one database.
+ *
+ * @returns wrong exit codes and leftover processes, ports and locks
  */
 async function restartOften(name: string, dataDir: string, env: Record<string, string>): Promise<string[]> {
   const port = await freePort();

@@ -56,8 +56,9 @@ async function compare(targets: Target[]): Promise<void> {
 }
 
 /**
- * Compares the answers. @throws Error if they contain different rows, or if the plain route and the tool return
- * different bytes
+ * Compares the answers of the targets.
+ *
+ * @throws Error if the answers contain different rows, or if the plain route and the tool return different bytes
  */
 async function requireSameRows(targets: Target[]): Promise<void> {
   const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));

@@ -127,8 +127,9 @@ export async function requireSameReads(operations: PaymentOperation[]): Promise<
 const REFERENCE = 'BENCH-SAME';
 
 /**
- * Compares writes. @throws Error if recording and then changing a payment leads to different answers or rows on the
- * servers
+ * Compares writes on the servers.
+ *
+ * @throws Error if recording and then changing a payment leads to different answers or rows
  */
 export async function requireSameWrites(db: Database, doors: Door[], token: string): Promise<void> {
   const [invoice] = await openInvoices(db);

@@ -62,7 +62,9 @@ async function compareHandler(
 }
 
 /**
- * Compares our handler with the engine, without signature checks. @returns our calls per second divided by the engine's
+ * Compares our handler with the engine, without signature checks.
+ *
+ * @returns our calls per second divided by the engine's
  */
 async function compareEngine(url: string, deps: SyncDeps, floor: Floor): Promise<number> {
   const [ours, theirs] = [mixedEvents('ours'), mixedEvents('theirs')];
