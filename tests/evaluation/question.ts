@@ -107,8 +107,9 @@ export interface Answer extends Customer {
 }
 
 /**
- * Reads the only row of a list. Returns `NONE` if the list is empty. @throws Error if the list has several rows,
- * because the question would be ambiguous
+ * Reads the only row of a list. Returns `NONE` if the list is empty.
+ *
+ * @throws Error if the list has several rows, because the question would be ambiguous
  */
 export function only<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
   const [one, ...others] = list;
