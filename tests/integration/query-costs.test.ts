@@ -98,7 +98,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   expect(await countTrips(call(name, args))).toEqual(expected);
 });
 
-test('a page of the payment list needs one SQL query, or two past the last page', async () => {
+test('a page of the payment list needs one SQL query, and a page past the end needs two', async () => {
   const pages = (request: object) => (db: Database) =>
     listPayments(db, { per_page: 25, page: 1, ...request });
   expect(await countTrips(pages({}))).toEqual(ONE);
