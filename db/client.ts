@@ -142,7 +142,8 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
 
 type Query = PGlite['query'];
 
-// The types whose text Drizzle parses itself. The numbers are the arrays of numeric and of the named types.
+// Drizzle parses the text of these types itself, so PGlite must return the text. The numbers are the ids of array
+// types: numeric first, then the named types.
 const PARSERS = Object.fromEntries(
   [types.TIMESTAMP, types.TIMESTAMPTZ, types.INTERVAL, types.DATE, 1231, 1115, 1185, 1187, 1182].map(
     (type) => [type, (text: string) => text],
@@ -263,7 +264,10 @@ class EmbeddedClient {
   }
 }
 
-/** Detects a failed write to the write-ahead log. PostgreSQL then hangs at any message, even a rollback. */
+/**
+ * Refuses all messages after a failed write to the write-ahead log, because PostgreSQL then hangs at any message, even
+ * a rollback.
+ */
 function watch(pglite: PGlite, room: DiskRoom) {
   const send = pglite.execProtocolRawSync.bind(pglite);
   const failures = room.logFailures;
@@ -288,7 +292,10 @@ export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatement
 
 const PATIENCE_MS = 3000;
 
-/** Returns false behind a pooler, whose process id differs from the process id of the server session. */
+/**
+ * Returns whether the connection goes directly to the server. Behind a pooler, the process id announced at connection
+ * differs from the process id of the server session.
+ */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
   const [row, { state }] = [
@@ -299,8 +306,8 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection
- * occupies a session, the first runs the statement again. Returns safe settings if this fails.
+ * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection occupies a
+ * session, the first runs the statement again. Returns safe settings if the trial fails.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -35,8 +35,9 @@ export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const DISK_FULL = '53100';
 
-// SQLSTATE classes: 08 connection, 28 authorization, 53 resources, 57P operator intervention. 3D000: the
-// database does not exist. 55000: it accepts no connections. The names are error codes of the drivers.
+// The SQLSTATE classes 08, 28, 53 and 57P stand for connection, authorization, resources and operator intervention.
+// 3D000 means that the database does not exist, and 55000 that it accepts no connections. The names are error codes of
+// the drivers.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 

@@ -19,7 +19,10 @@ type Create = (path: string) => Promise<PGlite>;
 
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
-/** Path of a marker file. It exists while a new database is being created, before the database contains any data. */
+/**
+ * Returns the path of a marker file. The file exists while a new database is being created, before the database
+ * contains any data.
+ */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
 /**
@@ -159,7 +162,10 @@ export class PrivateFs extends NodeFS {
   }
 }
 
-/** Makes PGlite create files for their owner only. Notes in `room` if the WAL grew or a write found no space. */
+/**
+ * Makes PGlite create files for their owner only. Records in `room` whether the write-ahead log grew or a write found
+ * no space.
+ */
 function watchFiles({ NODEFS: nodefs }: { NODEFS: Nodefs }, room: DiskRoom): void {
   const { doSetAttr, node_ops, stream_ops } = nodefs;
   const { mknod } = node_ops;

@@ -57,7 +57,10 @@ prepared.queryWithCache = async function (statement, parameters, query) {
   }
 };
 
-/** `lackedBy`: the table whose insert found the disk full, '' for another statement, undefined if no write failed. */
+/**
+ * `lackedBy` is the table whose insert found the disk full, or '' if another statement did. It is undefined if no write
+ * failed.
+ */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
 // A call of the SQL function `commit_plan` counts as an insert, because it does not name the tables.

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import postgres from 'postgres';
 import { isPoolerInstalled } from './support/pooler';
 
-// Run the tests that `npm test` leaves out, because they take long or repeat tests in another environment.
+// This script runs the tests that `npm test` leaves out, because they take long or repeat tests in another environment.
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Tests that open their own database, or none. */
+/** Tests that open their own database or use no database. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
  * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open

@@ -12,7 +12,9 @@ import { FORMS, type FormName, type KindName } from './_components/forms/record/
 import { type FormPart, RecordForm } from './_components/forms/record/record-form';
 import { FormPage, orNotFound, recordPage, staffPage } from './_components/page/staff-page';
 
-/** Initial values of a new record, from the customer in the query, or defaults without a customer. */
+/**
+ * Initial values of a new record. They come from the customer in the query, or are defaults if there is no customer.
+ */
 interface Begun {
   typed: Typed;
   taxRate: number;

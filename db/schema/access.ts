@@ -154,7 +154,10 @@ export const staffPasskeys = pgTable(
   (t) => [index('staff_passkeys_user').on(t.userId)],
 );
 
-/** Settings of staff access, in one row, which is missing while all have their defaults. Not a table of better-auth. */
+/**
+ * Settings of staff access, in a single row. The row is missing while every setting has its default. This is our table,
+ * not better-auth's.
+ */
 export const staffSettings = pgTable('staff_settings', {
   id: integer().primaryKey(),
   two_factor_required: boolean().notNull().default(false),

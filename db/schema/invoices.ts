@@ -71,7 +71,7 @@ export const invoices = pgTable(
      * its negative total was added to the balance. Null if the balance was not used, or if that is not known yet.
      */
     balance_applied: money(),
-    /** Id of the payment that a program or staff recorded before sync saw that Stripe collected it. Null otherwise. */
+    /** Id of the payment recorded here for money that Stripe later reported as collected. Null if there is none. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */
@@ -205,7 +205,7 @@ const line = {
   unit_price: money().notNull(),
   /** Tax rate in percent. */
   tax_rate: numeric({ precision: 5, scale: 2 }).notNull(),
-  /** Tax category. Null for the usual category of the customer. Issuing an invoice stores the category of each line. */
+  /** Tax category. Null for the customer's default category. Issuing an invoice stores the category of each line. */
   tax_category: taxCategory(),
 };
 
@@ -319,7 +319,7 @@ export const company = pgTable(
     bic: text(),
     /** IBANs of further own accounts, separated by commas. Documents do not print them. */
     other_ibans: text(),
-    /** Sentence that documents print instead of the usual one with the due date. */
+    /** Sentence that documents print instead of the default sentence with the due date. */
     payment_terms: text(),
     footer: text(),
     /**

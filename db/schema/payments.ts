@@ -175,7 +175,7 @@ export const refunds = pgTable(
   ],
 );
 
-/** Disputes: payments that a bank reclaims, for itself or for a customer. */
+/** Disputes. In a dispute, a bank reclaims a payment for itself or for its customer. */
 export const disputes = pgTable(
   'disputes',
   {
@@ -395,7 +395,10 @@ export const bankEntries = pgTable(
     purpose: text().notNull().default(''),
     bank_reference: text().notNull().default(''),
     is_return: boolean().notNull().default(false),
-    /** Digest of currency, day, amount and position among entries that are alike. Entries of overlapping files share it. */
+    /**
+     * Digest that recognizes the entry in files with overlapping periods. It depends on the entry's values and on its
+     * position among equal entries.
+     */
     fingerprint: text().notNull(),
     state: bankEntryState().notNull().default('open'),
     transfer_id: integer().references(() => transfers.id, { onDelete: 'set null' }),

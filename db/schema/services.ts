@@ -146,12 +146,14 @@ export const subscriptions = pgTable(
     /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
     provider_as_of: instant(),
     /**
-     * Time since which a question to Stripe about the state is outstanding. The daily job asks again. Null if none is
-     * outstanding.
+     * Time since which a question to Stripe about the state is outstanding. The daily job asks again. Null if no
+     * question is outstanding.
      */
     recheck_at: instant(),
     provider_gone_at: instant(),
-    /** Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into that one. */
+    /**
+     * Id of the sold subscription that the checkout refers to. `adoptSold` merges this row into the sold subscription.
+     */
     checkout_reference: integer(),
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),

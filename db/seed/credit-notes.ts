@@ -46,7 +46,7 @@ export function buildCreditNotes(
     credit_note_lines: made.flatMap(({ its }) => its).map((line, i) => ({ ...line, id: i + 1 })),
   };
 
-  /** Returns a day up to two weeks after the invoice, but not in the future. */
+  /** Returns a day 2 to 14 days after the invoice, but not after today. */
   function dateFor(invoiceDate: string): string {
     const date = addDays(invoiceDate, chance.int(2, 14));
     return [date, calendar.today].sort()[0] ?? date;

@@ -46,7 +46,7 @@ export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
 
 type Kind = 'company' | 'companyOnly' | 'person';
 
-/** Draws a name whose company is not used yet. */
+/** Draws a name. If its company is already used, draws again, up to 30 times. */
 function unusedName(chance: Chance, place: Place, city: string, kind: Kind, companies: Set<string>) {
   let name = nameOf(chance, place, city, kind);
   for (let tries = 0; tries < 30 && name.company && companies.has(name.company); tries++) {

@@ -70,7 +70,7 @@ function newest(rows: InvoiceRow[], count: number): InvoiceRow[] {
   return rows.toSorted((a, b) => b.invoice_date.localeCompare(a.invoice_date)).slice(0, count);
 }
 
-/** Assigns ids and numbers by date. Our numbers count per year, Stripe's per customer. */
+/** Assigns ids and numbers by date. Our numbers count per year, and Stripe's numbers count per customer. */
 function numbered({ chance }: SeedContext, invoices: InvoiceRow[]): InvoiceRow[] {
   const next = createCounters();
   const prefixes = new Map<string | null, string>();
@@ -180,7 +180,10 @@ function stripeInvoice(source: SeedContext, bill: Bill, standing: Standing): Inv
   }
 }
 
-/** Returns false if there is no due date, or if it is in the next seven days, because a running demo could pass it. */
+/**
+ * Returns false if there is no due date, or if the due date is in the next seven days, because it could pass while a
+ * demo runs.
+ */
 function mayBeOpen(dueDate: string | null, { today }: { today: string }): dueDate is string {
   return dueDate !== null && (dueDate < today || dueDate >= addDays(today, 7));
 }
@@ -197,7 +200,10 @@ const HISTORY_DAYS = 3 * 365;
 const OPEN = { draft: 65, cancelled: 190, sent: 110, overdue: 60 };
 type Status = keyof typeof OPEN | 'paid';
 
-/** Builds invoices that do not exist at Stripe, paid by transfer or issued before the company used Stripe. */
+/**
+ * Builds invoices that do not exist at Stripe, because the customer pays by transfer or the company did not use Stripe
+ * yet.
+ */
 function buildLocalInvoices(
   source: SeedContext,
   clients: Client[],
@@ -254,7 +260,10 @@ function localInvoice(
   });
 }
 
-/** Draws a net amount in minor units: one or more periods of up to four services of the client, or a catalogue item. */
+/**
+ * Draws a net amount in minor units. It is the price of up to four of the client's services for one or more periods, or
+ * a multiple of a catalogue price.
+ */
 function netOf({ chance }: SeedContext, { customer, services }: Client): number {
   const { currency } = customer;
   const own = chance.shuffle(services).slice(0, chance.int(1, 4));

@@ -160,8 +160,8 @@ export function amountsOf(customer: CustomerRow, netMinor: number) {
 }
 
 /**
- * Tax rate in percent. The rate is 0 for a tax-exempt customer, outside the EU, or with a VAT id of another EU country
- * (reverse charge).
+ * Returns the tax rate in percent. The rate is 0 for tax-exempt customers, for customers outside the EU, and for
+ * customers outside Germany with a VAT id (reverse charge).
  */
 function taxRate({ country, vat_id, tax_exempt }: CustomerRow): number {
   const { vatRate } = placeOf(country);

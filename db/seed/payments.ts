@@ -80,7 +80,7 @@ function completedPayments(source: SeedContext, invoice: InvoiceRow): PaymentRow
     }));
 }
 
-/** Builds a payment that does not count: paid twice and refunded, returned by the bank, or pending. */
+/** Builds a payment that does not count. It was paid twice and refunded, was returned by the bank, or is pending. */
 function otherPayment(source: SeedContext, invoice: InvoiceRow): PaymentRow {
   const { chance, calendar } = source;
   const { status, invoice_date, amount_due, total } = invoice;

@@ -76,7 +76,10 @@ function kindsOf(chance: Chance, count: number) {
   return chance.shuffle([...each, ...more]);
 }
 
-/** Chooses customers for the services of each status. One customer in five has no service, one in twenty has many. */
+/**
+ * Chooses customers for the services of each status. One customer in five has no service, and one in twenty has many
+ * services.
+ */
 function holdersByStatus(
   chance: Chance,
   customers: CustomerRow[],

@@ -75,7 +75,7 @@ export async function createBenchToken(
   return (await createAccessToken(db, token, randomBytes)).token;
 }
 
-/** The dependencies of sync, without access to Stripe. */
+/** Returns the dependencies of sync, without access to Stripe. */
 export function benchDeps(db: Database): SyncDeps {
   return {
     db,

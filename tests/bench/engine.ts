@@ -7,8 +7,8 @@ import { withDatabase } from '../support/database-url';
 import { CONNECTIONS } from './measure';
 
 /**
- * Supabase's sync engine, which stores Stripe's objects as they are, one table per kind. It gets its own database,
- * because its migrations would mistake our types for its own.
+ * Opens Supabase's sync engine, which stores Stripe's objects unchanged, one table per kind. The engine gets its own
+ * database, because its migrations would mistake our types for its own.
  */
 export async function openEngine(server: string) {
   // Use `require`, because the package does not find its migrations if it is imported as an ES module.

@@ -16,8 +16,8 @@ interface Statement {
 }
 
 /**
- * The statements of each reading operation, keyed by the tool's name; the key `payments` stands for the list of
- * payments.
+ * The statements of each reading operation, keyed by the tool's name. The key `payments` holds the statements of the
+ * list of payments.
  */
 export type Recorded = Record<string, Statement[]>;
 

@@ -44,8 +44,8 @@ const SUBSCRIPTIONS = 300;
 const ONLY = process.env.BENCH_ONLY ? new RegExp(process.env.BENCH_ONLY) : undefined;
 
 /**
- * The speed that an operation must reach, as a share of the requests per second of another server: the floor on 20
- * connections (`ofFloor`), the floor on one (`alone`), and Next on 20 (`ofNext`).
+ * The speed that an operation must reach, as a share of another server's requests per second. `ofFloor` compares with
+ * the floor on 20 connections, `alone` with the floor on one connection, and `ofNext` with Next on 20 connections.
  */
 interface Least {
   ofFloor: number;
@@ -178,7 +178,7 @@ async function compare(db: Database, url: string, servers: Served[]): Promise<vo
 interface Operation {
   name: string;
   least: Least;
-  /** The same request to each server: ours, Next, the floor, and for deliveries the sync engine. */
+  /** The same request to each server. The servers are ours, Next, the floor and, for deliveries, the sync engine. */
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
@@ -216,8 +216,9 @@ async function operationsOf(
 }
 
 /**
- * Compares the row counts of the servers' answers. The floor's rows have another shape. @throws Error if the counts
- * differ
+ * Compares the row counts of the servers' answers. The floor's rows have another shape.
+ *
+ * @throws Error if the counts differ
  */
 async function requireAsManyRows(targets: Target[]): Promise<void> {
   const counts = await Promise.all(
@@ -229,7 +230,10 @@ async function requireAsManyRows(targets: Target[]): Promise<void> {
   if (new Set(counts).size > 1) throw new Error(`the servers answer other rows: ${counts.join(', ')}`);
 }
 
-/** Each server gets its own events, because a second delivery of an event changes nothing. */
+/**
+ * Builds the operations for deliveries. Each server gets its own events, because a second delivery of an event changes
+ * nothing.
+ */
 async function deliveries(db: Database, deps: SyncDeps, servers: Served[]): Promise<Operation[]> {
   const streams: [string, (name: string) => EventSource][] = [
     ['distinct subscriptions', (name) => subscriptionEvents(`${name}many`, SUBSCRIPTIONS)],

@@ -61,7 +61,7 @@ const KINDS: Partial<Record<ImportName, Kind>> = {
         date '2026-01-10' + n % 240, '2026-12-01', 100, 19, 119, case n % 4 when 0 then 0 else 119 end,
         case n % 4 when 0 then 119 else 0 end ${series}`,
   },
-  // One payment for every second invoice. Its import also writes an audit log entry and settles the invoice.
+  // There is one payment for every second invoice. Importing it also writes an audit log entry and settles the invoice.
   payments: {
     rows: CUSTOMERS / 2,
     wanted: 1000,

@@ -14,8 +14,8 @@ import { CONNECTIONS, percentile, requireNone, send, type Target } from './measu
 import { type Invoice, openInvoices, paymentFor, toolCall } from './requests';
 import { type Served, serve } from './serve';
 
-// The cost of starting and stopping the product: time, memory, and leftovers. BENCH_PART=starts, memory, embedded or
-// postgres runs that part alone. BENCH_PAGES=1 also requests a page while the memory is measured.
+// This bench measures the time, the memory and the leftovers of starting and stopping the product. BENCH_PART=starts,
+// memory, embedded or postgres runs only that part. BENCH_PAGES=1 also requests a page while the memory is measured.
 
 const STARTS = 10;
 const MOST_START_MS = 1000;
@@ -28,7 +28,7 @@ const MOST_MB = 20;
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
 const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** Interval, in restarts, at which `npm start` is killed with SIGKILL instead of SIGTERM. */
+/** One restart in this number ends `npm start` with SIGKILL. All other restarts end it with SIGTERM. */
 const KILLED = 5;
 const POLL_MS = 5;
 const SLOWEST_END_MS = 15_000;
@@ -152,8 +152,9 @@ async function heldBy(pid: number, file: string): Promise<Held> {
 }
 
 /**
- * Repeatedly starts and stops the product on one port and one database. @returns wrong exit codes and leftover
- * processes, ports and locks
+ * Repeatedly starts and stops the product on one port and one database.
+ *
+ * @returns wrong exit codes and leftover processes, ports and locks
  */
 async function restartOften(name: string, dataDir: string, env: Record<string, string>): Promise<string[]> {
   const port = await freePort();

@@ -3,7 +3,8 @@ import { asking, CONNECTIONS, compareAll, requireRatio, send, type Target } from
 import { mcpRequest, toolCall } from './requests';
 import { buildCopy, serveCopy } from './serve';
 
-// Compares an MCP tool with a plain route of the same answer, and with a stateless protocol version.
+// This bench compares an MCP tool call with a plain route that returns the same answer, and with a call over a
+// stateless protocol version.
 
 const ROUNDS = { rounds: 9, roundMs: 2000 };
 const LEAST_RATIO = 0.7;
@@ -55,8 +56,9 @@ async function compare(targets: Target[]): Promise<void> {
 }
 
 /**
- * Compares the answers. @throws Error if they contain different rows, or if the plain route and the tool return
- * different bytes
+ * Compares the answers of the targets.
+ *
+ * @throws Error if the answers contain different rows, or if the plain route and the tool return different bytes
  */
 async function requireSameRows(targets: Target[]): Promise<void> {
   const answers = await Promise.all(targets.map(async (target) => (await send(target)).body));

@@ -135,7 +135,10 @@ interface Load {
   times: number[];
 }
 
-/** Keeps all connections busy. Opens new ones, because a server may have closed those of an earlier round. */
+/**
+ * Keeps all connections busy. Opens new connections, because a server may have closed the connections of an earlier
+ * round.
+ */
 async function keepBusy({ once }: Contender, milliseconds: number, connections: number): Promise<Load> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -163,8 +166,8 @@ export function cpuMsOf(pid: number | undefined): number {
 }
 
 /**
- * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns none if PostgreSQL is
- * remote.
+ * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns an empty map if PostgreSQL
+ * is remote.
  */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();

@@ -27,7 +27,10 @@ const today = new Date().toISOString().slice(0, 10);
 const PRESETS = pastPresets(today).map(({ from, to }) => `from=${from}&to=${to}`);
 const CUSTOMERS = ['K10042', 'druckerei 77', 'gmbh'].map((text) => `customer=${encodeURIComponent(text)}`);
 
-/** Each list in each of its orders and with common filters, and the other pages that staff open every day. */
+/**
+ * The measured pages. They are each list in each of its orders and with common filters, and the other pages that staff
+ * open every day.
+ */
 const PAGES: MeasuredPage[] = [
   ...['', '?days=365'].map((query) => ({ path: `/admin${query}` })),
   ...listOf(

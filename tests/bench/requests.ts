@@ -97,7 +97,7 @@ export async function otherWrites(
   ];
 }
 
-/** Returns payable invoices that are not from Stripe, because each payment of such an invoice also updates the invoice. */
+/** Returns payable invoices that Stripe does not manage. Each payment of one of them also updates the invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
@@ -127,8 +127,9 @@ export async function requireSameReads(operations: PaymentOperation[]): Promise<
 const REFERENCE = 'BENCH-SAME';
 
 /**
- * Compares writes. @throws Error if recording and then changing a payment leads to different answers or rows on the
- * servers
+ * Compares writes on the servers.
+ *
+ * @throws Error if recording and then changing a payment leads to different answers or rows
  */
 export async function requireSameWrites(db: Database, doors: Door[], token: string): Promise<void> {
   const [invoice] = await openInvoices(db);

@@ -6,7 +6,7 @@ import { ProgressBar } from '@/lib/commands/command';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { withDatabase } from '../support/database-url';
 
-/** Rows of the small database; the large one has a hundred times as many. */
+/** Rows of the small database. The large database has a hundred times as many. */
 const SMALL = {
   customers: 10_000,
   services: 30_000,

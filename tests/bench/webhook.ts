@@ -12,8 +12,8 @@ import {
   subscriptionEvents,
 } from './requests';
 
-// Compare the handling of deliveries without HTTP to a transaction of two statements (the floor), and to another
-// engine.
+// This bench compares the handling of deliveries without HTTP to a transaction of two statements (the floor), and to
+// another engine.
 
 const LEAST_RATIO = 0.5;
 
@@ -61,7 +61,11 @@ async function compareHandler(
   return ratios;
 }
 
-/** Compares our handler with the engine, without signature checks. @returns the ratio handler / engine */
+/**
+ * Compares our handler with the engine, without signature checks.
+ *
+ * @returns our calls per second divided by the engine's
+ */
 async function compareEngine(url: string, deps: SyncDeps, floor: Floor): Promise<number> {
   const [ours, theirs] = [mixedEvents('ours'), mixedEvents('theirs')];
   await take(deps, ours.created);

@@ -45,8 +45,8 @@ async function startServer(
 const childOf = ({ child: { pid } }: Command) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
 
-// Number of rows, enough for several batches. PostgreSQL gets two batches at once, and embedded databases get smaller
-// ones.
+// This many rows fill several batches. On PostgreSQL two batches run at once, and the batches of an embedded database
+// are smaller.
 const ROWS = onPostgres() ? 5000 : 1000;
 test.each(['SIGKILL', 'SIGINT'] as const)(
   'an import interrupted by %s completes when it runs again',
@@ -325,7 +325,7 @@ describe.runIf(canSeeProcesses)('npm start with more page requests than it can r
     const busy = await measureFor(MEASURED_MS);
     await Promise.all(asking);
     expect(statuses).toEqual(new Set(['health 200', 'webhook 400', 'api 200']));
-    // On a busy machine even an idle server is slow, so the limit scales with its idle time.
+    // On a busy machine even an idle server is slow, so the limit scales with the response time of the idle server.
     expect(busy).toBeLessThan(Math.max(1000, 10 * quiet));
     expect(memory / MIB).toBeLessThan(700);
   }, 120_000);

@@ -218,7 +218,8 @@ describe('a server on the embedded database', () => {
     server?.child.kill('SIGTERM');
     expect(await server?.exited).toBe(0);
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(false);
-    // Without an endpoint for traces, nothing of OpenTelemetry is loaded. Next itself loads the interfaces in `api`.
+    // Without an endpoint for traces, our server loads nothing of OpenTelemetry. Next itself loads the interfaces in
+    // `api`.
     const modules = readFileSync(`${moduleList}${pid}`, 'utf8');
     const packages = [...modules.matchAll(/\/node_modules\/@opentelemetry\/([^/]+)/g)];
     expect(new Set(packages.map(([, name]) => name))).toEqual(new Set(['api']));

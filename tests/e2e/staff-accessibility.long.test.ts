@@ -38,7 +38,8 @@ describe.each([1440, 390])('at %i px', (width) => {
   });
 });
 
-// The breakpoints of Mantine and our style sheets, and the width from which lists are tables, each ±1 px.
+// These are the breakpoints of Mantine and of our style sheets, and the width from which lists are tables. Each is
+// tested together with one pixel less and one pixel more.
 const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
 
 test('the navigation and the account button are reachable at every screen width', async () => {

@@ -18,7 +18,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
     document.addEventListener(
       'click',
       ({ detail }) => {
-        // A click by keyboard or by a script has no detail.
+        // `detail` is 0 for a click by keyboard or by a script.
         if (detail > 0) sessionStorage.setItem('clicks', `${Number(sessionStorage.getItem('clicks')) + 1}`);
       },
       true,
@@ -144,7 +144,7 @@ function csvOf(entries: [amount: string, text: string][]) {
   return { name: 'n26.csv', mimeType: 'text/csv', buffer: Buffer.from([header, ...lines].join('\n')) };
 }
 
-test('staff book a bank statement with ten exact matches within three clicks, then a return, and undo the return', async () => {
+test('staff can book ten exact matches of a bank statement in three clicks, then a return, and undo it', async () => {
   const page = await site.open('/admin/bank', { own: true });
   const clicks = await countClicks(page);
   const file = page.getByLabel('File of your bank');

@@ -7,8 +7,8 @@ export function answerOf(text: string): string {
 }
 
 /**
- * Whether a model's text ends with the figure: numbers are compared by value, lists as sets, and texts regardless of
- * case.
+ * Returns whether a model's text ends with the figure. Compares numbers by value, lists as sets, and texts regardless
+ * of case.
  */
 export function isRight(text: string, figure: Figure): boolean {
   const answer = answerOf(text);

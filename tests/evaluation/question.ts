@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 
-/** The day of the questions. The sample data for this day is always the same. */
+/** The day on which the questions are asked. The sample data for this day is always the same. */
 export const TODAY = '2026-11-21';
 export const TIME_ZONE = 'Europe/Berlin';
 
@@ -107,7 +107,9 @@ export interface Answer extends Customer {
 }
 
 /**
- * Reads the only row of a list, or none. @throws Error if there are several, because the question would be ambiguous
+ * Reads the only row of a list. Returns `NONE` if the list is empty.
+ *
+ * @throws Error if the list has several rows, because the question would be ambiguous
  */
 export function only<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
   const [one, ...others] = list;
@@ -115,7 +117,7 @@ export function only<One, Read>(list: One[], read: (one: One) => Read): Read | t
   return one === undefined ? NONE : read(one);
 }
 
-/** Reads the first row of a list, or none. */
+/** Reads the first row of a list. Returns `NONE` if the list is empty. */
 export function first<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
   const [one] = list;
   return one === undefined ? NONE : read(one);

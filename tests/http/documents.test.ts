@@ -77,7 +77,7 @@ async function stripeInvoice(
   ).id;
 }
 
-/** A red pixel, half transparent. */
+/** A PNG of a single pixel, red and half transparent. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DQAAAEgQGALFXOsAAAAABJRU5ErkJggg==',
   'base64',
@@ -391,18 +391,21 @@ test.each([
   ['a domestic customer at 0 %', {}, untaxed, 'Z', null],
   ['goods for a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, as('K'), 'K', 'VATEX-EU-IC'],
   ['goods for a customer outside the EU', { country: 'US' }, as('G'), 'G', 'VATEX-EU-G'],
-])('issuing an invoice for %s stores its tax category', async (_, customer, lines, category, reason) => {
-  const id = await issue(customer, lines);
-  const stored = await readRows(server.runtime.db, invoiceLines, sql`invoice_id = ${id}`);
-  expect(stored).toMatchObject([{ tax_category: category }]);
-  const xml = await xmlOf(id);
-  expect(xml).toContain(`<ram:CategoryCode>${category}<`);
-  if (reason) expect(xml).toContain(reason);
-  // An e-invoice without VAT contains no VAT ID (BR-O-2).
-  expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
-  // The e-invoice then identifies the seller in another way (BR-CO-26).
-  expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
-});
+])(
+  'issuing an invoice for %s stores the tax category of its line',
+  async (_, customer, lines, category, reason) => {
+    const id = await issue(customer, lines);
+    const stored = await readRows(server.runtime.db, invoiceLines, sql`invoice_id = ${id}`);
+    expect(stored).toMatchObject([{ tax_category: category }]);
+    const xml = await xmlOf(id);
+    expect(xml).toContain(`<ram:CategoryCode>${category}<`);
+    if (reason) expect(xml).toContain(reason);
+    // An e-invoice without VAT contains no VAT ID (BR-O-2).
+    expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
+    // The e-invoice then identifies the seller in another way (BR-CO-26).
+    expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
+  },
+);
 
 test.each([
   ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
@@ -499,7 +502,7 @@ describe('the PDF of a sales document', () => {
   const send = (id: number) =>
     takeStep(server.runtime.db, salesDocumentSteps, 'send', { id, version: 0 }, writer());
 
-  test('a draft offer has no PDF, and a sent one has a PDF that never changes', async () => {
+  test('a draft offer has no PDF, and a sent offer has a PDF that never changes', async () => {
     const { db } = server.runtime;
     const id = await offer('offer');
     expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
@@ -518,7 +521,7 @@ describe('the PDF of a sales document', () => {
     await setCompany();
   });
 
-  test('an order confirmation needs the address of its customer, and no IBAN', async () => {
+  test('the PDF of an order confirmation requires the address of its customer, but no IBAN', async () => {
     const { db } = server.runtime;
     const id = await offer('order_confirmation', { street: null, email: null });
     await send(id);
@@ -541,7 +544,7 @@ describe('the PDF of a sales document', () => {
 });
 
 describe('the documents of an erased customer', () => {
-  test('the documents of an erased customer keep the name until the retention period ends', async () => {
+  test('the documents of an erased customer keep the customer’s name until the retention period ends', async () => {
     const { db } = server.runtime;
     const id = await issue({ company: 'Vergessen GmbH' });
     const { customer_id } = await saveAsPaid(id);
@@ -572,7 +575,7 @@ describe('the documents of an erased customer', () => {
 describe('the logo of the company', () => {
   const logoOf = async () => (await getCompany(server.runtime.db)).logo;
 
-  test('an issued invoice keeps the logo of the company, which can be removed', async () => {
+  test('an invoice keeps the logo with which it was issued after the company has removed the logo', async () => {
     await setCompany({}, PNG);
     const id = await issue();
     await setCompany();

@@ -62,7 +62,7 @@ describe('bank statements', () => {
     await server.runtime.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
   });
 
-  test('any member of staff uploads a bank statement of several megabytes, and the same file again changes nothing', async () => {
+  test('any member of staff can upload a large bank statement, and uploading it again changes nothing', async () => {
     const first = await upload(csv(2_500_000), query, cookies.staff);
     expect([first.status, await first.json()]).toEqual([
       201,
@@ -82,7 +82,7 @@ describe('bank statements', () => {
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(text)]);
   });
 
-  test('a bank statement without a session is refused', async () => {
+  test('uploading a bank statement without a session is refused', async () => {
     expect((await upload(csv(1), query, '')).status).toBe(401);
   });
 });

@@ -62,7 +62,7 @@ test('the accounting export of a past month is not changed by later corrections'
       { invoice_id: of.id, customer_id: of.customer_id, amount: 119, payment_date, payment_reference },
       sync.writer(),
     );
-  // October: create the records of the exported month.
+  // Create the records of October, the exported month.
   const partial = await sync.bill();
   await sync.happen(() => act.payInvoicePart(world, partial, 5_000));
   const [failing, won, lost, pending, credited, voided] = [
@@ -98,7 +98,7 @@ test('the accounting export of a past month is not changed by later corrections'
     ].sort(),
   );
 
-  // November: change October's records.
+  // Change October's records in November.
   sync.runtime.setNow(NOVEMBER);
   await sync.happen(() => act.payInvoice(world, partial));
   act.settleRefund(world, refund, 'failed');

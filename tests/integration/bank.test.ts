@@ -220,7 +220,7 @@ describe('bank statements', () => {
       return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(text) }, writer);
     };
 
-    test('balances, gaps and known entries are those of one account and one currency', async () => {
+    test('balances, gaps and known entries of a bank statement belong to its own account and currency', async () => {
       const [one, two] = [newDay(), newDay()];
       const of = [
         await mt940(OWN, 'EUR', one, [100, 110]),
@@ -246,7 +246,7 @@ describe('bank statements', () => {
       ]);
     });
 
-    test('a file that names no account is refused unless its account is chosen', async () => {
+    test('a bank file that names no account is refused unless an account of the company is chosen', async () => {
       const lines: Line[] = [[newDay(), '1.00', 'X', '', 'x']];
       await expect(upload(lines)).rejects.toMatchObject({
         fields: [{ field: 'file', message: 'does not name its account: choose the account above' }],
@@ -259,7 +259,7 @@ describe('bank statements', () => {
     });
   });
 
-  test('the CSV file of a statement has its entries of all days with how each is explained', async () => {
+  test('the CSV file of a bank statement contains the entries of all its days, and how each is explained', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '90');
     const [first, second] = [newDay(), newDay()];
@@ -278,7 +278,7 @@ describe('bank statements', () => {
     expect(rows[1]).toMatch(new RegExp(`"${second}","-9",.*"open"`));
   });
 
-  test('a year of 5 MB is read, and everything of it is known when it is uploaded again', async () => {
+  test('a bank statement of 5 MB is read, and uploading its entries again adds no entries', async () => {
     const days = Array.from({ length: 100 }, () => newDay());
     const lines = days.flatMap((day) =>
       Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
@@ -290,7 +290,7 @@ describe('bank statements', () => {
     expect(await countEntries(base.db, await getStatement(base.db, again.id))).toMatchObject({ all: 2000 });
   }, 60_000);
 
-  test('all exact matches are booked at once, one credit for each invoice, and undoing one opens its entry', async () => {
+  test('booking all exact matches books one credit per invoice, and undoing a booking reopens its entry', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const [one, two] = [await invoice(customerId, '100'), await invoice(customerId, '40')];
     const day = newDay();
@@ -455,7 +455,7 @@ describe('bank statements', () => {
     expect(undone).toEqual(['completed', 'completed']);
   });
 
-  test('a payment that is booked as the return of two bank entries at once is returned by one of them', async () => {
+  test('a payment booked as the return of two bank entries at once is returned by only one of them', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const due = await invoice(customer_id, '45');
     const payment = { amount: 45, payment_date: newDay(), invoice_id: due.id, customer_id };
@@ -488,7 +488,7 @@ describe('bank statements', () => {
     const back = await upload([[newDay(), '-45.00', 'X', '', `Retoure ${due.number}`]]);
     const [open] = await openOf(back.id);
     expect(open && (await proposeReturns(base.db, open.entry))).toEqual([]);
-    // Money that left pays no invoice, even if its text names one that is owed.
+    // An outgoing payment pays no invoice, even if its text names an unpaid invoice.
     expect(await dueOf(due.id)).toBe(1);
     expect(open?.proposals).toEqual([]);
   });
@@ -553,7 +553,7 @@ test('payments, credit and paid back amounts add up to the booked bank entries a
   );
 }, 300_000);
 
-/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
+/** Performs a step. The step may be refused, because the sums must be right after a refusal, too. */
 async function play(
   statement: number,
   customerId: number,
@@ -628,7 +628,7 @@ async function checkReceived(statement: number, customerId: number) {
   }
   const sum = paid.reduce((all, one) => all + toThousandths(one.amount), credit);
   expect(sum).toBe(booked.reduce((all, one) => all + toThousandths(one.amount), 0));
-  // What the bank took back counts for no invoice and is no credit, unless a person changed a payment by hand.
+  // A transfer that the bank took back has no credit and no completed payment.
   for (const { returned_transfer_id } of entries) {
     if (returned_transfer_id === null) continue;
     const { reference, credit } = await getTransfer(base.db, returned_transfer_id);

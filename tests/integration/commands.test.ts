@@ -31,7 +31,7 @@ const startOf = (script: string) =>
     .split(' ') ?? [];
 
 describe('command arguments', () => {
-  // The environment is invalid on purpose: --help must work in any environment.
+  // The environment is invalid on purpose, because --help must work in any environment.
   const env = { DATA_DIR: '/dev/null/none', PORT: 'http', NODE_ENV: 'production' as const };
   const run = (script: string, args: string[]) => {
     const [file = '', ...first] = startOf(script);

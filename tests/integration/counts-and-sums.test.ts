@@ -87,7 +87,7 @@ interface Listed {
 
 const customer_id = () => sql`${ids.customer}::int`;
 const one = () => sql`1`;
-/** One of twenty days. A third of the rows share one day, 10 March. */
+/** A day from 1 to 21 March 2026. About a third of the rows have 10 March. */
 const someDay = sql`(case when random() < 0.33 then date '2026-03-10' else date '2026-03-01' + (random() * 20)::int end)`;
 const dayOrNone = sql`(case when random() < 0.8 then ${someDay} end)`;
 const someText = sql`gen_random_uuid()::text`;
@@ -258,7 +258,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
     expect(code).toBe(0);
     const at = said.indexOf(`${name.replace('_', ' ')}s: counted anew, 1 wrong`);
     expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
-    // The sums and the receivables are right, too.
+    // All other lists, the sums and the receivables are right.
     expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 1);
     await expectRight(5);
   });

@@ -44,7 +44,7 @@ describe('access tokens', () => {
     ...{ name: ' Website ', scopes: ['payments:write', 'mcp:read'] },
     ...{ expires: '90', last_day: '', staff_email: '', hides_personal_data: false },
   };
-  let runtime: TestRuntime | undefined; // One runtime for all tests, so that its random bytes do not repeat.
+  let runtime: TestRuntime | undefined; // All tests use one runtime, so that its random bytes do not repeat.
   const issue = (typed: Partial<TypedToken> = {}, timeZone = 'UTC') => {
     runtime ??= testRuntime(base.db);
     const world = { ...runtime, env: { ...runtime.env, timeZone } };

@@ -118,13 +118,16 @@ describe('the staff list of customers', () => {
       [{ sort: '-due' }, 'K2 K1 K4 K5 K3'],
       [{ sort: '-open', status: 'active' }, 'K4 K1 K3'],
       [{ sort: 'due', q: 'alpha' }, 'K2 K5'],
-    ])('the customer list for %j is “%s”, and ends with those who owe nothing', async (input, numbers) => {
-      expect(await read(input)).toMatchObject({ numbers, previous: null, next: null });
-      for (const per_page of ['1', '2', '3']) {
-        const found = await walkPages((start: object) => read({ ...input, per_page }, start));
-        expect(found.map((row) => row.customer_number).join(' ')).toBe(numbers);
-      }
-    });
+    ])(
+      'the customer list for %j is “%s”, and ends with the customers who owe nothing',
+      async (input, numbers) => {
+        expect(await read(input)).toMatchObject({ numbers, previous: null, next: null });
+        for (const per_page of ['1', '2', '3']) {
+          const found = await walkPages((start: object) => read({ ...input, per_page }, start));
+          expect(found.map((row) => row.customer_number).join(' ')).toBe(numbers);
+        }
+      },
+    );
 
     test('the CSV file of customers has the open amount and oldest due date in each customer’s own currency', async () => {
       let file = '';
@@ -287,12 +290,12 @@ describe('the state of a month', () => {
     expect(reports.rowsOf('ageing', 'eur').slice(-3)).toMatchObject([
       { month: '2026-03-01', values: { open: null } },
       { month: '2026-04-01', values: { open: 70, 'not-due': 50, '1-30': 0, '31-60': 20 } },
-      // The running month is what customers owe today.
+      // The values of the current month are what customers owe today.
       { month: '2026-05-01', values: { open: 70, 'not-due': 0, '1-30': 50, '31-60': 20 } },
     ]);
   });
 
-  test('the state of a month is recorded once, and not after a later month', async () => {
+  test('the state of a month is recorded only once, and not after a later month was recorded', async () => {
     const read = () => rows(months.db, sql`select * from month_states order by 1, 2, 3`);
     const before = await read();
     await change('same', { price: '99' });

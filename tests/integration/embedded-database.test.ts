@@ -28,7 +28,7 @@ const folder = temporaryFolder();
 /** Folder of a migrated database. The tests share it, one after the other. */
 let dataDir: string;
 beforeAll(async () => {
-  process.umask(0); // The most permissive umask that an operator can have.
+  process.umask(0); // This is the most permissive umask that an operator can have.
   dataDir = await makeDataDir(join(folder, 'some/data'));
 });
 afterAll(() => void process.umask(umask));
@@ -205,12 +205,15 @@ describe('backups of the embedded database', () => {
     expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
   });
 
-  test.each(['two', 'some/data'])('a restore does not replace the existing database in %s', async (name) => {
-    const contents = new Uint8Array(readFileSync(at('one.tgz')));
-    await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
-      sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
-    });
-  });
+  test.each(['two', 'some/data'])(
+    'a restore does not replace the existing database in the folder %s',
+    async (name) => {
+      const contents = new Uint8Array(readFileSync(at('one.tgz')));
+      await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
+        sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
+      });
+    },
+  );
 
   test.each([
     ['cut off', () => readFileSync(at('one.tgz')).subarray(0, 100_000)],

@@ -103,12 +103,12 @@ describe('a search in few customers', () => {
 
 describe('a search in many customers', () => {
   const base = useDatabase();
-  // More customers than the search reads by prefix, and more than it scans from the start of the list.
+  // The search reads fewer customers than this by prefix, and scans fewer than this from the start of the list.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 
   beforeAll(async () => {
-    // Names with frequent and rare letters. The rarest are at the end of the list.
+    // The names contain frequent and rare letters. Only some of the last ten customers have the letters “qz”.
     const letter = (by: number) =>
       sql.raw(`substr('aaaabbbcdäÄÖße.-% _xs', 1 + abs(hashint4(n * 31 + ${by})) % 21, 1)`);
     const name = (by: number) =>

@@ -159,7 +159,7 @@ test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('the health check answers 405 to %
   expect(response.headers.get('allow')).toBe('GET, HEAD');
 });
 
-// This test must be the last one: it marks the process as stopping.
+// This test must be the last one, because it marks the process as stopping.
 test('a stopping server reports down in its health check', async () => {
   noteStopping();
   const response = await get();

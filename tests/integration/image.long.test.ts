@@ -8,7 +8,8 @@ import { type Command, freePort, startUntil } from '../e2e/support/commands';
 import { ROOT } from '../support/command-server';
 import { ensureBuild, productionEnv } from '../support/next-build';
 
-// Builds the image of the Dockerfile without Docker: each stage is a folder, in which its instructions are run.
+// This test builds the image of the Dockerfile without Docker. Each stage is a folder, in which the instructions of the
+// stage run.
 
 const MOST_MB = 350;
 /** Id of an unprivileged user and group. */

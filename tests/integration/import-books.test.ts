@@ -219,7 +219,7 @@ describe('an import of invoice lines', () => {
       'd-1,L1,draft,2026-03-01,100,19',
     ];
     expect((await importing('invoices', draft)).at(-1)).toMatch(/: 1 new/);
-    // These are more lines than fit into one batch.
+    // In the embedded database, these are more lines than fit into one batch.
     const all = Array.from({ length: 300 }, (_, i) => `,d-1,${i},Part ${i},1,${i < 100 ? 1 : 0},19`);
     const taken = (count: number) => [`f.csv (UTF-8): ${count} new, 0 changed, 0 unchanged, 0 rejected.`];
     expect(await importing('invoice-lines', [HEADER, ...all])).toEqual(taken(300));

@@ -16,7 +16,7 @@ const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matche
 
 const files = useFiles();
 
-/** Sets up a Stripe account with four customers, and a function that runs the command in this process. */
+/** Sets up a Stripe account with four Stripe customers, and a function that runs the command in this process. */
 function useAccount() {
   const sync = useSync({ withKey: true });
   beforeAll(() => fillUnreadAccount(sync.db, 36, sync.world));
@@ -24,8 +24,8 @@ function useAccount() {
   return {
     sync,
     /**
-     * Ids of the Stripe customers: one is linked by number, and three have an e-mail address of one, two or no
-     * customers.
+     * Ids of the Stripe customers. One is linked by number. The e-mail addresses of the other three belong to one, two
+     * or no customers.
      */
     ids: () => [...sync.world.customers.values()].map(({ id }) => id),
     run: (args: string[], more: { signal?: AbortSignal; runtime?: TestRuntime } = {}) =>
@@ -89,7 +89,7 @@ describe('the first import of a Stripe account', () => {
     const edited = links().map((line) => {
       const cells = line.split(',');
       if (cells[0] === two) cells[4] = 'u2';
-      if (cells[0] === none) cells[4] = cells[3] ?? ''; // Confirms the created customer.
+      if (cells[0] === none) cells[4] = cells[3] ?? ''; // This confirms the created customer.
       return cells.join(';');
     });
     const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];

@@ -152,7 +152,10 @@ test('a checkout whose price differs from the sale waits until staff decide', as
 });
 
 describe('customer numbers in Stripe metadata that no customer has yet', () => {
-  /** Bills a Stripe customer. `own` is the number in the customer's metadata, and `named` the one in the invoice's. */
+  /**
+   * Bills a Stripe customer. `own` is the number in the customer's metadata, and `named` is the number in the invoice's
+   * metadata.
+   */
   async function tellOfInvoice({
     own,
     named,

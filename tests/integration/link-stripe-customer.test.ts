@@ -318,7 +318,8 @@ describe('merging two customers with Stripe customers', () => {
       await bill(stripeCustomerId);
       expect(await invoicesOf(stripeCustomerId)).toMatchObject([{ customer_id: kept.id, status: 'sent' }]);
     }
-    // The first new Stripe customer has the old number in its metadata, the second only in its invoice.
+    // The first new Stripe customer has the old number in its own metadata. The second has it only in its invoice's
+    // metadata.
     for (const metadata of [{ customer_number: gone.customer_number.toLowerCase() }, {}]) {
       const { object } = await sync.happen((world) => act.createCustomer(world, { metadata }));
       await bill(object.id, { customer_number: gone.customer_number });

@@ -183,7 +183,7 @@ describe('money received per day', () => {
     expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
   });
 
-  test('a refunded payment without a refund does not count as money received', async () => {
+  test('a payment with the status refunded but without a refund does not count as money received', async () => {
     await paid('100', { status: 'refunded' });
     expect((await received()).sums).toEqual([]);
   });

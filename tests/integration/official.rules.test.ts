@@ -66,7 +66,7 @@ function brokenRules(xml: string): string[] {
   return failed.map(({ assertId, message }) => assertId ?? String(message).slice(0, 80)).sort();
 }
 
-/** Returns the errors of the schema in XML documents, by name. */
+/** Checks documents against the schema. Returns the errors, each with the name of its document. */
 async function schemaErrors(documents: Checked[]): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'w5t-rules-'));
   const files = documents.map((_, at) => join(folder, `${at}.xml`));
@@ -121,8 +121,8 @@ async function demoDocuments(): Promise<Checked[]> {
 }
 
 /**
- * Brings each recorded Stripe invoice through sync, and makes its document. Each has a different customer, whose empty
- * fields are filled in.
+ * Imports each recorded Stripe invoice through sync, and makes its document. Each invoice has a different customer,
+ * whose empty fields are filled in.
  *
  * @returns the documents, and for each recording the reason why it has no document, or an empty text
  */
@@ -161,8 +161,8 @@ async function fillCustomer(id: number): Promise<void> {
 }
 
 /**
- * Lists each recorded credit note of Stripe in a reconciliation, and makes its document. No recording has the invoices,
- * so each credit note credits a new invoice.
+ * Stores each recorded credit note of Stripe as a reconciliation does, and makes its document. The recordings do not
+ * contain the credited invoices, so each credit note credits a new invoice.
  */
 async function recordedCreditNotes(): Promise<Checked[]> {
   const { db } = base;

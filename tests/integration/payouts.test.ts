@@ -19,7 +19,7 @@ beforeEach(async () => {
   await sync.db.delete(stripePayouts);
   await sync.db.delete(staffTasks);
   await sync.db.delete(reconciliationFailures);
-  // Pay out what earlier tests collected, so that each test has its own payouts.
+  // Pay out the money that earlier tests collected, so that each test has its own payouts.
   try {
     act.payOut(sync.world);
   } catch {}

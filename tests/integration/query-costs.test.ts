@@ -37,7 +37,8 @@ beforeAll(async () => {
     sql`insert into sales_documents (customer_id, document_number, type, document_date, subtotal, tax, total)
       select c.id, 'D' || n, 'offer', '2026-01-01', 1, 0, 1 ${many}`,
     sql`update invoices set customer_id = ${id} where number like 'RE-1__'`,
-    // The planner may read deleted rows at the end of an index, and the database counts these, too.
+    // Remove deleted rows first. The planner may read them at the end of an index, and the database would count these
+    // reads.
     sql`vacuum analyze`,
   ]) {
     await sync.db.execute(statement);
@@ -86,7 +87,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   ['list-services', { domain: 'example' }, ONE],
   ['list-sales-documents', { type: 'offer', page: 70 }, ONE],
   ['list-servers', {}, ONE],
-  // Pages beyond the last one.
+  // These pages are beyond the last page.
   ['list-invoices', { page: 900 }, TWO],
   ['list-services', { page: 900 }, TWO],
   ['list-sales-documents', { page: 900 }, TWO],
@@ -97,7 +98,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   expect(await countTrips(call(name, args))).toEqual(expected);
 });
 
-test('a page of the payment list needs one SQL query, or two past the last page', async () => {
+test('a page of the payment list needs one SQL query, and a page past the end needs two', async () => {
   const pages = (request: object) => (db: Database) =>
     listPayments(db, { per_page: 25, page: 1, ...request });
   expect(await countTrips(pages({}))).toEqual(ONE);

@@ -40,7 +40,7 @@ const base = useDatabase();
 const drawn = seededChance(48);
 const chance = (below: number) => Math.floor(drawn.draw() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
-/** The database computes the stored rows on its own day, which the runs of this test share. */
+/** Today's date in UTC. The database computes the stored rows for this day. */
 const TODAY = new Date().toISOString().slice(0, 10);
 
 /** The columns of the sums of the age groups, in the order of `AGE_GROUPS`. */

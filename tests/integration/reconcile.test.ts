@@ -53,13 +53,13 @@ const runOf = async (id: number) =>
   (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
 const overdue = (number: string) =>
   createInvoice(sync.db, { status: 'sent', due_date: '2026-03-14', number });
-/** Starts a run whose process dies right away, and returns its id. */
+/** Starts a run that no process continues, and returns its id. */
 async function dead(): Promise<number> {
   const run = await acquireRun(sync.db, sync.now(), { trigger: 'cron', startedBy: null }, sync.deps());
   return 'id' in run ? run.id : 0;
 }
 
-/** Returns Stripe's invoices with a status, newest first. */
+/** Returns Stripe's invoices with a status, in insertion order. */
 const stripeInvoices = (status: string) =>
   [...sync.world.invoices.values()].filter((invoice) => invoice.status === status);
 /** Returns open invoices without a payment attempt. */

@@ -218,7 +218,7 @@ describe('imported invoices', () => {
     expect(await problemsOf(imported(wrong))).toEqual(['amount_paid']);
   });
 
-  test('an invoice imported as paid is open again when a covering payment is deleted', async () => {
+  test('an invoice imported as paid is open again if its payments covered it and one is deleted', async () => {
     const made = await imported({ number: 'P2', status: 'paid', paid_at: '2026-01-05' });
     const expectState = async (status: string, amount_paid: string) =>
       expect(await read(made.id)).toMatchObject({ status, amount_paid });

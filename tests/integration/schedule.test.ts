@@ -73,7 +73,7 @@ describe('the daily schedule', () => {
   let stop = () => {};
 
   beforeEach(() => {
-    // A local time, because the schedule’s 03:40 is in the time zone of the server.
+    // Use a local time, because the schedule’s 03:40 is in the time zone of the server.
     vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) });
   });
 

@@ -20,7 +20,7 @@ const DAYS = [
   { today: '2027-01-01', timeZone: 'America/Los_Angeles' },
 ];
 
-/** Returns one query per rule for the rows that break it. */
+/** Returns a query for each rule. The query finds the rows that break the rule. */
 const breaking = (from: SQL, rules: Record<string, SQL>): [string, SQL][] =>
   Object.entries(rules).map(([rule, bad]) => [rule, sql`select 1 from ${from} where ${bad}`]);
 
@@ -370,7 +370,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     return { sum: sum / 1000, count };
   }
 
-  test('each number of the report of revenue is the sum of the postings that it leads to', async () => {
+  test('each number in the revenue report is the sum of the postings of its kind and month', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const lists = [
       ['invoiced_net', 'invoice', 'net'],
@@ -419,7 +419,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  test('the customers whom the report of recurring revenue leads to are those that it counts', async () => {
+  test('each customer count in the report of recurring revenue equals the length of the customer list', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const kinds = { customers: 'paying', customers_gained: 'new', customers_lost: 'churn' };
     for (const currency of currencies) {

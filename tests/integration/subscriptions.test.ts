@@ -119,7 +119,7 @@ describe('renewals of subscriptions and services', () => {
   const WITHOUT_JUNE = { '2026-12': 10 };
   const NOTHING = {};
 
-  /** Creates a subscription: a monthly item of 10 due in December and a yearly item of 1,200 due in June. */
+  /** Creates a subscription with a monthly item of 10 due in December and a yearly item of 1,200 due in June. */
   const subscribe = async (values: object, [monthly, yearly]: (Date | null)[] = [DECEMBER, JUNE]) => {
     const { id } = await createSubscription(base.db, { next_billing_date: '2026-12-15', ...values });
     const of = { subscription_id: id, currency: 'eur' };

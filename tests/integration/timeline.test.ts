@@ -106,7 +106,7 @@ describe('the timeline', () => {
     }
   });
 
-  test('the timeline of a customer shows payments, events and repairs, newest first', async () => {
+  test('the timeline of a customer shows payments, events and changes by reconciliation, newest first', async () => {
     const { entries, older } = await read(ada);
     expect(entries.map(say)).toEqual([
       'stripe_customer.link',

@@ -70,7 +70,7 @@ const booked = async (customerId: number) => {
     .orderBy(accountingEntries.id);
 };
 
-/** A customer with two open invoices over 100 and 50 EUR, and a transfer of 180 EUR that pays both. */
+/** Creates a customer with invoices over 100 and 50 EUR, and a transfer of 180 EUR that pays both. */
 async function spread() {
   const { id: customerId } = await createCustomer(base.db);
   const first = await invoice(customerId, '100', { due_date: '2026-09-01' });
@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Plays a step. It may be refused, because the sums must be right after a refusal, too. */
+/** Performs a step. The step may be refused, because the sums must be right after a refusal, too. */
 async function play(
   customerId: number,
   due: { id: number }[],

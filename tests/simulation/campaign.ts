@@ -11,7 +11,7 @@ export interface CampaignOptions {
   seed: number;
   /** URL of a PostgreSQL server. Null if each worker uses a database in memory. */
   server: string | null;
-  /** Whether to play the histories on an in-memory model instead of a database. */
+  /** Whether to run the histories on an in-memory model instead of a database. */
   isPure: boolean;
   /** Whether to count which blocks of `decide` are reached. */
   isCounted: boolean;
@@ -38,8 +38,8 @@ const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
 /**
- * Garbage collector settings. A worker has one core and keeps nothing between histories, so it plays 20 % more
- * histories with these settings than with the defaults.
+ * Garbage collector settings. A worker has one core and keeps nothing between histories, so it runs 20 % more histories
+ * with these settings than with the defaults.
  */
 const GARBAGE = [
   ...['--single-threaded-gc', '--no-allocation-site-pretenuring'],
@@ -54,7 +54,7 @@ interface State {
   unreached: string[] | null;
 }
 
-/** Plays many histories in one process per core and stops at the first failure. */
+/** Runs many histories in one process per core and stops at the first failure. */
 export async function runCampaign(
   options: CampaignOptions,
   show: (done: number, totals: Totals) => void,

@@ -53,7 +53,7 @@ export function seedOf(campaign: number, at: number): number {
   return (Math.imul(campaign, 1_000_003) + at) | 0;
 }
 
-/** Plays the first histories of a campaign. @throws Error with a report and the command that replays it */
+/** Runs the first histories of a campaign. @throws Error with a report and the command that replays it */
 export async function checkHistories(
   stage: Stage,
   campaign: number,
@@ -68,7 +68,7 @@ export async function checkHistories(
   }
 }
 
-/** Plays the history of a seed. A failing history is shrunk for `shrinkFor` milliseconds first. */
+/** Runs the history of a seed. A failing history is shrunk for `shrinkFor` milliseconds first. */
 export async function checkHistory(stage: Stage, seed: number, shrinkFor: number): Promise<Checked> {
   let outcome: Outcome | undefined;
   const property = fc.asyncProperty(plans, async (plan) => {
@@ -80,12 +80,12 @@ export async function checkHistory(stage: Stage, seed: number, shrinkFor: number
     ...(shrinkFor === 0 ? { endOnFailure: true } : { interruptAfterTimeLimit: shrinkFor }),
   });
   if (!details.failed && outcome) return { outcome };
-  // The time limit ended the first play, for example because the process was paused. Play again without a limit.
+  // The time limit stopped the history, for example because the process was paused. Run it again without a limit.
   if (details.counterexample === null) return replayHistory(stage, seed, '0');
   return failureOf(seed, details.counterexamplePath ?? '0', details.counterexample[0], details.errorInstance);
 }
 
-/** Plays one history of a seed without shrinking it. */
+/** Runs one history of a seed without shrinking it. */
 export async function replayHistory(stage: Stage, seed: number, path: string): Promise<Checked> {
   const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
   if (!plan) throw new Error(`${seed}:${path} is no history`);
@@ -129,7 +129,7 @@ class WrongEnd extends Error {
   }
 }
 
-/** Plays a history and compares its end with the expected one. @throws WrongEnd */
+/** Runs a history and compares the rows at its end with the expected rows. @throws WrongEnd */
 async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outcome> {
   const played = await play(stage, plan, seed);
   const fail: Fail = (at, differences) => {
@@ -188,7 +188,7 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrow
   };
 }
 
-/** Expects each delivered event to be stored as it was signed, and to be handled. */
+/** Expects each delivered event to be handled, and to be stored as it was signed unless its old body was dropped. */
 function checkInbox({ payloads, world, delivered, strays, now }: Played, tables: Tables): Difference[] {
   const rows = new Map(tables.events.map((row) => [row.id, row]));
   const differences: Difference[] = [];
@@ -231,7 +231,10 @@ async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<voi
   }
 }
 
-/** Around midnight an invoice may become overdue between two final runs, which would look like new data. */
+/**
+ * Returns whether the calendar date changes during the final runs. An invoice may then become overdue between two of
+ * them, which would look like new data.
+ */
 function isNearMidnight({ now, plan: { timeZone } }: Played): boolean {
   const later = new Date(now().getTime() + FINAL_SECONDS * 1000);
   return toCalendarDate(now(), timeZone) !== toCalendarDate(later, timeZone);
@@ -280,7 +283,7 @@ async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail
   const looks: Look[] = [];
   const again = await run(stage, looks);
   const isNews = looks.some((look) => isNew(look, played.looks));
-  // Sync may have discarded an expanded customer earlier, so its data may be new only now.
+  // Sync may have discarded an expanded customer earlier. In that case, the customer's data is new to sync only now.
   const mayBeNews = looks.some((look) =>
     isNew(
       look,

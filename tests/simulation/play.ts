@@ -85,7 +85,7 @@ export class Played {
   }
 }
 
-/** Plays a history until all of its steps happened and each delivery was handled or lost. */
+/** Runs a history until all of its steps happened and each delivery was handled or lost. */
 export async function play(stage: Stage, plan: Plan, seed: number): Promise<Played> {
   const clock = { ms: START };
   const now = () => new Date(clock.ms);
@@ -140,7 +140,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Checks that the entries of ended months are unchanged, and records those of a month that has just ended. */
+  /** Checks that the entries of ended months are unchanged, and records the entries of a month that has just ended. */
   const handOver = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
     if (!played.months.isOver(today)) return;
@@ -183,7 +183,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and records whether other work ran in the meantime. Sync may then have discarded an answer. */
+  /** Does work and records whether other work ran in the meantime. In that case, sync may have discarded an answer. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,

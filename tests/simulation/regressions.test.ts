@@ -20,7 +20,7 @@ import { DAY, typed, useSync } from '../support/sync';
 import { customer, type Rule, type Scene, service, sold, testRules } from '../support/sync-rules';
 import { watchedDatabase } from '../support/watched-database';
 
-// Bugs about customers and money that the simulation found, each in the smallest history that shows it.
+// The simulation found these bugs about customers and money. Each test is the smallest history that shows its bug.
 
 const PATH = '/v1/customers/cus_1';
 const numbers = ['C-1', 'C-2', 'C-3'];
@@ -67,7 +67,7 @@ const subscribes = (number?: string, ofEvent?: Partial<Told>) => {
 };
 const linked = (name: string, more: object = {}) => ({ links: { cus_1: { customer: name, ...more } } });
 
-/** Plays a step and expects exactly one request to Stripe for `cus_1`. */
+/** Runs a step and expects exactly one request to Stripe for `cus_1`. */
 const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => {
   let asked = 0;
   scene.faults.add({
@@ -186,7 +186,7 @@ describe('amounts paid outside of Stripe', () => {
     },
     'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
-      expect(await payment()).toMatchObject({ amount: '90.000' }); // The event does not report the 30.
+      expect(await payment()).toMatchObject({ amount: '90.000' }); // The event lacks the 30 paid outside Stripe.
       await scene.night();
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
@@ -335,17 +335,18 @@ describe('a customer that Stripe failed to return', () => {
 
   testRules(
     {
-      'a Stripe customer that could not be fetched is linked at night after later events': leadsTo('C-1', [
-        ...[own('C-1'), failing(), created('sub_1')],
-        ...[updated('sub_1', { cancel_at_period_end: true }), night],
-      ]),
-      'a Stripe customer that could not be fetched is linked at night after an unpaid checkout': leadsTo(
+      'a Stripe customer that could not be fetched is linked by the nightly run after later events': leadsTo(
         'C-1',
         [
-          ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
-          ...[created('sub_1'), night],
+          ...[own('C-1'), failing(), created('sub_1')],
+          ...[updated('sub_1', { cancel_at_period_end: true }), night],
         ],
       ),
+      'a Stripe customer that could not be fetched is linked by the nightly run after an unpaid checkout':
+        leadsTo('C-1', [
+          ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
+          ...[created('sub_1'), night],
+        ]),
       'the customer number of the earlier event links until the nightly run fetches the Stripe customer':
         leadsTo('C-3', [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],

@@ -19,7 +19,7 @@ import {
 import { typed, useSync } from '../support/sync';
 import { customer, type Scene, service, sold, testRules } from '../support/sync-rules';
 
-// Rare behaviour of Stripe, each in the smallest history that once failed.
+// Each test is the smallest history in which some rare behaviour of Stripe once led to wrong rows.
 
 const ADA = customer('C-1');
 const SERVICES = [service('S-1', ADA), service('S-2', ADA)];

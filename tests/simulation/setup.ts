@@ -6,8 +6,8 @@ import type { Making } from './stage';
 
 const emailOf = (at: number | null) => (at === null ? null : `mail-${at}@example.com`);
 /**
- * Returns the postal address that belongs to an e-mail index. Odd indexes have no postal address, and null has the one
- * of index 0.
+ * Returns the postal address that belongs to an e-mail index. Odd indexes have no postal address, and null has the
+ * postal address of index 0.
  */
 const addressOf = (at: number | null) =>
   (at ?? 0) % 2 === 1

@@ -10,7 +10,7 @@ import { openStage } from './database-stage';
 import type { Stage } from './stage';
 
 const CAMPAIGN = 20260315;
-// simulation.long.test.ts and `npm run simulate` play more histories.
+// simulation.long.test.ts and `npm run simulate` run more histories.
 const HISTORIES = 12;
 
 const base = useDatabase();

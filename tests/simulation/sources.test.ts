@@ -6,7 +6,7 @@ import { exemptPlaces } from './pure/coverage';
 
 const ORACLE = 'tests/simulation/oracle';
 
-/** Returns the imports of a file: our files as paths from the root, packages by name. */
+/** Returns the imports of a file. Our files are paths from the root, and packages are names. */
 function importsOf(file: string): string[] {
   const source = readFileSync(file, 'utf8');
   return [...source.matchAll(/from '([^']+)'/g)].map(([, target = '']) => {

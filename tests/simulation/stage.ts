@@ -12,7 +12,7 @@ import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { Tables } from './tables';
 
-/** Plays histories one after the other on a store and a local Stripe, with the product between them. */
+/** Runs histories one after the other on a store and a local Stripe, with the product between them. */
 export interface Stage {
   /** The faults of Stripe's API. */
   faults: Faults;

@@ -8,7 +8,7 @@ import type { Tables } from './tables';
 
 type Json = Record<string, unknown>;
 
-/** A stray event: it is about an object that Stripe's API does not know. */
+/** A stray event, which is about an object that Stripe's API does not know. */
 export interface Stray {
   event: WorldEvent;
   /** The payload of the event, which the local Stripe cannot render. */
@@ -91,7 +91,7 @@ function checkoutOf(customer: string, id: string, c: number): Sent {
   return { type, object: { id, customer, mode: 'subscription' }, leaves };
 }
 
-/** Builds a checkout of a sold subscription. At Stripe it has no items, or one item without a price. */
+/** Builds a checkout of a sold subscription. The subscription at Stripe has no items, or one item without a price. */
 function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subscription: string): Sent[] {
   const sold = setup.ours.filter((own) => own.sold);
   const own = sold[a % Math.max(1, sold.length)];

@@ -36,8 +36,8 @@ export function apiFaults(
       }
     },
     /**
-     * Until `asPlanned` is called, makes all requests after the first few fail, or all requests that retrieve a single
-     * object.
+     * Makes all requests after the first few fail, or all requests that retrieve a single object. This lasts until
+     * `asPlanned` is called.
      */
     failing({ b, c }: Step) {
       const before = requestCount();

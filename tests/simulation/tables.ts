@@ -96,7 +96,7 @@ const COLUMNS = {
   events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at', 'warnings'],
 } as const satisfies { [N in Name]: readonly (keyof (typeof TABLES)[N]['$inferSelect'])[] };
 
-/** The type of a read value. Instants are seconds since the epoch, amounts are texts. */
+/** The type of a read value. Instants are seconds since the epoch, and amounts are texts. */
 type Read<Value> = Value extends Date ? number : Value extends string ? string : Value;
 type Stored<N extends Name> = (typeof TABLES)[N]['$inferSelect'];
 type RowOf<N extends Name> = {

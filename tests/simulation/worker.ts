@@ -1,7 +1,7 @@
 import type { Orders, Reported } from './campaign';
 import { startCoverage } from './pure/coverage';
 
-// This process plays a share of a campaign on its own stage.
+// This process runs a share of a campaign's histories on its own stage.
 
 const TELL_MS = 500;
 /**

@@ -51,7 +51,7 @@ export function openFaulty(db: Database): FaultyDatabase {
   let happened = false;
 
   /**
-   * Notes a statement or an end of a transaction.
+   * Records a statement or an end of a transaction.
    *
    * @returns the SQLSTATE of the error that is due now, or undefined
    */
@@ -208,7 +208,7 @@ const QUERY = sql.raw(
   ).join(', ')})::text as tables`,
 );
 
-/** Reads every row of every table, unchanged. */
+/** Reads every row of the tables in `TABLES`, unchanged. */
 export async function readRows(db: Database): Promise<Rows> {
   const [row] = await rows<{ tables: string }>(db, QUERY);
   return JSON.parse(row?.tables ?? '{}') as Rows;

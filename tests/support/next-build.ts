@@ -9,7 +9,7 @@ export const NEXT = { bin: join(ROOT, 'node_modules/next/dist/bin/next'), cwd: R
 /** The script that `npm start` runs. */
 export const START = join(ROOT, 'lib/cli/start.mjs');
 
-/** The environment of a production process, without the test runner's variables and the secrets of .env. */
+/** Returns the environment of a production process, without the test runner's variables and the secrets of .env. */
 export function productionEnv(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return { PATH, HOME, TMPDIR, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' };

@@ -46,7 +46,7 @@ export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined 
 
 /**
  * Sets up a database and a Stripe account that have drifted apart, and a run that brings them in sync. The run is
- * played once without faults and then again with a fault. Each time it must lead to the same rows.
+ * performed once without faults and then again with a fault. Each time it must lead to the same rows.
  */
 export function useRunScene() {
   const sync = useSync({ withKey: true });
@@ -261,7 +261,7 @@ export function useRunScene() {
     if (status === 'completed') expect(failures, where).toBe(0);
   }
 
-  /** Plays a run whose process dies at a statement. */
+  /** Performs a run whose process dies at a statement. */
   async function die(at: number, where: string): Promise<void> {
     await rewind();
     faulty.arm({ at, how: DEAD });
@@ -297,7 +297,7 @@ export function useRunScene() {
       expect(await run()).toMatchObject({ status: 'completed', changes: 0, failures: 0 });
     },
 
-    /** Plays a run that dies, and another run that takes over once the lease has expired. */
+    /** Performs a run that dies, and another run that takes over once the lease has expired. */
     async playDeath(at: number): Promise<void> {
       const where = `dead at ${at}: ${passed[at]?.slice(0, 200)}`;
       await die(at, where);
@@ -305,7 +305,7 @@ export function useRunScene() {
       await expectTruth(await run(), where);
     },
 
-    /** Plays a run in which the database refuses one statement. */
+    /** Performs a run in which the database refuses one statement. */
     async playRefusal(at: number, how: string): Promise<void> {
       const where = `${how} at ${at}: ${passed[at]?.slice(0, 200)}`;
       await rewind();
@@ -322,7 +322,7 @@ export function useRunScene() {
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Plays a run in which one request to Stripe fails. @returns the status of the run */
+    /** Performs a run in which one request to Stripe fails. @returns the status of the run */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;
@@ -344,7 +344,7 @@ export function useRunScene() {
       return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
     },
 
-    /** Plays a run in which Stripe refuses one request about one object, and another run in which it answers. */
+    /** Performs a run in which Stripe refuses one request about one object, and another run in which it answers. */
     async playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
       const subject = subjectOf(call) ?? '';
       const where = `${status} for ${call.path} of ${subject}`;

@@ -5,7 +5,7 @@ import { createLogger } from '@/lib/log';
 import type { Runtime } from '@/lib/runtime';
 
 export interface TestRuntime extends Runtime {
-  /** Sets the clock, which otherwise stands still. */
+  /** Sets the clock. Between two calls, the clock does not advance. */
   setNow(instant: Date): void;
 }
 

@@ -32,7 +32,10 @@ export class PaymentModel {
     private readonly timeZone: string,
   ) {}
 
-  /** @param newId the id of the payment if it is created */
+  /**
+   * Records a payment, or changes the payment with the same reference. @param newId the id of the payment if it is
+   * created
+   */
   record(input: PaymentInput, newId: number): Verdict {
     const known = [...this.payments.values()].find((p) => p.payment_reference === input.payment_reference);
     if (known) return this.change(known.id, input);

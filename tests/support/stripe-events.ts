@@ -13,7 +13,9 @@ export interface Fixture {
   read(): Record<string, unknown>;
 }
 
-/** Reads recorded Stripe events of many API versions. Returns none if they are not on this machine. */
+/**
+ * Reads recorded Stripe events of many API versions. Returns an empty list if the recordings are not on this machine.
+ */
 export function recordedEvents(): Fixture[] {
   if (!existsSync(FIXTURES)) return [];
   return readdirSync(FIXTURES).flatMap((type) =>
@@ -50,7 +52,7 @@ export const DAY = 86_400;
 
 type Json = Record<string, unknown>;
 
-/** The content of an event. `at` is in seconds after noon; all other fields override fields of the event. */
+/** The content of an event. `at` is in seconds after noon. All other fields override fields of the event. */
 export interface Told extends Json {
   type: string;
   object: Json;

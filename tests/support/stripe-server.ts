@@ -108,7 +108,7 @@ export type Fault =
   /** Creates the response immediately but sends it when the promise resolves. */
   | { kind: 'hold'; until(): Promise<void> }
   | { kind: 'reset' }
-  /** No response is ever sent. */
+  /** Never sends a response. */
   | { kind: 'timeout' }
   /** Responds with 200 and a body that is not JSON. */
   | { kind: 'garbage'; body?: string };

@@ -25,8 +25,8 @@ import { orders } from './orders';
 import { DAY, type Told, toEvent } from './stripe-events';
 import { renderEvent } from './stripe-versions';
 
-// Rules of sync: the expected rows after certain events. Each rule runs on tables in memory, within a few milliseconds.
-// A rule with `inSql` also runs on a database, to show that the SQL has the same effect.
+// A rule of sync declares the rows that certain events lead to. Each rule runs on tables in memory, within a few
+// milliseconds. A rule with `inSql` also runs on a database, to show that the SQL has the same effect.
 
 type Row = Record<string, unknown>;
 type Rows = Record<TableName, Row[]>;
@@ -165,7 +165,10 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       if (!event) throw new Error('this event did not happen');
       return deliver(renderEvent(event, '2026-10-28.endive'), false);
     },
-    /** Delivers all events of an action, a minute later. */
+    /**
+     * Delivers the events of an action that sync handles, expects each to be processed, and moves the clock forward by
+     * a minute.
+     */
     tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
       for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
         expect(await scene.deliver(event)).toBe('processed');
@@ -312,10 +315,10 @@ export function sold(to: Given, of: Given): Given[] {
 }
 
 /**
- * Keys rows by their names in rules: Stripe's id or our number. A sold subscription that is not at Stripe yet is `sold
- * C-1`, after its customer, and so is its item. Customers that sync created are `new 1`, `new 2` …. Each reference by
- * id also gets a column with a name: `customer`, `service`, `subscription`, `of` (a payment's invoice, a refund's
- * payment).
+ * Keys rows by the names that rules use: Stripe's id, or our number. A sold subscription that has no Stripe id yet is
+ * named `sold C-1` after its customer, and its item gets the same name. Customers that sync created are named `new 1`,
+ * `new 2` …. For each reference by id, the row also gets a column with a name: `customer`, `service`, `subscription`,
+ * or `of` for the invoice of a payment and the payment of a refund.
  */
 function toView(rows: Rows): View {
   const byId = (table: TableName) => rows[table].toSorted((a, b) => Number(a.id) - Number(b.id));

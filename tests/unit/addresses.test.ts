@@ -102,7 +102,7 @@ describe('networks', () => {
     ['unknown', null],
     ['', null],
     ['1.2.3.4.5', null],
-  ])('the text “%s” is normalized to the IP address %s, or to null if it is not one', (text, expected) => {
+  ])('the IP address read from the text “%s” is %s', (text, expected) => {
     expect(normalAddress(text)).toBe(expected);
   });
 

@@ -27,7 +27,7 @@ const short = (entry: {
   purpose: string;
 }) => [...[entry.day, entry.amount, entry.name, entry.iban, entry.purpose]];
 
-/** A CAMT.053 file. Version 08 puts a party's name and a status one level deeper. */
+/** Builds a CAMT.053 file. Version 08 puts a party's name and a status one level deeper. */
 function camt(version: '02' | '08', entries: string, { closing = '1150.00', head = '' } = {}): string {
   const text = `<?xml version="1.0" encoding="UTF-8"?>${head}
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.${version}"><BkToCstmrStmt><Stmt>
@@ -341,7 +341,10 @@ describe('proposals', () => {
   });
 });
 
-/** A month with 300 credits: 200 exact, 60 over two or three invoices, 20 mistyped, 10 foreign, 10 unexplained. */
+/**
+ * Builds 300 credits. 200 pay one invoice, 60 pay all invoices of a customer, 20 have a mistyped invoice number, and 20
+ * belong to no invoice.
+ */
 function month(seed: number) {
   const random = (() => {
     let state = seed;

@@ -55,7 +55,7 @@ describe('currency codes', () => {
   });
 });
 
-describe('the usual tax rate of a customer', () => {
+describe('the default tax rate of a customer', () => {
   const HOME = { country: 'DE', rate: 19 };
   const of = (values: object, home = HOME) =>
     taxRuleOf({ tax_exempt: false, country: null, vat_id: null, ...values }, home);
@@ -72,7 +72,7 @@ describe('the usual tax rate of a customer', () => {
     [{ country: 'AT' }, 19, null],
     [{ country: 'CH' }, 0, 'The customer is in Switzerland, outside the EU.'],
     [{ country: 'GB', vat_id: 'GB123456789' }, 0, 'The customer is in United Kingdom, outside the EU.'],
-  ])('the usual tax rate of a customer with %j is %i %', (values, rate, reason) => {
+  ])('the default tax rate of a customer with %j is %i %', (values, rate, reason) => {
     const why = reason instanceof RegExp ? expect.stringMatching(reason) : reason;
     expect(of(values)).toEqual({ rate, reason: why });
   });
@@ -85,7 +85,7 @@ describe('the usual tax rate of a customer', () => {
     });
   });
 
-  test('a tax rate that contradicts the customer’s usual rate is reported', () => {
+  test('a tax rate that contradicts the customer’s default rate is reported', () => {
     const [usual, exempt] = [of({}), of({ tax_exempt: true })];
     expect(taxContradiction(exempt, [0, 19])).toBe(
       'The customer is exempt from tax. The usual rate is 0 %, but line 2 has 19 %.',

@@ -20,7 +20,7 @@ function gate() {
 describe('concurrency limits', () => {
   const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
 
-  test('limited work runs in order of arrival up to the limit per key', async () => {
+  test('work under a concurrency limit runs in order of arrival, up to the limit of its key', async () => {
     const bulkhead = new Bulkhead(limits);
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
@@ -44,7 +44,7 @@ describe('concurrency limits', () => {
     for (const i of [1, 2, 5]) await end(i);
   });
 
-  test('work beyond the waiting limit is refused with the error code of a lock timeout', async () => {
+  test('work that exceeds the waiting limits is refused with the error code of a lock timeout', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
     const held = gate();
     const first = bulkhead.run(undefined, held.work);

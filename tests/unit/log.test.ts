@@ -15,7 +15,10 @@ beforeEach(() => {
   written = [];
 });
 
-/** The line limit lasts one second. Only these tests fake the clock, because loading a module also uses timers. */
+/**
+ * Fakes the clock, because the limit on log lines lasts one second. Other tests keep the real clock, because loading a
+ * module also uses timers.
+ */
 function fakeClock(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => {

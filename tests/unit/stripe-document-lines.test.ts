@@ -19,7 +19,7 @@ interface Line {
   period?: [start: string, end: string];
 }
 
-/** A line as `listStripeLines` returns it. */
+/** Builds a line as `listStripeLines` returns it. */
 function lineOf({
   amount,
   discount = '0',

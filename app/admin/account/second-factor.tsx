@@ -20,8 +20,9 @@ import {
 const RecoveryCodes = dynamic(() => import('../_components/forms/secret').then((part) => part.RecoveryCodes));
 
 /**
- * Shows the actions for the person's authenticator app. @param isRequired whether all staff must use an authenticator
- * app
+ * Shows the actions for the person's authenticator app.
+ *
+ * @param isRequired whether all staff must use an authenticator app
  */
 export function TwoFactor({ isRequired }: { isRequired: boolean }) {
   const [wanted, setWanted] = useState<'codes' | 'off'>();

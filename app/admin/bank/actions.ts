@@ -72,7 +72,7 @@ export const takeBack = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Explains an entry as the payout of Stripe that was proposed. */
+/** Links an entry to the Stripe payout that the page proposed. */
 export const acceptPayout = staffAction({
   role: 'staff',
   input: [rowId, rowId, rowId],

@@ -11,7 +11,7 @@ export const BANK_STATEMENTS = declareList({
   path: '/admin/bank',
   noun: 'bank statement',
   yet: 'Upload the first one here.',
-  // The CSV files are those of single statements, with their entries.
+  // The source has no `csv`, so this list offers no download. Each statement's page offers a CSV file of its entries.
   source: { schema: statementList.schema, read: statementList.read },
   fields: (today) => [
     { name: 'account', label: 'Account', placeholder: 'IBAN, or a part of it' },
@@ -30,7 +30,7 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
       entryOf={(row) => ({
         title: periodOf(row),
         detail: joinTexts(accountOf(row), openText(row)),
-        // A file without balances leaves the room to the period.
+        // A statement without balances shows a dash here.
         figure: row.closing === null ? '–' : balance(row.closing, row.currency),
       })}
       sorting={sorting}
@@ -38,7 +38,7 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
   );
 }
 
-/** Returns the days of a statement. */
+/** Formats the period of a statement. */
 export const periodOf = ({ first_day, last_day }: Pick<ListedStatement, 'first_day' | 'last_day'>) =>
   first_day === last_day ? formatDate(first_day) : `${formatDate(first_day)} – ${formatDate(last_day)}`;
 

@@ -45,7 +45,7 @@ const KindBadge = ({ note: { voided_at, kind } }: { note: ListedCreditNote }) =>
   <StatusBadge status={voided_at ? 'voided' : kind} />
 );
 
-/** A credit note is shown on the page of its invoice. */
+/** Returns the URL of the credit note's invoice, whose page shows the credit note. */
 const hrefOf = ({ invoice_id }: ListedCreditNote) => `/admin/invoices/${invoice_id}`;
 
 const COLUMNS: Column<ListedCreditNote>[] = [

@@ -65,8 +65,9 @@ type Answer = { id: string } | { problem: string };
 const BROKEN = 'The upload was interrupted: try again.';
 
 /**
- * Uploads a file, or returns a problem if the file is too large. @param onPercent called with the progress, from 0 to
- * 100
+ * Uploads a file, or returns a problem if the file is too large.
+ *
+ * @param onPercent called with the progress, from 0 to 100
  */
 function sendFile(file: File, kind: string, onPercent: (percent: number) => void): Promise<Answer> {
   if (file.size > MAX_UPLOAD_BYTES) {

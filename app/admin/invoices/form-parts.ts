@@ -3,7 +3,7 @@ import { isUnpaid } from '@/lib/overdue';
 import type { FormPart } from '../_components/forms/record/record-form';
 import { currencyField } from '../_components/forms/record/suggestions';
 
-/** The form fields of a draft invoice. */
+/** Returns the form fields of a draft invoice. */
 export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Invoice',

@@ -30,7 +30,7 @@ export const RECEIVABLES = declareList({
   noun: 'receivable',
   yet: 'A customer appears here as soon as an invoice is open.',
   source: {
-    // Only the ages of the rows depend on the day.
+    // The date affects only the age groups in the rows, so the schema can use any date.
     schema: receivableList('2000-01-01').schema,
     read: (db, filters, place, runtime) => listOf(runtime).read(db, filters, place),
     csv: (db, filters, runtime) => listOf(runtime).csv(db, filters),
@@ -72,7 +72,7 @@ const LABELS: Record<AgeGroup, string> = {
   'over-90': 'Over 90 days',
 };
 
-/** The columns of the age groups. */
+/** The field of a receivable that holds the sum of each age group. */
 const COLUMNS = {
   'not-due': 'not_due',
   '1-30': 'days_1_30',
@@ -144,10 +144,10 @@ interface Reminded {
 export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
   last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
 
-/** Names of the levels of reminders. */
+/** The name of each reminder level. */
 export const LEVEL_TEXTS = { '1': 'First reminder', '2': 'Second reminder', '3': 'Third reminder' };
 
-/** The list of reminders depends on the settings and on the day. Its filters do not. */
+/** Returns the list of reminders, which depends on the settings and on today's date. Its filters depend on neither. */
 const reminders = async ({ db, env, now }: Runtime) =>
   reminderList(await getReminderRules(db), toCalendarDate(now(), env.timeZone));
 

@@ -38,7 +38,7 @@ export const record = staffFormAction({
   refused: ({ runtime, code, problems }, _invoiceId, typed) => toFormState(runtime, typed, code, problems),
 });
 
-/** Corrects a payment. Refused values are shown in the form; any other refusal redirects to the payment's page. */
+/** Corrects a payment. The form shows the refused values. Any other refusal redirects to the payment's page. */
 export const edit = staffFormAction({
   role: 'staff',
   input: [rowId, tag],

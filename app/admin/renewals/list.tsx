@@ -78,7 +78,7 @@ const COLUMNS: Column<ItemRenewal>[] = [
   { label: 'Amount', width: '20%', align: 'right', cell: amountOf },
 ];
 
-/** Returns an item's amount and interval, such as “€29.00 / month”. A dash if the price has no fixed amount. */
+/** Returns an item's amount and interval, such as “€29.00 / month”. Returns a dash if the price has no fixed amount. */
 function amountOf({ amount, currency, interval, interval_count }: ItemRenewal): string {
   if (amount === null || currency === null) return '–';
   const every = (interval_count ?? 1) > 1 ? `${interval_count} ${interval}s` : interval;

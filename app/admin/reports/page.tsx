@@ -78,11 +78,14 @@ interface ShownReport {
   /** The column that the chart shows. */
   picture: string;
   labels: Record<string, string>;
-  /** Returns the address of the rows that a number sums. Null if only the sum is stored. */
+  /**
+   * Returns the URL of the list of rows that a number counts or sums. Returns null if the database stores only the
+   * number.
+   */
   hrefOf(column: string, row: ReportRow, isRunning: boolean): string | null;
 }
 
-/** The postings that a column of revenue sums, as the filter `record` of postings names them. */
+/** The value of the postings list's filter `record` for each column of the revenue report. */
 const POSTED: Record<string, string> = {
   credited_gross: 'credit',
   received: 'payment',
@@ -221,7 +224,7 @@ function Report({ report, rows, file }: { report: ReportName; rows: ReportRow[];
   );
 }
 
-/** A row of a report's table. The last month of a report is the running one, if the report has it. */
+/** A row of a report's table. `isLast` is true for the last month of the report. */
 type TableRow = ReportRow & { id: string; isLast: boolean };
 
 function columnsOf(report: ReportName): Column<TableRow>[] {
@@ -237,12 +240,12 @@ function columnsOf(report: ReportName): Column<TableRow>[] {
   ];
 }
 
-/** Shows a number as a link to its rows. */
+/** Shows a number as a link to the rows that it counts or sums. */
 function numberOf(report: ReportName, column: string, row: TableRow): ReactNode {
   const value = row.values[column];
   const { picture, hrefOf } = SHOWN[report];
   const isRunning = report === 'ageing' && row.isLast;
-  // A month that was not recorded says so once.
+  // If a month was not recorded, only the column of the chart says so. The other columns show a dash.
   if (value == null) return column === picture ? textOf(report, column, value, row.currency) : '–';
   const text = textOf(report, column, value, row.currency);
   const href = value === 0 ? null : hrefOf(column, row, isRunning);

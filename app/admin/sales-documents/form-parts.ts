@@ -6,7 +6,7 @@ import { choiceOf } from '../_components/lists/list-declaration';
 
 const TYPE: FormField = { name: 'type', label: 'Type', kind: 'choice', options: choiceOf(DOCUMENT_TYPES) };
 
-/** The form fields of a draft sales document. The type can be chosen only for a new document. */
+/** Returns the form fields of a draft sales document. The type can be chosen only for a new document. */
 export const documentParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Document',

@@ -1,6 +1,6 @@
 import { openSql, readPage, readPayment, readToken, upsertPayment } from '@/tests/bench/same-sql';
 
-/** The payments API as a plain Next route. */
+/** Serves the payments API as a plain Next route. */
 export async function GET(
   request: Request,
   context: { params: Promise<{ id?: string[] }> },

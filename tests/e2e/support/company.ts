@@ -221,7 +221,10 @@ async function fillDesk(db: Database) {
   await createStripeCustomer(db, { stripe_customer_id: 'cus_new', customer_id, linked_by: 'created' });
 }
 
-/** Creates K-FORM with a service on a server, K-ALONE without records, a draft of each kind, and more. */
+/**
+ * Creates the records for tests of forms, such as K-FORM with a service on a server, K-ALONE without records, and a
+ * draft of each kind.
+ */
 async function fillForms(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-FORM', company: 'Form & Co' });
   const { id: alone } = await createCustomer(db, { customer_number: 'K-ALONE', company: 'Alone' });
@@ -271,7 +274,7 @@ async function fillForms(db: Database) {
   };
 }
 
-/** A name that has no space for a long time, as German names can. */
+/** A company name whose first word is very long, as in some German names. */
 const LONG_NAME =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft mbH & Co. KG';
 
@@ -334,7 +337,10 @@ async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Pa
   return paid;
 }
 
-/** Creates K-BROKEN with 1,500 payments. The export reaches the one that cannot be read only after its first batch. */
+/**
+ * Creates K-BROKEN with 1,500 payments, one of which cannot be read. The export reaches this payment only after its
+ * first batch.
+ */
 async function fillBroken(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-BROKEN' });
   const { id: invoice } = await createInvoice(db, { number: 'BROKEN-1', customer_id: customer });

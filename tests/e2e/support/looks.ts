@@ -12,7 +12,9 @@ const RULES = {
 
 /**
  * Runs axe on a page or frame. Most callers leave out the colours, which the accessibility tests check on each kind of
- * page. @returns each violation with its elements
+ * page.
+ *
+ * @returns each violation with its elements
  */
 export async function violationsOf(
   page: Page | Frame,

@@ -30,8 +30,8 @@ interface Stored {
 }
 
 /**
- * An OAuth provider for both generations of the SDK. It keeps its state in memory and uses a page of the test as its
- * browser.
+ * Creates an OAuth provider for both generations of the SDK. It keeps its state in memory and uses a page of the test
+ * as its browser.
  */
 export function browserProvider(page: Page, known?: Known) {
   const document = known && 'document' in known ? known.document : undefined;

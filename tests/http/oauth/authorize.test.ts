@@ -267,7 +267,7 @@ describe('consent', () => {
     ['allowed cannot be allowed again', ALL_SCOPES, ALL_SCOPES],
     ['denied cannot be allowed afterwards', [], ALL_SCOPES],
     ['allowed cannot be denied afterwards', ALL_SCOPES, []],
-  ] as const)('a consent page that was %s', async (_, first, second) => {
+  ] as const)('a consent request that was %s', async (_, first, second) => {
     const page = await flow.authorize(await flow.client());
     expect((await flow.consent(page, [...first])).href).toMatch(/^http:\/\/127\.0\.0\.1:4711/);
     const again = await flow.consent(page, [...second]);

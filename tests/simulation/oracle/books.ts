@@ -38,7 +38,7 @@ export class SealedMonths {
   private month = '';
   private sealed: Tables['entries'] = [];
 
-  /** Returns whether a month has ended. @param today calendar date */
+  /** Returns whether a new month has begun since the last call of `seal`. @param today calendar date */
   isOver(today: string): boolean {
     return today.slice(0, 7) > this.month;
   }

@@ -66,7 +66,10 @@ interface Link {
   by: 'staff' | 'number' | 'email' | 'created';
 }
 
-/** The links that a Stripe customer may have. Several are possible if sync may not have seen all numbers. */
+/**
+ * Returns the links that a Stripe customer may have. The result has several links if sync may not have seen all
+ * numbers.
+ */
 function linksOf(truth: Truth, id: string, known: Reported | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
@@ -95,7 +98,7 @@ function linkOf(
   return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** Returns the customers whose number is in the Stripe customer's subscriptions, invoices or checkouts. */
+/** Returns the customers that a number in the Stripe customer's subscriptions, invoices or checkouts may link. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
@@ -243,8 +246,8 @@ export const wasAsked = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
- * An event with the number of a customer other than the linked one makes sync ask Stripe for the customer. Expects sync
- * to have asked since the last such event.
+ * Expects sync to have asked Stripe for the Stripe customer since the last event that contained the number of a
+ * customer other than the linked one.
  */
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;

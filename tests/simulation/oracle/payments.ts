@@ -126,7 +126,7 @@ function compareMoneyBack(
   compare(given, `money back ${id}`, { ...expected, payment_id }, row);
 }
 
-// An unknown refund status counts as pending, an unknown dispute status as under review.
+// An unknown refund status counts as pending, and an unknown dispute status counts as under review.
 const REFUND_STATUSES: Record<string, string> = {
   pending: 'pending',
   succeeded: 'succeeded',

@@ -138,7 +138,10 @@ const sortItems = <T extends { stripe_subscription_item_id: string | null }>(ite
     String(a.stripe_subscription_item_id) < String(b.stripe_subscription_item_id) ? -1 : 1,
   );
 
-/** Returns the row if only events reported it: the items in the last event, and earlier stored items. */
+/**
+ * Returns the row that follows from events alone. It has the items of the last event, and the items that were stored
+ * earlier.
+ */
 function shownRow(
   { truth, tables }: Case,
   about: Subscription,
@@ -156,8 +159,8 @@ function shownRow(
 }
 
 /**
- * Returns the states in which a second may end. The creation comes first, a deletion last, and an update
- * follows the state that it reports as the previous one.
+ * Returns the states in which a second may end. The creation comes first, a deletion comes last, and an update follows
+ * the state that it reports as the previous one.
  */
 function possibleEnds(second: Moment<Subscription>[]): Moment<Subscription>[] {
   const ends = second.filter(({ event }) => event.type === 'customer.subscription.deleted');

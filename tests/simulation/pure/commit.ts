@@ -24,8 +24,8 @@ import {
 } from './tables';
 
 /**
- * Writes like the SQL function `commit_plan`, statement by statement. @throws StateError if a write is refused; then
- * nothing is written
+ * Writes like the SQL function `commit_plan`, statement by statement. If a write is refused, nothing is written.
+ * @throws StateError if a write is refused
  */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): Written {
   const made = makeIds(tables, commit.plan);
@@ -267,7 +267,7 @@ const AMOUNTS: Partial<Record<TableName, string[]>> = {
 /** The new ids by their negative placeholder ids in the plan. */
 type Made = Map<number, number>;
 
-/** Returns a row as its table stores it: with real ids, amounts with three decimals, and this version. */
+/** Returns a row as its table stores it, with real ids, amounts with three decimals, and this version. */
 function toStored<Name extends keyof ModelRows>(
   name: Name,
   planned: RowOf<Name>,
@@ -299,7 +299,7 @@ function toId(id: unknown, made: Made): unknown {
   return typeof id === 'number' && id < 0 ? (made.get(id) ?? id) : id;
 }
 
-/** Returns a value as jsonb returns it: keys are sorted by length, then alphabetically. */
+/** Returns a value as jsonb returns it. Keys are sorted by length, and keys of equal length alphabetically. */
 export function asJsonb(value: unknown): unknown {
   if (Array.isArray(value)) return Object.freeze(value.map(asJsonb));
   if (typeof value !== 'object' || value === null) return value;

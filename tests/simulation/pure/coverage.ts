@@ -26,7 +26,7 @@ class BlockCoverage {
 
   constructor(private readonly session: Session) {}
 
-  /** Reads the sources of `decide`, once all of it is loaded. */
+  /** Reads the sources of `decide`. Call it after all modules of `decide` are loaded. */
   async readSources(): Promise<void> {
     const isExempt = exemptPlaces();
     const found: { scriptId: string; url: string }[] = [];
@@ -160,7 +160,7 @@ export function exemptPlaces(): (place: string) => boolean {
   };
 }
 
-/** Formats places as text: one line per source line, from its first unreached column. */
+/** Formats places as text. Returns a line for each source line, with its text from the first unreached column on. */
 export function showPlaces(places: string[]): string[] {
   const first = new Map<string, number>();
   for (const place of places) {

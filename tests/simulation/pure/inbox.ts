@@ -105,8 +105,9 @@ export function dropModelBodies(tables: ModelTables, now: Date): void {
 }
 
 /**
- * Returns whether an event is so old that its body may have been dropped. @param event an event with Stripe's time in
- * seconds
+ * Returns whether an event is so old that its body may have been dropped.
+ *
+ * @param event an event with Stripe's time in seconds
  */
 export const mayLackBody = (event: { type: string; stripe_created: number }, now: Date): boolean =>
   event.stripe_created * 1000 <

@@ -8,7 +8,7 @@ import { openPureStage } from './pure-stage';
 import { checkTwins } from './twin';
 
 const CAMPAIGN = 20260401;
-// pure.long.test.ts and `npm run simulate` play more histories.
+// pure.long.test.ts and `npm run simulate` run more histories.
 const HISTORIES = 150;
 const TWINS = 4;
 

@@ -17,7 +17,10 @@ import type { StaffTask } from '@/lib/tasks/staff-tasks';
 
 export const LATER_CHANGE = 'a later change';
 
-/** Whether a task was closed by a change of the payment or at Stripe, and not by a person. */
+/**
+ * Returns whether a change of the payment or a change at Stripe closed the task. Otherwise a person closed it, or it is
+ * open.
+ */
 export const isClosedByChange = ({ done_by }: { done_by: string | null }): boolean =>
   done_by === LATER_CHANGE || done_by === 'Stripe';
 

@@ -25,9 +25,7 @@ import { lineKey, type ModelTables, type RowOf, type TableName } from './tables'
 
 const CHANCE_OF_STALE = 0.3;
 
-/**
- * Plays histories on a model and a database at once. @throws at the first difference, and if too little was compared
- */
+/** Runs histories on a model and a database at once. @throws at the first difference, and if too little was compared */
 export async function checkTwins(db: Database, histories: number): Promise<void> {
   const counts = { reads: 0, refusals: 0 };
   for (let seed = 1; seed <= histories; seed += 1) {

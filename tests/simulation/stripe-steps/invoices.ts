@@ -140,7 +140,7 @@ export const INVOICE_STEPS: Steps = {
     return `${found.id} is due ${c} days from now`;
   }),
 
-  /** Renews a subscription in the usual way, within one second. */
+  /** Renews a subscription as Stripe does. All events of the renewal are in the same second. */
   charge: onLive((scene, found, { b }) => {
     if (act.endsWithPeriod(found)) return null;
     // No period ends twice within a second, and the oracle cannot order more than eight updates.

@@ -268,7 +268,7 @@ describe('linking a Stripe customer', () => {
     expect(later.links.get('cus_1')).toMatchObject({ customer_id: 9, linked_by: 'number', recheck_at: null });
   });
 
-  test('a recheck that is not due does not ask Stripe', () => {
+  test('a recheck of a Stripe customer’s link sends no request to Stripe before it is due', () => {
     expect(recheckLink(open(stored(1, 'created'), failing), 'cus_1')).toBeUndefined();
   });
 });

@@ -466,7 +466,7 @@ describe('the choice between a stored and an incoming state', () => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
-  test('a listed invoice state of the same second waits if Stripe does not respond', () => {
+  test('sync keeps the stored invoice if a list has another state of that second and Stripe is down', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
@@ -571,7 +571,7 @@ describe('a payout', () => {
       ['failed'],
     ],
     ['of a negative amount matches', matching({ ...refund, amount: '-19.000' }), []],
-  ])('%s', (_name, payout, kinds) => {
+  ])('a payout %s', (_name, payout, kinds) => {
     expect(comparePayout(payout).map(({ kind }) => kind)).toEqual(kinds);
   });
 

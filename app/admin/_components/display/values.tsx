@@ -70,7 +70,7 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 interface PaidAmountProps {
   amount: number;
   currency: string;
-  /** Amount refunded to the customer, in the same currency; 0 if nothing was refunded. */
+  /** Amount refunded to the customer, in the same currency. 0 if nothing was refunded. */
   refunded: number;
 }
 

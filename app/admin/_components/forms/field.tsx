@@ -74,7 +74,8 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
         />
       );
     case 'choice':
-      // A new value changes the key. Otherwise a form reset would restore the select's first default value.
+      // The key is the value, so that a new value recreates the select. Otherwise a form reset would restore the first
+      // default value.
       return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
     case 'list':
       return <Textarea autoComplete="off" {...input} defaultValue={text} rows={rows} />;

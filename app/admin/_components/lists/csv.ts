@@ -25,8 +25,9 @@ export type OpenFile = (
 ) => DownloadedFile | Promise<DownloadedFile>;
 
 /**
- * Creates the route handlers that send a file to staff. @param open function that selects the file by the route's
- * parameters
+ * Creates the route handlers that send a file to staff.
+ *
+ * @param open function that selects the file by the route's parameters
  */
 export function fileRoute<Params>(open: (params: Params) => OpenFile) {
   const answer = async (request: Request, { params }: { params: Promise<Params> }): Promise<Response> => {
@@ -96,8 +97,9 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<U
 }
 
 /**
- * Creates a route that pages request while a person types. @param answer function that returns the JSON body for the
- * typed text
+ * Creates a route that pages request while a person types.
+ *
+ * @param answer function that returns the JSON body for the typed text
  */
 export function typingRoute(
   schema: z.ZodType<string>,

@@ -6,7 +6,7 @@ import { Children, type MouseEvent, type ReactNode, type RefObject, useEffect, u
 import classes from './page-actions.module.css';
 
 interface Props {
-  /** Current number of rows per page. Null if the list is too short to offer page sizes. */
+  /** The most important action, shown as a button before the menu. */
   primary?: ReactNode;
   /** Less common actions. Together with `grave`, they form a menu, unless there is only one such action. */
   children?: ReactNode;

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 export interface Answered<Answer> {
   /** The text that the request contained. */
   text: string;
-  /** The route's answer. Null if the request failed; `state` then says why. */
+  /** The route's answer. Null if the request failed. In that case, `state` says why. */
   answer: Answer | null;
   state: 'found' | 'signed-out' | 'failed';
 }

@@ -198,7 +198,7 @@ function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
 interface OpenEntryProps extends ProposedEntry {
   /** Id of the statement whose page shows the entry. */
   statement: number;
-  /** What the entry may return. */
+  /** The payments and transfers that this entry may return. */
   returns: ReturnProposal[];
 }
 
@@ -361,7 +361,10 @@ function ReturnForm({ statement, entry, one, isFirst }: ReturnProps) {
 const hrefOfReturned = (kind: ReturnProposal['kind'], id: number) =>
   kind === 'transfer' ? `/admin/payments/transfers/${id}` : `/admin/payments/${id}`;
 
-/** Returns the address of what an entry returned. Null if it returned nothing that still exists. */
+/**
+ * Returns the URL of the transfer or payment that an entry returned. Returns null if the entry returned neither, or if
+ * the record was deleted.
+ */
 function returnedHref({ returned_transfer_id, returned_payment_id }: ExplainedEntry): string | null {
   if (returned_transfer_id !== null) return hrefOfReturned('transfer', returned_transfer_id);
   return returned_payment_id === null ? null : hrefOfReturned('payment', returned_payment_id);

@@ -152,7 +152,7 @@ interface Sentence {
   detail: string;
   /** The text of a note, with its line breaks. */
   body?: string;
-  /** Status to show as a badge. Absent for the usual status. */
+  /** Status to show as a badge. Absent if the entry needs no badge. */
   status?: string | undefined;
 }
 

@@ -42,7 +42,7 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(EVENTS),
   ...listFile(POSTINGS),
 
-  /** The entries of a bank statement's days. */
+  /** Returns all entries of a bank statement's account in the statement's period. */
   async 'bank-entries'({ searchParams }, { db }) {
     const id = rowId.safeParse(Number(searchParams.get('statement'))).data ?? notFound();
     const statement = await orNotFound(getStatement(db, id));
@@ -50,34 +50,34 @@ const FILES: Record<string, OpenFile> = {
     return csvFile(`bank-${account}-${from}-${to}`, entryList.csv(db, { account, currency, from, to }));
   },
 
-  /** All records of a kind, in the same format as the export command's. */
+  /** Returns all records of a kind, in the same format as the export command. */
   records({ searchParams }, { db }, today) {
     const kind = EXPORT_NAMES.find((name) => name === searchParams.get('kind')) ?? notFound();
     return csvFile(`${kind}-${today}`, exportCsv(db, EXPORT_KINDS[kind]));
   },
 
-  /** A month's accounting entries, in the same format as the export command's. */
+  /** Returns a month's accounting entries, in the same format as the export command. */
   accounting({ searchParams }, { db }) {
     const month = monthOf(searchParams);
     const form = searchParams.get('form') === 'semicolon' ? 'semicolon' : 'comma';
     return csvFile(`accounting-${month}`, accountingCsv(db, month, form));
   },
 
-  /** A month's posting batch for DATEV. */
+  /** Returns a month's posting batch for DATEV. */
   datev({ searchParams }, { db, now }) {
     const month = monthOf(searchParams);
     const type = 'text/csv; charset=windows-1252; header=present';
     return { name: `${datevName(month)}.csv`, type, pieces: datevFile(db, month, now()) };
   },
 
-  /** A zip archive with the documents of a month's invoices. */
+  /** Returns a zip archive with the documents of a month's invoices. */
   documents({ searchParams }, { db, env, now }) {
     const month = monthOf(searchParams);
     const pieces = documentsZip(db, month, { now: now(), timeZone: env.timeZone });
     return { name: `documents-${month}.zip`, type: 'application/zip', pieces };
   },
 
-  /** A report with all its currencies. */
+  /** Returns a report with all its currencies. */
   reports({ searchParams }, { db }, today) {
     const names = Object.keys(REPORTS) as ReportName[];
     const count = REPORT_MONTHS.find((one) => String(one) === searchParams.get('months')) ?? REPORT_MONTHS[0];

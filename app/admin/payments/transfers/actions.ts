@@ -36,7 +36,7 @@ export const spread = staffFormAction({
   },
 });
 
-/** Corrects a transfer. Refused values are shown in the form; any other refusal redirects to the transfer's page. */
+/** Corrects a transfer. The form shows the refused values. Any other refusal redirects to the transfer's page. */
 export const correct = staffFormAction({
   role: 'staff',
   input: [rowId, version],

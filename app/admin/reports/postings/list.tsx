@@ -45,7 +45,7 @@ function PostingList({ rows, sorting }: RecordRows<Posting>) {
 
 const eventOf = ({ record, event }: Posting) => `${formatField(record)}: ${formatField(event).toLowerCase()}`;
 
-/** Links the invoice or the transfer of a posting. Neither may exist any more. */
+/** Links to the invoice or the transfer of a posting. The linked record may have been deleted. */
 function subjectOf({ invoice_id, invoice_number, transfer_id, payment_reference }: Posting) {
   return invoice_id === null ? (
     <TextLink href={`/admin/payments/transfers/${transfer_id}`}>{payment_reference ?? 'Transfer'}</TextLink>

@@ -1,6 +1,6 @@
 import type { FormField } from '../../_components/forms/field';
 
-/** The names of the fields of the accounting form. */
+/** Names of the fields of the accounting form. */
 export const ACCOUNTING_FORM = [
   'consultant_number',
   'client_number',

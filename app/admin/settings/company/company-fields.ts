@@ -1,7 +1,7 @@
 import { COMPANY_LENGTHS, MAX_LOGO_BYTES } from '@/lib/documents/company';
 import type { FormField } from '../../_components/forms/field';
 
-/** The fields of the company's form, and how each is read. */
+/** The fields of the company form. The value says how `staffFormAction` reads the field. */
 export const COMPANY_FORM = {
   name: 'text',
   street: 'text',

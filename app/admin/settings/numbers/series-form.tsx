@@ -51,7 +51,7 @@ export function SeriesForm({ title, action, initial, year }: Props) {
           <Checkbox
             name="with_year"
             label="Include the year and start over each year"
-            key={String(sent.with_year)} // React resets the form after the action; a new key keeps the sent value
+            key={String(sent.with_year)} // React resets the form after the action. A new key keeps the sent value.
             defaultChecked={sent.with_year}
             onChange={(event) => setTyped({ ...typed, with_year: event.currentTarget.checked })}
           />

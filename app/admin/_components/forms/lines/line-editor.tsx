@@ -130,7 +130,9 @@ interface TaxNoteProps {
   wrong: string[];
 }
 
-/** Explains why the customer pays no tax, or warns that the lines contradict the customer's usual tax or the rules. */
+/**
+ * Explains why the customer pays no tax, or warns that the lines contradict the customer's default tax or the rules.
+ */
 function TaxNote({ tax, rates, wrong }: TaxNoteProps) {
   if (tax === null) return null;
   const contradiction = taxContradiction(tax, rates);
@@ -178,7 +180,7 @@ interface LineRowProps {
   /** Formatted amount without tax. */
   net: string;
   problems: Partial<Record<LineField, string | undefined>>;
-  /** The category that the line has if none is chosen. Undefined if that is not known. */
+  /** Default tax category of the line. Undefined if it is not known. */
   usual: TaxCategory | undefined;
   /** Whether the line was just added, so that its first field takes the focus. */
   isNew: boolean;
@@ -256,7 +258,7 @@ interface MoveProps {
 }
 
 /**
- * Shows a button that moves a line. At the end of the list, it only looks disabled, so that it does not lose the focus.
+ * Shows a button that moves a line. At an end of the list, the button only looks disabled, so that it keeps the focus.
  */
 function MoveButton({ index, isEnd, to, onMove }: MoveProps) {
   return (

@@ -16,7 +16,7 @@ export interface StepText {
   consequences: string[];
   /** Whether the step is hard or impossible to undo. */
   isGrave?: boolean;
-  /** Whether the step is the usual next one, so that it becomes the primary button. */
+  /** Whether this is the most common next step. Its button then becomes the primary button. */
   isNext?: boolean;
   /** Label of the dialog's cancel button. */
   decline?: string;
@@ -37,7 +37,7 @@ interface RecordActionsProps<Kind extends KindName> {
   removal: string | null;
   /** Steps that are hidden although the record's status allows them, because another fact rules them out. */
   except?: StepOf<Kind>[];
-  /** Primary button, if the usual next action is not a status change. */
+  /** Primary button, for a record whose most common next action is not a status change. */
   primary?: ReactNode;
   /** More actions for the menu. */
   children?: ReactNode;

@@ -141,7 +141,7 @@ function fieldText({ kind, options }: FormField, value: string): string {
 /** Result of the action of a record's form. */
 export interface RecordFormState {
   typed: Typed;
-  /** The stored record on which the form is based; after a conflict, the new version. Null for a new record. */
+  /** The stored record on which the form is based. After a conflict, it is the new version. Null for a new record. */
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
@@ -169,7 +169,8 @@ function RecordField({ field, value, problem, customer, onPick, onCurrency }: Re
     ...{ name, label, description, required, error: problem, inputWrapperOrder: ORDER },
     defaultValue: value,
   };
-  // A new value changes the key. Otherwise these fields would show the old text, which is in their React state.
+  // The key is the value, so that a new value recreates the field. Otherwise the field would show the old text from its
+  // React state.
   if (kind === 'customer') return <CustomerField key={value} {...input} first={customer} onPick={onPick} />;
   if (kind !== 'suggest') return <Field {...{ field, value, problem }} look={{ inputWrapperOrder: ORDER }} />;
   return (
@@ -242,7 +243,9 @@ interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 
   isFiltered?: boolean;
 }
 
-/** A text field with suggestions. It submits the text that the person sees, so that it works without JavaScript. */
+/**
+ * Shows a text field with suggestions. It submits the text that the person sees, so that it works without JavaScript.
+ */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
   // Render the options only after the field has had the focus, because there may be hundreds of them.
   const [isUsed, setUsed] = useState(false);

@@ -28,7 +28,7 @@ export const generateMetadata = titleOfRow(
 const NO_PDF =
   'There is no PDF. The company or the customer lacks a name or an address, a name has a character that the font of documents lacks, or the period has too many entries.';
 
-/** Maximum number of entries per currency on the page. The files contain all entries. */
+/** Maximum number of entries per currency on the page. The PDF and the CSV file contain all entries. */
 const SHOWN = 500;
 
 /** Shows a customer's invoices and payments in a period, with the running balance of each currency. */

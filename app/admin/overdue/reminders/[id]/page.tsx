@@ -42,7 +42,7 @@ const REFUSED = {
   validation_failed: 'Nothing was noted, because this customer was erased.',
 };
 
-/** Shows the text of a customer's reminder, and the buttons that record it as sent or undo this. */
+/** Shows the text of a customer's reminder, a button that records it as sent, and a button that undoes the record. */
 export default recordPage(
   readCustomer,
   async (customer, { id, db, search, notice, staff, timeZone, runtime: { now } }) => {
