@@ -92,7 +92,10 @@ async function limited<T>(
   }
 }
 
-/** Sets the limits on a server and locks a key. It costs no round trip, because it is sent with the next statement. */
+/**
+ * Sets the time limits if the database is a server, and locks the key if there is one. It costs no round trip, because
+ * the statement is sent together with the next one.
+ */
 async function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
   if (!isServer(db)) {
     if (key !== undefined) await lockKey(tx, key);

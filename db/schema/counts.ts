@@ -80,8 +80,8 @@ export const sumDeltas = pgTable('sum_deltas', sum);
 const total = () => numeric({ precision: 24, scale: 3 }).notNull();
 
 /**
- * The amounts that a customer owes in one currency. A row is up to date if its customer is not marked, and only on the
- * days of its validity.
+ * The amounts that a customer owes in one currency. A row is up to date if its customer is not marked and the current
+ * day is from `valid_from` to before `valid_until`.
  */
 export const receivables = pgTable(
   'receivables',

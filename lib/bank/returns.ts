@@ -95,8 +95,9 @@ function toProposal(
 }
 
 /**
- * Finds transfers and payments that the entry may return, by the customer, the reference or the booked entry that fits
- * the entry. Their amount equals the entry's, except for the bank's fee.
+ * Finds the transfers and payments that the entry may return. They belong to a customer whom the entry suggests, or the
+ * entry contains their reference, or they were booked from a bank entry with a fitting day and amount. Each amount
+ * equals the entry's, except for the bank's fee.
  */
 async function findReturnable(db: Database, entry: EntryRow) {
   const texts = numbersIn(`${entry.purpose} ${entry.name}`);
@@ -138,7 +139,7 @@ const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row
 });
 type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
 
-/** Reads transfers without refunds. Skips transfers that were booked from an entry of another account of ours. */
+/** Reads transfers without refunds. Skips a transfer that was booked from the statement of another bank account. */
 async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
   const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
   const found = await db

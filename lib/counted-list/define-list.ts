@@ -13,7 +13,7 @@ interface Meaning {
   where?: SQL | undefined;
   /** Whether few rows match. In this case the query finds them first and sorts them afterwards, see `SortedRows`. */
   few?: boolean;
-  /** The values of the counted list's filters with the same meaning. Absent if the counted list has none. */
+  /** The same condition as values of the counted list's filters. Absent if the counted list has no such filter. */
   counted?: Record<string, unknown> | undefined;
   /** The reason why the list is not queried. Absent if it is queried. */
   refused?: CursorList<never>['refused'];
@@ -23,7 +23,7 @@ interface Meaning {
 export interface ListFilter<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
   means(value: z.output<Schema>, db: Database): Meaning | Promise<Meaning>;
-  /** The filter's conditions in the counted list, keyed by their names there. */
+  /** The counted list's filters that express this filter, by name. */
   counted?: Record<string, CountedFilter>;
 }
 

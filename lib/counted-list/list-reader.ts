@@ -14,7 +14,7 @@ export interface CountedFilter {
   matches(value: SQL): SQL;
   /** Whether the counts are kept separately for each value of this filter. */
   isClosed?: boolean;
-  /** The `isClosed` filter of which this filter accepts several values, as text such as `{a,b}`. */
+  /** Name of an `isClosed` filter. This filter accepts several of its values, as text such as `{a,b}`. */
   severalOf?: string;
   /** Which end of a range of days the filter sets. Absent for other filters. */
   end?: 'from' | 'to';

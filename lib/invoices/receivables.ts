@@ -97,7 +97,7 @@ async function readReceivables(tx: Database, selection: Selection<Order>, at: Pa
 
 const NOT_REMINDED = { last_reminder: null, reminder_level: null };
 
-/** A sum of what customers owe on a day, by age group and currency: the measure is `age_` and the group. */
+/** The sum that customers owe today in one age group and one currency. `measure` is `age_` and the age group. */
 type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: number };
 
 /** Sums what customers owe today by age group and currency, and counts the customers. */

@@ -163,7 +163,10 @@ export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
 
-/** The requested changes, or a function that derives them from the payment. It must keep invoice and reference. */
+/**
+ * The requested changes, or a function that derives them from the payment. The function must not change the invoice or
+ * the reference, because the rows that such a change needs are read before the function is called.
+ */
 export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
 
 /** A change that a person or a program requests. */

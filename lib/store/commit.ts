@@ -11,7 +11,10 @@ type InboxRow = typeof stripeEvents.$inferSelect;
 export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
-  /** The Stripe customers that the payload mentions. Empty if the payload contains no personal data. */
+  /**
+   * The Stripe customers that the payload mentions, and the owners of its payments. Empty if one of them belongs to an
+   * erased customer, because the payload is then stored without personal data.
+   */
   owners: string[];
   processed_at: Date;
   /** Outcome and attempts of the inbox row that the decision read, as text. Null if there was no row. */

@@ -339,7 +339,8 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
 export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
 
 /**
- * Fetches a page of credit notes, newest first, with all lines of each. Skips credit notes that cannot be stored.
+ * Fetches a page of credit notes, newest first, with all lines of each. `refused` lists credit notes with unstorable
+ * values.
  *
  * @throws Stripe's errors
  */

@@ -83,7 +83,7 @@ test('staff can record one transfer over two invoices within five clicks, and us
   await told(page, 'The transfer is deleted. Its invoices are owed again.');
 });
 
-test('a share of a transfer that a person has typed stays unchanged while the other shares follow the amount', async () => {
+test('a typed share of a transfer stays unchanged while the other shares follow the amount', async () => {
   const page = await site.open(`${customerPage()}/transfer`);
   await page.getByLabel('Amount in EUR').fill('100');
   await share(page, 'SEPA-1').fill('60');

@@ -455,7 +455,7 @@ describe('bank statements', () => {
     expect(undone).toEqual(['completed', 'completed']);
   });
 
-  test('a payment booked as the return of two bank entries at once is returned by only one of them', async () => {
+  test('only one of two bank entries can be booked as the return of the same payment', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const due = await invoice(customer_id, '45');
     const payment = { amount: 45, payment_date: newDay(), invoice_id: due.id, customer_id };

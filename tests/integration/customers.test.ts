@@ -295,7 +295,7 @@ describe('the state of a month', () => {
     ]);
   });
 
-  test('the state of a month is recorded only once, and not after a later month was recorded', async () => {
+  test('the report figures of a month are recorded only once, and never after those of a later month', async () => {
     const read = () => rows(months.db, sql`select * from month_states order by 1, 2, 3`);
     const before = await read();
     await change('same', { price: '99' });

@@ -53,7 +53,7 @@ describe('payouts of Stripe', () => {
     expect(await openTasks()).toEqual([]);
   });
 
-  test('a payment in a payout that is missing or differs in our records creates a task, which closes once it is recorded', async () => {
+  test('a payout has an open task while one of its payments is missing or differs in our records', async () => {
     const { payment } = await sync.collect();
     sync.collectAlone('pi_alone_1');
     const { id } = act.payOut(sync.world);
@@ -76,7 +76,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('a payment in a payout without the ids of its charge is found by its invoice', async () => {
+  test('the payment of a charge in a payout is found by its invoice if it lacks the ids of the charge', async () => {
     const { payment } = await sync.collect();
     await sync.db
       .update(payments)
@@ -111,7 +111,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
   });
 
-  test('a task about a payout that a person has closed stays closed while its reason lasts', async () => {
+  test('a payout task that a person has closed stays closed while its reason lasts', async () => {
     await sync.collect();
     const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
     await sync.run();

@@ -58,7 +58,7 @@ describe('a run in which Stripe fails to answer one request', () => {
     ['text that is not JSON', { kind: 'garbage' }],
     ['an empty JSON object', { kind: 'garbage', body: '{}' }],
   ] as const)(
-    'a reconciliation run with one request answered by %s is completed by the next run',
+    'the next reconciliation run repairs a run in which one request got %s',
     async (_, fault) => {
       const ends = new Set<string>();
       for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {

@@ -139,7 +139,7 @@ describe('the daily schedule', () => {
     expect(JSON.stringify(error.mock.calls)).not.toContain('ada@example.com');
   });
 
-  test('a stopped schedule does not run again', async () => {
+  test('a stopped schedule starts no reconciliation run', async () => {
     await start({ recent: true });
     stop();
     vi.advanceTimersByTime(24 * HOUR);

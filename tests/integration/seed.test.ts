@@ -394,7 +394,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(rowCount).toBeGreaterThan(500);
   });
 
-  test('what customers owe today by age is the sum of the receivables and of the overdue invoices', async () => {
+  test('the ageing report of today equals the sums of the receivables and of the overdue invoices', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     for (const currency of currencies) {
       const today = rowsOf('ageing', currency).at(-1)?.values ?? {};

@@ -276,7 +276,7 @@ describe('a payment of a transfer over the API', () => {
     }
   });
 
-  test('a POST with the reference of a transfer that has no first payment is answered with 409', async () => {
+  test('recording a payment with the reference of a transfer without payments is a conflict', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '10');
     const { reference } = await getTransfer(base.db, await record(customerId, '30', []));

@@ -140,8 +140,8 @@ async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step
 }
 
 /**
- * Records a payment of our own invoice as a program: in cash, or collected at Stripe with the intent as its reference.
- * Sometimes two programs do so at the same time.
+ * Records a payment of one of our own invoices through the API: in cash, or with the id of the Stripe payment intent
+ * that collected it. Sometimes two payments are recorded at the same time.
  */
 async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step): Promise<string | null> {
   const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);

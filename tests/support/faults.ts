@@ -30,7 +30,10 @@ type Run = (statement: string, ...more: unknown[]) => Promise<unknown>;
 
 const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
-/** Runs `after` once a query has its result. postgres.js sends a query only when it is awaited. */
+/**
+ * Runs `after` when a query has its result. The returned promise is lazy, because postgres.js sends a query only when
+ * it is awaited.
+ */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
   const { values } = answer as { values?: () => Promise<unknown> };
   const follow = (found: unknown) => {
@@ -214,7 +217,7 @@ export async function readRows(db: Database): Promise<Rows> {
   return JSON.parse(row?.tables ?? '{}') as Rows;
 }
 
-/** Columns that may differ between two paths to the same result, such as ids, versions and attempts. */
+/** Columns that may differ between a result with and a result without a fault, such as ids, versions and attempts. */
 const INCIDENTAL = new Set([
   'id',
   'run_id',
@@ -229,10 +232,11 @@ const INCIDENTAL = new Set([
 const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
 
 /**
- * Converts rows to text in order to compare two paths to one result. References become names instead of ids.
+ * Converts rows to text, so that a test can compare the rows with and without a fault. References become names instead
+ * of ids.
  *
- * @param since all instants within an hour of this one count as equal, and so do times of the last comparison.
- *   Null compares times exactly.
+ * @param since instants in the hour from this one on count as equal, and so do all times of the last comparison with
+ *   Stripe. Null compares times exactly.
  */
 export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);

@@ -164,7 +164,7 @@ const customer = fc.oneof(
   { weight: 12, arbitrary: fc.constant('own' as const) },
   fc.constantFrom('other' as const, 'none' as const),
 );
-/** The index of an invoice in the ledger, modulo its size. Null for an invoice that does not exist. */
+/** Index of an invoice in the ledger, modulo the number of invoices. Null for an invoice that does not exist. */
 const invoice = fc.option(fc.nat(30), { freq: 20 });
 /** The index of an existing payment, modulo their number. Null for a payment that does not exist. */
 const target = fc.option(fc.nat(30), { freq: 20 });

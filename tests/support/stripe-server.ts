@@ -110,7 +110,7 @@ export type Fault =
   | { kind: 'reset' }
   /** Never sends a response. */
   | { kind: 'timeout' }
-  /** Responds with 200 and a body that is not JSON. */
+  /** Responds with 200 and `body`, or with HTML if `body` is absent. */
   | { kind: 'garbage'; body?: string };
 
 export interface RequestLogEntry {

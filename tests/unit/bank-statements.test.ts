@@ -150,7 +150,7 @@ describe('MT940', () => {
     expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
   });
 
-  test('messages that follow each other are one statement', async () => {
+  test('consecutive MT940 messages form one statement if their balances connect', async () => {
     const next = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
       'EUR1129,50\n-',
       'EUR1259,00\n-',

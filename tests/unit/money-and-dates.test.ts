@@ -171,7 +171,7 @@ describe('dates', () => {
   const rangesOf = (presets: { label: string; from: string; to: string }[]) =>
     Object.fromEntries(presets.map(({ label, from, to }) => [label, `${from} ${to}`]));
 
-  test('the preset “Last month” of 31 January is December of the previous year', () => {
+  test('on 31 January, the preset “Last month” is December of the previous year', () => {
     expect(rangesOf(pastPresets('2026-01-31'))).toEqual({
       'This month': '2026-01-01 2026-01-31',
       'Last month': '2025-12-01 2025-12-31',

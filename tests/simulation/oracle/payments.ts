@@ -212,8 +212,8 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**
- * Expects a payout to differ only if the bank refused it, if our payment has another amount than its charges, or if
- * nobody recorded or deleted the payment of a charge.
+ * Expects a payout to differ only if the bank refused it, if our payment has another amount than its charges, or if the
+ * payment of a charge was neither recorded nor deleted.
  */
 export function checkPayouts(given: Case): void {
   const { truth, tables } = given;

@@ -56,7 +56,7 @@ describe('customer numbers named by Stripe', () => {
     },
   );
 
-  test('a Stripe customer’s own number does not take precedence over another own number', () => {
+  test('a customer number in a Stripe customer’s own metadata does not take precedence over another such number', () => {
     expect(takesPrecedence(origin('customer', 1, 'evt_a'), origin('customer', 9, 'evt_z'))).toBe(false);
   });
 
