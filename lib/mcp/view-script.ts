@@ -83,6 +83,8 @@ function draw() {
 function show(...parts) {
   main.replaceChildren(...parts.filter(Boolean));
   main.removeAttribute('aria-busy');
+  // A browser runs no ResizeObserver in a frame that the reader has not scrolled to.
+  sendSize();
 }
 
 function parse(text) {
