@@ -34,7 +34,7 @@ const WORDS = 4;
  */
 export async function findSimilar(db: Database, text: string): Promise<CustomerSnippet[]> {
   const words = unaccented(text)
-    .split(/\s+/)
+    .split(/[^\p{L}\p{N}]+/u)
     .toSorted((a, b) => b.length - a.length);
   const [longest = ''] = words;
   if (longest.length < 3) return [];

@@ -145,6 +145,7 @@ describe('questions to the tools', () => {
     ['Mueller', ['K10042']],
     ['Sohne Backerei', ['K10042']],
     ['oneill medias', ['K10043']],
+    ['“Sohne”: (Backerei)!', ['K10042']],
     ['unheard of', undefined],
   ])('find-customer-tool answers the search “%s” with similar = %j', async (query, numbers) => {
     const found = (await ask('find-customer-tool', { query })) as { similar?: { customer_number: string }[] };
