@@ -53,7 +53,7 @@ export async function sumByCustomer<Sums extends z.ZodObject>(
     .orderBy(
       // Amounts of several currencies cannot be compared, but counts can.
       ...(largest[0] === 'count' ? [] : [mostFrequent, asc(grouped('currency'))]),
-      ...[...largest, 'count'].map((name) => desc(grouped(name))),
+      ...[...new Set([...largest, 'count'])].map((name) => desc(grouped(name))),
       ...[asc(grouped('of_customer')), asc(grouped('currency'))],
     )
     .limit(literal(limit))
