@@ -41,22 +41,23 @@ export async function sumByCustomer<Sums extends z.ZodObject>(
   const groups = sql`(select ${table.customer_id} as of_customer, ${sql.join(
     Object.entries(values).map(([name, value]) => sql`${value} as ${sql.identifier(name)}`),
     sql`, `,
-  )} from ${table} where ${where ?? sql`true`} group by ${table.customer_id}, ${table.currency}) grouped`;
-  const mostFrequent = desc(sql`sum(grouped.count) over (partition by grouped.currency)`);
+  )}, sum(count(*)) over (partition by ${table.currency}) as of_currency from ${table} where ${where ?? sql`true`} group by ${table.customer_id}, ${table.currency}) grouped`;
   const { limit, offset } = pageBounds(request);
+  const order = [
+    // Amounts of several currencies cannot be compared, but counts can.
+    ...(largest[0] === 'count' ? [] : [desc(grouped('of_currency')), asc(grouped('currency'))]),
+    ...[...new Set([...largest, 'count'])].map((name) => desc(grouped(name))),
+    ...[asc(grouped('of_customer')), asc(grouped('currency'))],
+  ];
+  // Only the customers of the page are read, because all of them can be a million.
+  const page = sql`(select grouped.*, (count(*) over ())::int as groups from ${groups}
+    order by ${sql.join(order, sql`, `)} limit ${literal(limit)} offset ${literal(offset)}) grouped`;
   const columns = Object.fromEntries(Object.keys(values).map((name) => [name, grouped(name)]));
   const found = await db
-    .select({ customer: snippetColumns, columns, total: sql<number>`(count(*) over ())::int` })
-    .from(groups)
+    .select({ customer: snippetColumns, columns, total: sql<number>`${grouped('groups')}` })
+    .from(page)
     .innerJoin(customers, eq(customers.id, grouped('of_customer')))
-    .orderBy(
-      // Amounts of several currencies cannot be compared, but counts can.
-      ...(largest[0] === 'count' ? [] : [mostFrequent, asc(grouped('currency'))]),
-      ...[...largest, 'count'].map((name) => desc(grouped(name))),
-      ...[asc(grouped('of_customer')), asc(grouped('currency'))],
-    )
-    .limit(literal(limit))
-    .offset(literal(offset));
+    .orderBy(...order);
   const data = z
     .array(schema)
     .parse(found.map((row) => ({ customer: toCustomerSnippet(row.customer), ...row.columns })));

@@ -34,7 +34,7 @@ const WORDS = 4;
  */
 export async function findSimilar(db: Database, text: string): Promise<CustomerSnippet[]> {
   const words = unaccented(text)
-    .split(/\s+/)
+    .split(/[^\p{L}\p{N}]+/u)
     .toSorted((a, b) => b.length - a.length);
   const [longest = ''] = words;
   if (longest.length < 3) return [];
@@ -42,14 +42,17 @@ export async function findSimilar(db: Database, text: string): Promise<CustomerS
   return (await readSimilar(db, { a, b, c, d })).map(toCustomerSnippet);
 }
 
+/** Number of customers after which the search stops. Comparing all texts with frequent words would take a second. */
+const ENOUGH = 100;
+
 const readSimilar = statement(['a', 'b', 'c', 'd'], (db, words) => {
   const text = sql`unaccented(${customers.search_text})`;
+  const some = sql`(select ${customers.id} from ${customers} where ${text} like ${words.a} and ${text} like ${words.b}
+    and ${text} like ${words.c} and ${text} like ${words.d} limit ${literal(ENOUGH)})`;
   return db
     .select(snippetColumns)
-    .from(customers)
-    .where(
-      sql`${text} like ${words.a} and ${text} like ${words.b} and ${text} like ${words.c} and ${text} like ${words.d}`,
-    )
+    .from(sql`${some} found`)
+    .innerJoin(customers, eq(customers.id, sql`found.id`))
     .orderBy(sql`${customers.customer_number} || ''`)
     .limit(literal(MOST_SIMILAR));
 });

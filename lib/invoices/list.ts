@@ -123,6 +123,7 @@ export const invoiceSums = z.object({
   currency: z.string(),
   status: z.string(),
   count: z.int(),
+  tax: z.number(),
   total: z.number(),
   amount_paid: z.number(),
   amount_due: z.number(),
@@ -134,8 +135,9 @@ export const invoiceSums = z.object({
 
 /** Counts and sums the invoices that match the filters, per currency and status. */
 export function summarizeInvoices(db: Database, given: InvoiceFilters) {
-  const { currency, status, total, amount_paid, amount_due, uncollectible } = invoices;
+  const { currency, status, tax, total, amount_paid, amount_due, uncollectible } = invoices;
   const sums = {
+    tax,
     total,
     amount_paid,
     amount_due,

@@ -219,7 +219,7 @@ const listServicesTool = defineListTool({
   name: 'list-services-tool',
   title: 'List services',
   scope: 'customers:read',
-  description: `Lists what customers rent (hosting, domains, servers, licences), by service number; with next_billing_date bounds by that date, latest first. Bounds are inclusive. For totals do not read pages: summary gives counts and prices by currency, status and billing_interval (what renews in a month: next_billing_date bounds, status active); summary_by customer who rents most. A price is per billing_interval. For a server's name use list-servers-tool. ${DATA}`,
+  description: `Lists what customers rent (hosting, domains, servers, licences), by service number; with next_billing_date bounds by that date, latest first. Bounds are inclusive. For totals do not read pages: summary gives counts and prices by currency, status and billing_interval (what renews in a month: next_billing_date bounds, status active); summary_by customer who rents most. A price is per billing_interval. A cancelled service stays active until its ends_on. For a server's name use list-servers-tool. ${DATA}`,
   filters: serviceFilters,
   personalFilters: ['domain'],
   row: serviceRow,

@@ -84,6 +84,8 @@ function draw() {
 function show(...parts) {
   main.replaceChildren(...parts.filter(Boolean));
   main.removeAttribute('aria-busy');
+  // A browser runs no ResizeObserver in a frame that the reader has not scrolled to.
+  sendSize();
 }
 
 function parse(text) {
@@ -155,7 +157,7 @@ const BY_CUSTOMER = [
 ];
 const SUMS = [
   ['status', 'Status', 'badge'], ['count', 'Invoices', 'number'],
-  ['total', 'Total', 'money'], ['amount_paid', 'Paid', 'money'], ['amount_due', 'Due', 'money'],
+  ['tax', 'Tax', 'money'], ['total', 'Total', 'money'], ['amount_paid', 'Paid', 'money'], ['amount_due', 'Due', 'money'],
   ['settled_by_credit', 'Settled by credit', 'money'], ['written_off', 'Written off', 'money'],
 ];
 // The sums that are shown only if one of them is not zero.

@@ -182,18 +182,16 @@ export function summarizeServices(db: Database, given: ServiceFilters) {
   return counted.sums(db, toCounted(given), by, { price_total: price }, serviceSums);
 }
 
-/** The services of a customer in one currency. */
-export const customerServiceCounts = customerSums({
-  price_total: z.number(),
-});
+/** Number of a customer's services in one currency. Their prices are per month, per year or once, and have no sum. */
+export const customerServiceCounts = customerSums({});
 
 /** Counts the services that match the filters per customer and currency, the most services first. */
 export function countServicesByCustomer(db: Database, given: ServiceFilters) {
   return sumByCustomer(db, given, {
     table: s,
     where: counted.where(toCounted(given)),
-    of: { price_total: sql`sum(${s.price})::float` },
-    largest: ['count', 'price_total'],
+    of: {},
+    largest: ['count'],
     schema: customerServiceCounts,
   });
 }

@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { findCustomers } from '@/lib/customers/find-customers';
-import { listInvoices } from '@/lib/invoices/list';
+import { findSimilar } from '@/lib/customers/similar';
+import { listInvoices, summarizeInvoices } from '@/lib/invoices/list';
 import { EVERYTHING } from '@/lib/mcp/authenticate';
 import { getCustomerTool } from '@/lib/mcp/tools';
 import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
@@ -71,6 +72,9 @@ const LISTS: Record<string, Listed> = {
     order: 'l.document_date desc, l.id desc',
   },
 };
+
+/** Date columns that determine the order of a list if the list is filtered by them. */
+const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
 
 const isWithHttp = process.env.BENCH_HTTP !== '0';
 const copy = isWithHttp ? await buildCopy({}) : null;
@@ -205,6 +209,12 @@ async function operationsOf(db: Database): Promise<Operation[]> {
     ['invoices', 'of a customer', { customer_id: '17' }],
     ['invoices', 'due in a month', { due_date_from: '2021-05-01', due_date_to: '2021-05-31' }],
     ['invoices', 'sent, due since 2020', { status: 'sent', due_date_from: '2020-01-01' }],
+    [
+      'invoices',
+      'unpaid, due in a month',
+      { statuses: '{sent,overdue}', due_date_from: '2021-05-01', due_date_to: '2021-05-31' },
+    ],
+    ['invoices', 'one number', { number: 'R-77777' }],
     ['payments', 'first page', {}],
     ['payments', 'middle page', {}, 'middle'],
     ['payments', 'last page', {}, 'last'],
@@ -229,9 +239,28 @@ async function operationsOf(db: Database): Promise<Operation[]> {
   const made = lists.map(([name, what, filters, page]) => listed(db, name, what, filters, page));
   const searches = ['gmbh', 'Müller', 'druckerei 3', 'K10042', 'zzzzqq', 'an', 'qx'].map(searched);
   const customer = { id: 17 };
+  const monthly = { status: 'overdue', due_date_from: '2021-06-01', due_date_to: '2021-06-30' } as const;
+  const similar = ['%weber%', '%ada%'].map((text) => sql`unaccented(search_text) like ${text}`);
   return [
     ...(await Promise.all(made)),
     ...searches,
+    {
+      name: 'find-customer, similar to "weber, ada"',
+      run: (on) => findSimilar(on, 'weber, ada'),
+      naive: [
+        sql`select * from customers where ${sql.join(similar, sql` and `)} order by customer_number limit 5`,
+      ],
+      http: null,
+    },
+    {
+      name: 'invoices, summary of those due in a month',
+      run: (on) => summarizeInvoices(on, monthly),
+      naive: [
+        sql`select currency, status, count(*), sum(total), sum(amount_due) from invoices
+          where status = 'overdue' and due_date between '2021-06-01' and '2021-06-30' group by 1, 2`,
+      ],
+      http: { tool: 'list-invoices-tool', arguments: { ...monthly, summary: true } },
+    },
     {
       name: 'overview, received in 365 days',
       run: (on) => getMoneyReceived(on, { today: '2026-11-22', timeZone: 'UTC' }, 365),
@@ -267,9 +296,6 @@ async function operationsOf(db: Database): Promise<Operation[]> {
   ];
 }
 
-/** Date columns that determine the order of a list if the list is filtered by them. */
-const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
-
 async function listed(
   db: Database,
   name: string,
@@ -278,7 +304,11 @@ async function listed(
   which?: 'last' | 'middle',
 ): Promise<Operation> {
   const { table, tool, list, order } = LISTS[name] as Listed;
-  const filters = { ...texts, ...(texts.customer_id && { customer_id: Number(texts.customer_id) }) };
+  const filters = {
+    ...texts,
+    ...(texts.customer_id && { customer_id: Number(texts.customer_id) }),
+    ...(texts.statuses && { statuses: texts.statuses.slice(1, -1).split(',') }),
+  };
   const { total } = await list(db, filters);
   const last = Math.max(1, Math.ceil(total / 25));
   const page = which === 'last' ? last : which === 'middle' ? Math.ceil(last / 2) : 1;
@@ -308,6 +338,7 @@ async function listed(
 }
 
 function toCondition(column: string, value: string): SQL {
+  if (column === 'statuses') return sql`l.status::text = any(${value}::text[])`;
   const [name, end] = column.split(/_(?=from$|to$)/);
   const compared = end === 'from' ? '>=' : end === 'to' ? '<=' : '=';
   return sql`${sql.raw(`l.${name} ${compared}`)} ${value}`;

@@ -224,7 +224,7 @@ describe('size of tool responses', () => {
     const { structuredContent } = await mcp.callTool('list-invoices-tool', { summary: true, customer_id });
     const of = (status: string, count: number, [paid, due, settled, writtenOff]: number[]) => ({
       ...{ currency: 'chf', status, count, total: 100 * count, amount_paid: paid, amount_due: due },
-      ...{ settled_by_credit: settled, written_off: writtenOff },
+      ...{ tax: 19 * count, settled_by_credit: settled, written_off: writtenOff },
     });
     expect(structuredContent).toEqual({
       total: 5,
@@ -246,8 +246,8 @@ describe('size of tool responses', () => {
     expect(structuredContent).toEqual({
       total: 3,
       summary: [
-        { ...none, status: 'sent', count: 2, total: 238, amount_due: 238 },
-        { ...none, status: 'overdue', count: 1, total: 119, amount_due: 119 },
+        { ...none, status: 'sent', count: 2, tax: 38, total: 238, amount_due: 238 },
+        { ...none, status: 'overdue', count: 1, tax: 19, total: 119, amount_due: 119 },
       ],
       by_status: { sent: 2, overdue: 1 },
       unpaid: [{ currency: 'eur', count: 3, amount_due: 357 }],

@@ -166,6 +166,18 @@ test('the view in an MCP host shows the chosen columns of invoices, and any othe
   expect(await view().locator('pre').textContent()).toBe(EVIL);
 });
 
+test('the view tells the host its height before the reader scrolls to it', async () => {
+  await openView();
+  // A browser does not observe sizes in a frame that it does not draw.
+  await page.evaluate(() => document.body.style.setProperty('padding-top', '5000px'));
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const height = () => page.locator('iframe').evaluate((frame) => frame.clientHeight);
+  const before = await height();
+  await sendResult(CUSTOMER);
+  await view().getByRole('table').waitFor();
+  await expect.poll(height).toBeGreaterThan(before);
+});
+
 test('the view in an MCP host shows the message of a failed or cancelled tool call', async () => {
   await openView();
   const content = [{ type: 'text', text: `No customer with id ${EVIL}.` }];
