@@ -163,9 +163,9 @@ export const monthStates = pgTable(
 );
 
 /**
- * What each customer contributes to the numbers of `month_states`. A row holds an amount for all months in which it did not
- * change, so a month adds rows only for customers whose amounts changed. After a merge, a customer may have several rows
- * for a measure and a month.
+ * What each customer contributes to the numbers of `month_states`. A row holds an amount for all months in which it did
+ * not change, so a month adds rows only for customers whose amounts changed. After a merge, a customer may have several
+ * rows for a measure and a month.
  */
 export const monthAmounts = pgTable(
   'month_amounts',

@@ -37,8 +37,8 @@ const SLICE = 50_000;
 
 /**
  * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
- * transactions becomes one entry per transaction if all of them have an amount. A large file takes seconds, so its entries
- * are parsed one by one, and other requests are answered in between.
+ * transactions becomes one entry per transaction if all of them have an amount. A large file takes seconds, so its
+ * entries are parsed one by one, and other requests are answered in between.
  *
  * @throws AppError validation_failed with the line and the reason
  */

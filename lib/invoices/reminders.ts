@@ -72,13 +72,14 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
 /**
  * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, invoices
  * with a pending or disputed payment, and invoices that Stripe collects automatically. The last of these have no due
- * date.
+ * date. Without `coalesce`, PostgreSQL would expect that few unpaid invoices have an open amount, and sort all due
+ * invoices.
  *
  * @param level the level that must be due; null for any level
  */
 function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: string): SQL {
   const levels = level === null ? LEVELS.map(Number) : [level];
-  return sql`${isUnpaid(t)} and ${t.amount_due} > 0
+  return sql`${isUnpaid(t)} and coalesce(${t.amount_due} > 0, false)
     and (${or(...levels.map((one) => isAtLevel(t, one, rules, today)))})
     and not exists (select from ${payments} where ${payments.invoice_id} = ${t.id}
       and (${payments.status} = ${constant('pending')} or exists (select from ${disputes}
