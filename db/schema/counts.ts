@@ -149,10 +149,10 @@ export const monthStates = pgTable(
     /**
      * `recorded` means that the month has been recorded, `recorded_age` that its age groups have been recorded, and
      * `recorded_rows` that `month_amounts` has the rows of all its measures. These have no currency. `mrr` counts
-     * customers and sums their payments per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn` compare
-     * the customers with the month that was recorded before. `product_` with a service type counts services and sums
-     * their prices per month. `age_` with an age group (`lib/overdue.ts`), or with `open` for all groups, counts
-     * customers and sums the amounts they owe.
+     * customers and sums their payments per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn`
+     * compare the customers with the month that was recorded before. `product_` with a service type counts services
+     * and sums their prices per month. `age_` with an age group (`lib/overdue.ts`), or with `open` for all groups,
+     * counts customers and sums the amounts they owe.
      */
     measure: text().notNull(),
     currency: text().notNull(),
