@@ -63,15 +63,22 @@ async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Pro
   await tx.execute(sql`select record_month(m::date, ${timeZone}::text, ${today}::date) from ${months} m`);
   // The stored receivables describe only the end of the last month. For earlier months, add up the invoices that were
   // open on the last day.
-  await tx.execute(sql`insert into month_states
-    select month, 'age_' || age, currency, count(distinct customer_id), sum(amount) from (
+  await tx.execute(sql`with open as (
       select m::date as month, i.customer_id, i.currency, case when i.status = 'paid' then i.total else i.amount_due end
           as amount, ${ageGroupSql(sql`coalesce(i.due_date, i.invoice_date)`, sql`last.day`)} as age
         from ${months} m, lateral (select (m + interval '1 month')::date - 1 as day) last, invoices i
-        where i.invoice_date <= last.day and (i.status in ('sent', 'overdue')
+        where m < ${month} - interval '1 month' and i.invoice_date <= last.day and (i.status in ('sent', 'overdue')
           or i.status = 'paid' and (i.paid_at at time zone ${timeZone}::text)::date > last.day)
-    ) open where amount > 0 and month < ${month} - interval '1 month' group by month, age, currency
-    union all select m, 'recorded_age', '', 0, 0 from ${months} m where m < ${month} - interval '1 month'`);
+    ), written as (
+      insert into month_amounts (measure, currency, customer_id, amount, first_month, until_month)
+        select 'age_' || of.age, currency, customer_id, sum(amount), month, (month + interval '1 month')::date
+        from open, lateral (values (open.age), ('open')) of(age) where amount > 0
+        group by month, currency, customer_id, of.age order by month, 1, 2, 3
+      returning *
+    )
+    insert into month_states select first_month, measure, currency, count(*), sum(amount) from written
+        group by first_month, measure, currency
+      union all select m, 'recorded_age', '', 0, 0 from ${months} m where m < ${month} - interval '1 month'`);
 }
 
 /** Returns true if the database has customers, so that sample data must not be added. */

@@ -27,48 +27,56 @@ AS $$
 DECLARE
   last date := (in_month + interval '1 month')::date - 1;
   is_first boolean := NOT EXISTS (SELECT FROM month_states);
+  is_aged boolean := today <= last + 31;
 BEGIN
   IF EXISTS (SELECT FROM month_states WHERE month > in_month) THEN RETURN false; END IF;
   INSERT INTO month_states VALUES (in_month, 'recorded', '', 0, 0) ON CONFLICT DO NOTHING;
   IF NOT FOUND THEN RETURN false; END IF;
+  INSERT INTO month_states VALUES (in_month, 'recorded_rows', '', 0, 0);
+  INSERT INTO month_states SELECT in_month, 'recorded_age', '', 0, 0 WHERE is_aged;
   WITH found AS MATERIALIZED (
     SELECT * FROM recurring_revenue(last, time_zone)
-  ), paying AS MATERIALIZED (
-    SELECT f.customer_id, f.currency, sum(f.amount) AS amount FROM found f GROUP BY f.customer_id, f.currency
-  ), changed AS MATERIALIZED (
-    SELECT coalesce(p.customer_id, b.customer_id) AS customer_id, coalesce(p.currency, b.currency) AS currency,
-      coalesce(p.amount, 0) - coalesce(b.amount, 0) AS change,
-      CASE WHEN is_first THEN 'first' WHEN b.amount IS NULL THEN 'new' WHEN p.amount IS NULL THEN 'churn'
-        WHEN p.amount > b.amount THEN 'expansion' ELSE 'contraction' END AS kind
-    FROM paying p FULL JOIN (
-      SELECT c.customer_id, c.currency, sum(c.change) AS amount FROM mrr_changes c
-      GROUP BY c.customer_id, c.currency HAVING sum(c.change) <> 0
-    ) b ON b.customer_id = p.customer_id AND b.currency = p.currency
-    WHERE p.amount IS DISTINCT FROM b.amount
-  ), written AS (
-    INSERT INTO mrr_changes (month, customer_id, currency, kind, change)
-      SELECT in_month, c.customer_id, c.currency, c.kind, c.change FROM changed c ORDER BY c.customer_id, c.currency
-  )
-  INSERT INTO month_states
-    SELECT in_month, 'mrr', p.currency, count(*), sum(p.amount) FROM paying p GROUP BY p.currency
-    UNION ALL SELECT in_month, 'mrr_' || c.kind, c.currency, count(*), sum(c.change) FROM changed c
-      WHERE c.kind <> 'first' GROUP BY c.kind, c.currency
-    UNION ALL SELECT in_month, 'product_' || f.service_type, f.currency, sum(f.services), sum(f.amount) FROM found f
-      GROUP BY f.service_type, f.currency;
-  IF today > last + 31 THEN RETURN true; END IF;
-  INSERT INTO month_states VALUES (in_month, 'recorded_age', '', 0, 0);
-  WITH outdated AS MATERIALIZED (
+  ), outdated AS MATERIALIZED (
     SELECT c.customer_id FROM receivable_changes c
     UNION SELECT r.customer_id FROM receivables r WHERE r.valid_from > today
     UNION SELECT r.customer_id FROM receivables r WHERE r.valid_until <= today
   ), owed AS (
     SELECT r.* FROM receivables r WHERE r.customer_id NOT IN (SELECT customer_id FROM outdated)
     UNION ALL SELECT * FROM receivables_of(ARRAY(SELECT customer_id FROM outdated), today)
+  ), counted AS MATERIALIZED (
+    SELECT 'mrr' AS measure, f.currency, f.customer_id, 1 AS row_count, sum(f.amount) AS amount
+      FROM found f GROUP BY f.customer_id, f.currency
+    UNION ALL SELECT 'product_' || f.service_type, f.currency, f.customer_id, f.services, f.amount FROM found f
+    UNION ALL SELECT age.measure, o.currency, o.customer_id, 1, age.amount
+      FROM owed o, LATERAL (VALUES ('age_open', o.open_amount), ('age_not-due', o.not_due), ('age_1-30', o.days_1_30),
+        ('age_31-60', o.days_31_60), ('age_61-90', o.days_61_90), ('age_over-90', o.over_90_days)) age(measure, amount)
+      WHERE is_aged AND age.amount > 0
+  ), before AS MATERIALIZED (
+    SELECT b.measure, b.currency, b.customer_id, sum(b.amount) AS amount FROM month_amounts b
+    WHERE b.until_month = 'infinity' AND (is_aged OR b.measure NOT LIKE 'age%')
+    GROUP BY b.measure, b.currency, b.customer_id
+  ), changed AS MATERIALIZED (
+    SELECT measure, currency, customer_id, n.amount, b.amount AS before,
+      CASE WHEN b.amount IS NULL THEN 'new' WHEN n.amount IS NULL THEN 'churn' WHEN n.amount > b.amount THEN 'expansion'
+        ELSE 'contraction' END AS kind
+    FROM counted n FULL JOIN before b USING (measure, currency, customer_id) WHERE n.amount IS DISTINCT FROM b.amount
+  ), ended AS (
+    UPDATE month_amounts m SET until_month = in_month FROM changed c
+    WHERE m.until_month = 'infinity' AND c.before IS NOT NULL
+      AND m.measure = c.measure AND m.currency = c.currency AND m.customer_id = c.customer_id
+  ), written AS (
+    INSERT INTO month_amounts (measure, currency, customer_id, amount, first_month, until_month)
+      SELECT c.measure, c.currency, c.customer_id, c.amount, in_month, 'infinity'::date FROM changed c
+        WHERE c.amount IS NOT NULL
+      UNION ALL SELECT 'mrr_' || c.kind, c.currency, c.customer_id, coalesce(c.amount, 0) - coalesce(c.before, 0),
+        in_month, last + 1 FROM changed c WHERE c.measure = 'mrr' AND NOT is_first
+      ORDER BY 1, 2, 3
+    RETURNING measure, currency, amount
   )
   INSERT INTO month_states
-    SELECT in_month, age.measure, o.currency, count(*), sum(age.amount)
-    FROM owed o, LATERAL (VALUES ('age_not-due', o.not_due), ('age_1-30', o.days_1_30), ('age_31-60', o.days_31_60),
-      ('age_61-90', o.days_61_90), ('age_over-90', o.over_90_days)) age(measure, amount)
-    WHERE age.amount > 0 GROUP BY age.measure, o.currency;
+    SELECT in_month, c.measure, c.currency, sum(c.row_count), sum(c.amount) FROM counted c
+      GROUP BY c.measure, c.currency
+    UNION ALL SELECT in_month, w.measure, w.currency, count(*), sum(w.amount) FROM written w
+      WHERE w.measure LIKE 'mrr#_%' ESCAPE '#' GROUP BY w.measure, w.currency;
   RETURN true;
 END $$;

@@ -9,7 +9,7 @@ import {
   primaryKey,
   text,
 } from 'drizzle-orm/pg-core';
-import { instant } from './columns';
+import { id, instant } from './columns';
 import { customerId } from './customers';
 
 // Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
@@ -147,11 +147,12 @@ export const monthStates = pgTable(
     /** The first day of the month. */
     month: date().notNull(),
     /**
-     * `recorded` means that the month has been recorded, and `recorded_age` that its age groups have been recorded.
-     * Both have no currency. `mrr` counts customers and sums their payments per month. `mrr_new`, `mrr_expansion`,
-     * `mrr_contraction` and `mrr_churn` count and sum the rows of `mrr_changes`. `product_` with a service type counts
-     * services and sums their prices per month. `age_` with an age group (`lib/overdue.ts`) counts customers and sums
-     * the amounts they owe.
+     * `recorded` means that the month has been recorded, `recorded_age` that its age groups have been recorded, and
+     * `recorded_rows` that `month_amounts` has the rows of all its measures. These have no currency. `mrr` counts
+     * customers and sums their payments per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn`
+     * compare the customers with the month that was recorded before. `product_` with a service type counts services
+     * and sums their prices per month. `age_` with an age group (`lib/overdue.ts`), or with `open` for all groups,
+     * counts customers and sums the amounts they owe.
      */
     measure: text().notNull(),
     currency: text().notNull(),
@@ -161,22 +162,26 @@ export const monthStates = pgTable(
   (t) => [primaryKey({ columns: [t.month, t.measure, t.currency] })],
 );
 
-/** Kinds of changes. `first` means that the customer was already paying when the first month was recorded. */
-export const MRR_CHANGES = ['first', 'new', 'expansion', 'contraction', 'churn'] as const;
-
-/** The difference between a customer's payments per month and those in the previously recorded month. */
-export const mrrChanges = pgTable(
-  'mrr_changes',
+/**
+ * What each customer contributes to the numbers of `month_states`. A row holds an amount for all months in which it did
+ * not change, so a month adds rows only for customers whose amounts changed. After a merge, a customer may have several
+ * rows for a measure and a month.
+ */
+export const monthAmounts = pgTable(
+  'month_amounts',
   {
-    month: date().notNull(),
-    customer_id: customerId(),
+    id: id(),
+    /** A measure of `month_states`. The rows of the `mrr_` measures are changes, and last one month each. */
+    measure: text().notNull(),
     currency: text().notNull(),
-    kind: text().$type<(typeof MRR_CHANGES)[number]>().notNull(),
-    /** The change. The changes of a customer in a currency add up to the customer's current payments per month. */
-    change: perMonth(),
+    customer_id: customerId(),
+    amount: perMonth(),
+    first_month: date().notNull(),
+    /** The first month in which the amount is different. It is `infinity` if the last recorded month has the amount. */
+    until_month: date().notNull(),
   },
   (t) => [
-    index('mrr_changes_month').on(t.month, t.kind, t.currency),
-    index('mrr_changes_customer').on(t.customer_id),
+    index('month_amounts_measure').on(t.measure, t.currency, t.customer_id, t.id),
+    index('month_amounts_customer').on(t.customer_id, t.id),
   ],
 );

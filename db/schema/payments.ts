@@ -242,6 +242,7 @@ export const accountingEntries = pgTable(
   (t) => [
     unique('accounting_entries_reverses').on(t.reverses),
     index('accounting_entries_booked').on(t.booked_on, t.id),
+    index('accounting_entries_kind').on(t.record, t.currency, t.booked_on, t.id),
     index('accounting_entries_invoice').on(t.invoice_id),
     index('accounting_entries_payment').on(t.payment_id).where(sql`${t.payment_id} is not null`),
     index('accounting_entries_transfer').on(t.transfer_id).where(sql`${t.transfer_id} is not null`),

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import {
   isReturn,
@@ -31,35 +32,78 @@ const parser = new XMLParser({
 /** Returns whether a file looks like XML. */
 export const isXml = (text: string): boolean => text.trimStart().startsWith('<');
 
+/** Length of the entries that are parsed before other requests get a turn. Parsing them takes about 30 ms. */
+const SLICE = 50_000;
+
 /**
  * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
- * transactions becomes one entry per transaction if all of them have an amount.
+ * transactions becomes one entry per transaction if all of them have an amount. A large file takes seconds, so its
+ * entries are parsed one by one, and other requests are answered in between.
  *
  * @throws AppError validation_failed with the line and the reason
  */
-export function readCamt(text: string): Statement {
+export async function readCamt(text: string): Promise<Statement> {
   const declared = /<!(DOCTYPE|ENTITY)/i.exec(text);
   if (declared)
     throw refuse('declares a document type or an entity, which is not read', lineAt(text, declared.index));
-  const valid = XMLValidator.validate(text);
-  if (valid !== true) throw refuse(`is damaged: ${valid.err.msg}`.slice(0, 200), valid.err.line);
-  const root = parser.parse(text) as Element;
+  const { frame, cut } = cutEntries(text);
+  const root = parse(frame, 1);
   const statements = all(root, 'Document', 'BkToCstmrStmt', 'Stmt');
   const [space] = /camt\.\d{3}\.\d{3}\.\d{2}/.exec(text.slice(0, 3000)) ?? [];
   if (statements.length === 0 || (space !== undefined && !/^camt\.053\.001\.(02|08)$/.test(space))) {
     throw refuse(`is ${space ?? 'XML'}: export CAMT.053 in version 02 or 08`);
   }
-  const starts = {
-    statement: linesOf(text, /<(?:\w+:)?Stmt[\s>]/g),
-    entry: linesOf(text, /<(?:\w+:)?Ntry[\s>]/g),
-  };
-  const next = { entry: 0 };
-  return joinStatements(
-    statements.map((one, at) =>
-      toStatement(one, starts.statement[at] ?? 1, () => starts.entry[next.entry++] ?? 1),
-    ),
-  );
+  const starts = linesOf(text, /<(?:\w+:)?Stmt[\s>]/g);
+  const read: Parameters<typeof joinStatements>[0] = [];
+  for (const [at, one] of statements.entries()) read.push(await toStatement(one, starts[at] ?? 1, cut));
+  return joinStatements(read);
 }
+
+/** Parses XML. @param line the line of the file on which the text begins */
+function parse(text: string, line: number): Element {
+  const valid = XMLValidator.validate(text);
+  if (valid !== true) throw refuse(`is damaged: ${valid.err.msg}`.slice(0, 200), valid.err.line + line - 1);
+  return parser.parse(text) as Element;
+}
+
+/** An entry's text, and the line on which it begins. */
+interface CutEntry {
+  xml: string;
+  line: number;
+}
+
+/**
+ * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` is in the place of
+ * each, with as many lines. A damaged entry may stay in the frame, where parsing finds the damage.
+ */
+function cutEntries(text: string): { frame: string; cut: CutEntry[] } {
+  const cut: CutEntry[] = [];
+  const frame: string[] = [];
+  const tags = /<!--|<!\[CDATA\[|<(\/?)(?:[\w.-]+:)?Ntry(?:\s[^<>]*)?>/g;
+  let [line, kept, start] = [1, 0, -1];
+  for (let tag = tags.exec(text); tag; tag = tags.exec(text)) {
+    const [mark, slash] = tag;
+    if (slash === undefined) {
+      // Tags in comments and in CDATA sections are text.
+      const end = text.indexOf(mark === '<!--' ? '-->' : ']]>', tag.index + mark.length);
+      if (end < 0) break;
+      tags.lastIndex = end;
+    } else if (slash === '') {
+      if (!mark.endsWith('/>')) start = tag.index;
+    } else if (start >= 0) {
+      const before = text.slice(kept, start);
+      const xml = text.slice(start, tags.lastIndex);
+      line += breaksIn(before);
+      frame.push(before, `<Ntry cut="${cut.length}">${'\n'.repeat(breaksIn(xml))}</Ntry>`);
+      cut.push({ xml, line });
+      line += breaksIn(xml);
+      [kept, start] = [tags.lastIndex, -1];
+    }
+  }
+  return { frame: frame.join('') + text.slice(kept), cut };
+}
+
+const breaksIn = (text: string) => text.split('\n').length - 1;
 
 function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
@@ -99,7 +143,7 @@ function textOf(element: Element): string {
   return (Array.isArray(text) ? text.map(String).join('') : String(text ?? '')).trim();
 }
 
-function toStatement(stated: Element, line: number, nextLine: () => number): Statement & { line: number } {
+async function toStatement(stated: Element, line: number, cut: CutEntry[]) {
   const account = textAt(stated, 'Acct', 'Id', 'IBAN');
   const iban = toIban(account);
   if (!iban) throw refuse('begins a statement without an IBAN', line);
@@ -110,7 +154,7 @@ function toStatement(stated: Element, line: number, nextLine: () => number): Sta
   if (!opening || !closing) throw refuse('begins a statement without an opening and a closing balance', line);
   const { currency } = opening;
   if (closing.currency !== currency) throw refuse('begins a statement with balances in two currencies', line);
-  const entries = all(stated, 'Ntry').flatMap((entry) => toEntries(entry, currency, nextLine()));
+  const entries = await readEntries(stated, currency, cut);
   const dated = [textAt(stated, 'FrToDt', 'FrDtTm'), textAt(stated, 'FrToDt', 'ToDtTm')].map((text) =>
     text === '' ? null : toDay(text, 'iso', line),
   );
@@ -125,6 +169,23 @@ function toStatement(stated: Element, line: number, nextLine: () => number): Sta
     from: dated[0] ?? days[0] ?? closing.day,
     to: dated[1] ?? days.at(-1) ?? closing.day,
   };
+}
+
+async function readEntries(stated: Element, currency: string, cut: CutEntry[]): Promise<StatedEntry[]> {
+  const entries: StatedEntry[] = [];
+  let parsed = 0;
+  for (const placed of all(stated, 'Ntry')) {
+    const found = cut[Number(placed['@cut'])];
+    if (!found) continue; // An empty element has no status, so it is not booked.
+    for (const entry of all(parse(found.xml, found.line), 'Ntry'))
+      entries.push(...toEntries(entry, currency, found.line));
+    parsed += found.xml.length;
+    if (parsed > SLICE) {
+      parsed = 0;
+      await nextTurn();
+    }
+  }
+  return entries;
 }
 
 function toBalance(balance: Element, line: number) {

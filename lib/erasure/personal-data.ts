@@ -74,8 +74,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash reminded_on'),
   // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
+  month_amounts: none('measure currency'),
   month_states: none('measure currency'),
-  mrr_changes: none('currency kind'),
   number_series: none('name prefix'),
   oauth_access_tokens: none(
     'id token client_id user_id session_id refresh_id authorization_code_id reference_id scopes resources confirmation requested_user_info_claims',

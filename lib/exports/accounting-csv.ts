@@ -158,7 +158,10 @@ export const postingList = defineList({
     record: filter(z.enum(POSTING_KINDS), (kind) => ({
       where: kind === 'received' ? inArray(e.record, ['payment', 'refund']) : eq(e.record, kind),
     })),
-    currency: filter(currencyCode, (currency) => ({ where: eq(e.currency, currency) })),
+    // The index begins with the kind, so name all kinds.
+    currency: filter(currencyCode, (currency) => ({
+      where: and(inArray(e.record, [...RECORDS]), eq(e.currency, currency)),
+    })),
   },
   orders: { date: sql`${e.booked_on}` },
   sort: '-date',

@@ -1,15 +1,6 @@
 import { and, eq, inArray, isNull, or, type SQL, sql, sum } from 'drizzle-orm';
-import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
-import {
-  customerSortName,
-  customerStatus,
-  customers,
-  invoices,
-  mrrChanges,
-  payments,
-  receivables,
-} from '@/db/schema';
+import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
 import { addCount, idOr, readSortedPage, withoutIndex } from '../counted-list/sorted-page';
@@ -23,35 +14,6 @@ import { dueOn } from './list';
 import { currentRows } from './receivables';
 
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
-
-/**
- * The customers that the report on recurring revenue counts at the end of a month, in a currency: paying customers, or
- * those whose monthly payments changed in the given way. Examples are `2026-10-paying-eur` and `2026-10-new-eur`.
- */
-const mrrCustomers = z
-  .string()
-  .toLowerCase()
-  .regex(
-    /^\d{4}-(0[1-9]|1[0-2])-(paying|new|expansion|contraction|churn)-[a-z]{3}$/,
-    'must be a month, then paying, new, expansion, contraction or churn, then a currency, such as 2026-10-new-eur',
-  );
-
-function isOfMrr(chosen: string) {
-  const [year, month, kind, currency] = chosen.split('-');
-  const first = sql`${`${year}-${month}-01`}::date`;
-  const isOf = sql`${mrrChanges.currency} = ${currency}`;
-  const ofCustomer = sql`from ${mrrChanges} where ${mrrChanges.customer_id} = ${c.id} and ${isOf}`;
-  return kind === 'paying'
-    ? { where: sql`(select sum(${mrrChanges.change}) ${ofCustomer} and ${mrrChanges.month} <= ${first}) > 0` }
-    : {
-        where: inArray(
-          c.id,
-          sql`(select ${mrrChanges.customer_id} from ${mrrChanges}
-            where ${mrrChanges.month} = ${first} and ${mrrChanges.kind} = ${kind} and ${isOf})`,
-        ),
-        few: true,
-      };
-}
 
 const c = customers;
 const r = receivables;
@@ -72,7 +34,6 @@ export const customerList = defineList({
     }),
     status: wordFilter(CUSTOMER_STATUSES, c.status),
     country: filter(countryCode, (country) => ({ where: eq(c.country, country) })),
-    mrr: filter(mrrCustomers, isOfMrr),
   },
   orders: { ...ORDERS, ...BALANCE_ORDERS },
   sort: '-created',

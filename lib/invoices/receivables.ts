@@ -103,19 +103,26 @@ type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: numbe
 /** Sums what customers owe today by age group and currency, and counts the customers. */
 export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   const { outdated, computed } = currentRows(today);
-  const ages = sql.join(
-    AGE_GROUPS.map((age) => sql`(${`age_${age}`}::text, owed.${sql.identifier(ORDERS[age].name)})`),
-    sql`, `,
+  const columns = AGE_GROUPS.map((age) => ({ age, column: sql`owed.${sql.identifier(ORDERS[age].name)}` }));
+  const sums = columns.map(
+    ({ column }) => sql`count(*) filter (where ${column} > 0)::int, sum(${column})::text`,
   );
+  const ages = columns.map(
+    ({ age }, at) => sql`(${`age_${age}`}::text, ${sql.raw(`count_${at}, sum_${at}`)})`,
+  );
+  const names = sql.raw(columns.map((_, at) => `count_${at}, sum_${at}`).join(', '));
+  // Sum the columns first, and make rows of the few sums.
   return rows<AgeSum>(
     db,
     sql`with outdated as materialized (${outdated}), owed as (
         select ${r}.* from ${r} where ${r.customer_id} not in (select customer_id from outdated)
         union all select ${r}.* from ${computed(sql`array(select customer_id from outdated)`)}
+      ), summed (currency, ${names}) as (
+        select owed.currency, ${sql.join(sums, sql`, `)} from owed group by owed.currency
       )
-      select age.measure, owed.currency, count(*)::int as count, sum(age.amount)::text as amount
-      from owed, lateral (values ${ages}) age(measure, amount)
-      where age.amount > 0 group by age.measure, owed.currency`,
+      select age.measure, summed.currency, age.count, age.amount
+      from summed, lateral (values ${sql.join(ages, sql`, `)}) age(measure, count, amount)
+      where age.count > 0`,
   );
 }
 

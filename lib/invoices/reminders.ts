@@ -74,11 +74,14 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
  * invoices with a pending or disputed payment. It also excludes invoices that Stripe collects automatically, which have
  * no due date.
  *
+ * `coalesce` keeps PostgreSQL from expecting that few unpaid invoices have an open amount. It would then sort all due
+ * invoices.
+ *
  * @param level the level that must be due; null for any level
  */
 function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: string): SQL {
   const levels = level === null ? LEVELS.map(Number) : [level];
-  return sql`${isUnpaid(t)} and ${t.amount_due} > 0
+  return sql`${isUnpaid(t)} and coalesce(${t.amount_due} > 0, false)
     and (${or(...levels.map((one) => isAtLevel(t, one, rules, today)))})
     and not exists (select from ${payments} where ${payments.invoice_id} = ${t.id}
       and (${payments.status} = ${constant('pending')} or exists (select from ${disputes}

@@ -1,9 +1,15 @@
-import { sql } from 'drizzle-orm';
-import { type Database, rows } from '@/db/database';
+import { and, eq, gt, inArray, lte, sql } from 'drizzle-orm';
+import { type Database, pickColumns, rows } from '@/db/database';
+import { customers, monthAmounts } from '@/db/schema';
+import { defineList, filter } from '../counted-list/define-list';
 import { toCsv } from '../csv';
+import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
+import { calendarMonth } from '../exports/accounting-csv';
+import { oneOf } from '../fields';
 import { sumReceivables } from '../invoices/receivables';
 import { currencyDecimals } from '../money';
 import { AGE_GROUPS } from '../overdue';
+import { currencyCode } from '../records/fields';
 import { SERVICE_TYPES } from '../services/queries';
 
 /** The numbers of past months that staff can choose for a report. */
@@ -68,6 +74,8 @@ export interface ReportRow {
   currency: string;
   /** The values of the report's columns, in major units. Null if no state of the month was recorded. */
   values: Record<string, number | null>;
+  /** Whether the amounts of single customers were recorded, too. Earlier versions recorded only some of them. */
+  hasRows: boolean;
 }
 
 /** The reports of some months, with the rows of each currency, the oldest month first. */
@@ -148,6 +156,7 @@ export function toReports(
       return (isCurrent ? months : months.slice(0, -1)).map((month) => ({
         month,
         currency,
+        hasRows: byKey.has(keyOf(month, 'recorded_rows')),
         values: Object.fromEntries(columns.map(([name, column]) => [name, cellOf(month, column)])),
       }));
     },
@@ -174,4 +183,50 @@ export function reportCsv(
     );
   }
   return toCsv(['month', 'currency', ...Object.keys(REPORTS[report])], batch());
+}
+
+/** The measures whose amounts are stored for each customer. */
+export const CUSTOMER_MEASURES = [
+  ...['mrr', 'mrr_new', 'mrr_expansion', 'mrr_contraction', 'mrr_churn'],
+  ...['open', ...AGE_GROUPS].map((age) => `age_${age}`),
+  ...SERVICE_TYPES.map((type) => `product_${type}`),
+] as [string, ...string[]];
+
+const a = monthAmounts;
+
+/** What each customer contributed to the numbers of the reports. Without a month, it has the amounts of all months. */
+export const customerAmountList = defineList({
+  table: a,
+  filters: {
+    month: filter(calendarMonth, (month) => ({
+      where: and(lte(a.first_month, `${month}-01`), gt(a.until_month, `${month}-01`)),
+    })),
+    measure: filter(oneOf(CUSTOMER_MEASURES), (measure) => ({ where: eq(a.measure, measure) })),
+    currency: filter(currencyCode, (currency) => ({ where: eq(a.currency, currency) })),
+  },
+  orders: { customer: a.customer_id },
+  sort: 'customer',
+  rows: readCustomerAmounts,
+  columns: ['measure', 'first_month', 'until_month', 'amount', 'currency', ...CUSTOMER_COLUMNS],
+  toRecord: inColumns,
+});
+
+/** The contribution of a customer to a number of a report, in major units. `until_month` is null if it still holds. */
+export type CustomerAmount = Awaited<ReturnType<typeof readCustomerAmounts>>[number];
+
+async function readCustomerAmounts(db: Database, ids: number[]) {
+  const found = await db
+    .select({
+      row: pickColumns(a, 'id', 'measure', 'currency', 'amount', 'first_month', 'until_month'),
+      customer: snippetColumns,
+    })
+    .from(a)
+    .innerJoin(customers, eq(customers.id, a.customer_id))
+    .where(inArray(a.id, ids));
+  return found.map(({ row, customer }) => ({
+    ...row,
+    amount: Number(row.amount),
+    until_month: row.until_month === 'infinity' ? null : row.until_month,
+    customer: toCustomerSnippet(customer),
+  }));
 }

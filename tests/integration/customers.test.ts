@@ -4,7 +4,7 @@ import { rows } from '@/db/database';
 import { customerServices, INTERVAL_MONTHS } from '@/db/schema';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerList } from '@/lib/invoices/customer-balances';
-import { readReports } from '@/lib/overview/reports';
+import { customerAmountList, readReports } from '@/lib/overview/reports';
 import { MAX_ID } from '@/lib/page';
 import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createService } from '../support/factories';
@@ -266,8 +266,8 @@ describe('the state of a month', () => {
   test.each(CUSTOMERS)('the revenue change of the customer “$name” is $kind', async ({ name, kind }) => {
     const found = await rows<{ month: string; text: string }>(
       months.db,
-      sql`select month::text, kind || ' ' || trim_scale(change) as text from mrr_changes
-        where customer_id = ${people[name]} and kind <> 'first'`,
+      sql`select first_month::text as month, substr(measure, 5) || ' ' || trim_scale(amount) as text from month_amounts
+        where customer_id = ${people[name]} and measure like 'mrr#_%' escape '#'`,
     );
     expect(found).toEqual(kind === null ? [] : [{ month: '2026-04-01', text: kind }]);
   });
@@ -309,31 +309,40 @@ describe('the state of a month', () => {
 
   test.each([
     [
-      '2026-03-paying-eur',
+      '2026-03',
+      'mrr',
+      'eur',
       'cancelled in April, cancelled in May, ended, ends later, larger, lost, same, smaller',
     ],
-    ['2026-04-paying-EUR', 'cancelled in May, ends later, gained, larger, same, smaller'],
-    ['2026-04-new-eur', 'gained'],
-    ['2026-04-churn-eur', 'cancelled in April, ended, lost'],
-    ['2026-04-expansion-usd', 'in dollars'],
-    ['2026-03-new-eur', ''],
-  ])('the number %s in a report links to the customers “%s”', async (mrr, expected) => {
-    const { data } = await customerList.page(months.db, customerList.schema.parse({ mrr }));
-    const found = data.map(({ id }) => Object.keys(people).find((name) => people[name] === id));
-    expect(found.sort().join(', ')).toBe(expected);
-  });
+    ['2026-04', 'mrr', 'EUR', 'cancelled in May, ends later, gained, larger, same, smaller'],
+    ['2026-04', 'mrr_new', 'eur', 'gained'],
+    ['2026-04', 'mrr_churn', 'eur', 'cancelled in April, ended, lost'],
+    ['2026-04', 'mrr_expansion', 'usd', 'in dollars'],
+    ['2026-03', 'mrr_new', 'eur', ''],
+    ['2026-04', 'age_not-due', 'eur', 'same'],
+    ['2026-03', 'age_open', 'eur', ''],
+  ])(
+    'the number of %s for %s in %s links to the customers “%s”',
+    async (month, measure, currency, expected) => {
+      const given = customerAmountList.schema.parse({ month, measure, currency });
+      const { data } = await customerAmountList.page(months.db, given);
+      const found = data.map((row) => Object.keys(people).find((name) => people[name] === row.customer.id));
+      expect(found.sort().join(', ')).toBe(expected);
+    },
+  );
 
   test('the revenue of a merged customer is compared with the sum of both customers before the merge', async () => {
     const [kept = 0, gone = 0] = [people.same, people['ends later']];
     await months.db.execute(
       sql`update customer_services set customer_id = ${kept} where customer_id = ${gone}`,
     );
-    await months.db.execute(sql`update mrr_changes set customer_id = ${kept} where customer_id = ${gone}`);
+    await months.db.execute(sql`update month_amounts set customer_id = ${kept} where customer_id = ${gone}`);
     await change('ends later', { ends_on: null });
     expect(await record('2026-05', '2026-06-01')).toBe(true);
     const found = await rows(
       months.db,
-      sql`select kind from mrr_changes where month = '2026-05-01' and customer_id in (${kept}, ${gone})`,
+      sql`select measure from month_amounts
+        where first_month = '2026-05-01' and measure like 'mrr%' and customer_id in (${kept}, ${gone})`,
     );
     expect(found).toEqual([]);
   });

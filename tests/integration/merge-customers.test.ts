@@ -7,7 +7,7 @@ import {
   creditNotes,
   customerServices,
   customers,
-  mrrChanges,
+  monthAmounts,
   stripeCustomers,
 } from '@/db/schema';
 import { listAudit } from '@/lib/audit/audit-log';
@@ -87,8 +87,10 @@ async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {})
   await createTransfer(base.db, of);
   const by = { actor_type: GRACE.type, actor_id: GRACE.id, actor_name: GRACE.name };
   await base.db.insert(bankRules).values({ ...of, ...by, iban: `IBAN ${customer.id}` });
-  const change = { month: '2026-01-01', currency: 'eur', kind: 'new', change: '1' } as const;
-  await base.db.insert(mrrChanges).values({ ...of, ...change });
+  const months = { first_month: '2026-01-01', until_month: 'infinity' };
+  await base.db
+    .insert(monthAmounts)
+    .values({ ...of, ...months, measure: 'mrr', currency: 'eur', amount: '1' });
   await createToolCall(base.db, of);
   return { ...customer, service, subscription, invoice, payment };
 }

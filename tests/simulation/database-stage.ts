@@ -175,7 +175,7 @@ const CLEARED = [
     'stripe_customers',
     'customer_services',
   ],
-  ...['merged_customers', 'mrr_changes', 'month_states', 'customers'],
+  ...['merged_customers', 'month_amounts', 'month_states', 'customers'],
 ];
 
 export async function clear(db: Database): Promise<void> {

@@ -156,7 +156,7 @@ const TABLES = [
   'customers',
   'customer_services',
   'month_states',
-  'mrr_changes',
+  'month_amounts',
   'stripe_customers',
   'subscriptions',
   'invoices',

@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Candidate, type Credit, propose } from '@/lib/bank/match';
@@ -89,13 +90,26 @@ describe('CAMT.053', () => {
     ]);
   });
 
-  test('a CAMT file of almost 10 MB is read', async () => {
+  test('a CAMT file of almost 10 MB is read, and meanwhile no other request waits a second', async () => {
     const text = 'Hosting '.repeat(55);
     const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
     const file = camt('02', entries, { closing: '11000.00' });
     expect(file.length).toBeGreaterThan(8_000_000);
+    const waits = monitorEventLoopDelay();
+    waits.enable();
     expect((await read(file)).entries).toHaveLength(10_000);
+    waits.disable();
+    expect(waits.max / 1e6).toBeLessThan(1000);
   }, 30_000);
+
+  test('a CAMT entry within a comment is not read, and damage within an entry is named with its line', async () => {
+    const entry = entryOf('150.00', paid('150.00', '<![CDATA[</Ntry> & more]]>'));
+    const { entries } = await read(camt('02', `<!-- ${entryOf('7.00', '')} -->${entry}`));
+    expect(entries.map(({ purpose, line }) => [purpose, line])).toEqual([['</Ntry> & more', 9]]);
+    const damaged = camt('02', entry + entryOf('1.00', '').replace('</Sts>\n', '</Stz>\n'));
+    expect(await reasonOf(damaged)).toMatch(/^line 12 is damaged/);
+    expect(await reasonOf(camt('02', `${entry}<!-- `))).toContain('is damaged');
+  });
 
   test.each([
     [

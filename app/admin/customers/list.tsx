@@ -21,7 +21,6 @@ export const CUSTOMERS = declareList({
     { name: 'q', label: 'Customer', placeholder: 'Number, name, e-mail' },
     { name: 'status', label: 'Status', options: choiceOf(CUSTOMER_STATUSES) },
     { name: 'country', label: 'Country', placeholder: 'Name or code' },
-    { name: 'mrr', label: 'Recurring revenue', placeholder: '2026-10-new-eur' },
   ],
   hint: ({ q }) => (q && q.length < 3 ? 'To search within a word, type at least three letters.' : undefined),
   Rows: ({ rows, sorting }) => (

@@ -78,10 +78,7 @@ interface ShownReport {
   /** The column that the chart shows. */
   picture: string;
   labels: Record<string, string>;
-  /**
-   * Returns the URL of the list of rows that a number counts or sums. Returns null if the database stores only the
-   * number.
-   */
+  /** Returns the URL of the rows that a number sums. Returns null if an earlier version stored only the sum. */
   hrefOf(column: string, row: ReportRow, isRunning: boolean): string | null;
 }
 
@@ -93,17 +90,19 @@ const POSTED: Record<string, string> = {
   received_net: 'received',
 };
 
-/** Value of the customer list's filter `mrr` for each column of the report on recurring revenue. */
-const MRR_KINDS: Record<string, string> = {
-  mrr: 'paying',
-  customers: 'paying',
-  new: 'new',
-  expansion: 'expansion',
-  contraction: 'contraction',
-  churn: 'churn',
-  customers_gained: 'new',
-  customers_lost: 'churn',
+/** The columns of the report on recurring revenue that count or sum the customers of another measure than `mrr`. */
+const MRR_CHANGES: Record<string, string> = {
+  new: 'mrr_new',
+  expansion: 'mrr_expansion',
+  contraction: 'mrr_contraction',
+  churn: 'mrr_churn',
+  customers_gained: 'mrr_new',
+  customers_lost: 'mrr_churn',
 };
+
+/** Returns the address of the customers whose amounts a number of a recorded month sums. */
+const customersOf = ({ month, currency }: ReportRow, measure: string) =>
+  toHref('/admin/reports/customers', { month: month.slice(0, 7), measure, currency });
 
 const AGE_LABELS: Record<string, string> = {
   open: 'Open',
@@ -148,16 +147,16 @@ const SHOWN: Record<ReportName, ShownReport> = {
       customers_gained: 'Gained',
       customers_lost: 'Lost',
     },
-    hrefOf: (column, { month, currency }) =>
-      toHref('/admin/customers', { mrr: `${month.slice(0, 7)}-${MRR_KINDS[column]}-${currency}` }),
+    hrefOf: (column, row) => customersOf(row, MRR_CHANGES[column] ?? 'mrr'),
   },
   ageing: {
     title: 'Open amounts by age',
-    text: 'What customers owed when the month was recorded, usually on the first day after it. The running month shows what they owe today and leads to the lists. Of past months only the sums are stored.',
+    text: 'What customers owed when the month was recorded, usually on the first day after it. The running month shows what they owe today and leads to the lists. Each other number leads to its customers.',
     picture: 'open',
     labels: AGE_LABELS,
-    hrefOf: (column, { currency }, isRunning) => {
-      if (!isRunning) return null;
+    hrefOf: (column, row, isRunning) => {
+      const { currency } = row;
+      if (!isRunning) return row.hasRows ? customersOf(row, `age_${column}`) : null;
       return AGE_GROUPS.some((age) => age === column && age !== 'not-due')
         ? toHref('/admin/overdue/invoices', { age: column, currency })
         : toHref('/admin/overdue', { currency });
@@ -165,11 +164,13 @@ const SHOWN: Record<ReportName, ShownReport> = {
   },
   products: {
     title: 'Monthly recurring revenue by type of service',
-    text: 'Prices per month of the services that were active at the end of the month. The sum of all types leads to the customers who pay it.',
+    text: 'Prices per month of the services that were active at the end of the month. Each number leads to the customers who pay it.',
     picture: 'all',
     labels: Object.fromEntries(Object.keys(REPORTS.products).map((type) => [type, formatField(type)])),
-    hrefOf: (type, { month, currency }) =>
-      type === 'all' ? toHref('/admin/customers', { mrr: `${month.slice(0, 7)}-paying-${currency}` }) : null,
+    hrefOf(type, row) {
+      if (type === 'all') return customersOf(row, 'mrr');
+      return row.hasRows ? customersOf(row, `product_${type}`) : null;
+    },
   },
 };
 

@@ -193,7 +193,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     ...[schema.reconciliationChanges, schema.reconciliationSeen, accountingEntries, toolCalls],
     ...[oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions, oauthClients, oauthConsents],
     ...[schema.invoiceDocuments, schema.creditNotes, schema.salesDocumentFiles],
-    ...[schema.monthStates, schema.mrrChanges],
+    ...[schema.monthStates, schema.monthAmounts],
   ];
   await copyToScratch(db, [
     ...whole.map((table) => ({ table })),

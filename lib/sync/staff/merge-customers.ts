@@ -8,7 +8,7 @@ import {
   customers,
   invoices,
   mergedCustomers,
-  mrrChanges,
+  monthAmounts,
   payments,
   salesDocuments,
   stripeCustomers,
@@ -220,6 +220,6 @@ export const REFERRING = [
   { table: payments, noun: 'payment' },
   { table: transfers, noun: 'transfer' },
   { table: bankRules, noun: 'bank rule' },
-  { table: mrrChanges, noun: 'change of recurring revenue' },
+  { table: monthAmounts, noun: 'amount of a report' },
   { table: toolCalls, noun: 'tool call' },
 ] as const;

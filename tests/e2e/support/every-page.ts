@@ -74,6 +74,7 @@ export const MORE_STATES = [
   '/admin/services/new?customer=K10001',
   '/admin/sales-documents/{form.document}',
   '/admin/reports/postings?month=2026-02&record=invoice&currency=eur',
+  '/admin/reports/customers?month=2026-02&measure=mrr&currency=eur',
   '/admin/bank?account=DE02',
   '/admin/payments/{paidBack.inPart.id}?check=done',
   '/admin/payments/{paidBack.disputed.id}?check=done',

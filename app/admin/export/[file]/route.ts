@@ -16,6 +16,7 @@ import { OVERDUE } from '../../overdue/invoices/list';
 import { RECEIVABLES, REMINDERS } from '../../overdue/list';
 import { PAYMENTS } from '../../payments/list';
 import { RENEWALS } from '../../renewals/list';
+import { CUSTOMER_AMOUNTS } from '../../reports/customers/list';
 import { POSTINGS } from '../../reports/postings/list';
 import { SALES_DOCUMENTS } from '../../sales-documents/list';
 import { SERVERS } from '../../servers/list';
@@ -41,6 +42,7 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(SERVERS),
   ...listFile(EVENTS),
   ...listFile(POSTINGS),
+  ...listFile(CUSTOMER_AMOUNTS),
 
   /** Returns all entries of a bank statement's account in the statement's period. */
   async 'bank-entries'({ searchParams }, { db }) {
