@@ -218,10 +218,16 @@ const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 export function checkPayouts(given: Case): void {
   const { truth, tables } = given;
   const rows = new Map(tables.payouts.map((row) => [row.stripe_payout_id, row]));
-  for (const { id, status, arrivalDate } of truth.payouts) {
+  const isOlder = (seconds: number, days: number) =>
+    (date(seconds, 'UTC') ?? '') <= addDays(truth.today, -days);
+  for (const { id, status, created, arrivalDate } of truth.payouts) {
     const row = rows.get(id);
-    const isOlder = (days: number) => (date(arrivalDate, 'UTC') ?? '') < addDays(truth.today, -days);
-    if (row ? isOlder(COMPARED_DAYS) && row.differences.length === 0 : isOlder(LISTED_DAYS)) continue;
+    if (
+      row
+        ? isOlder(arrivalDate, COMPARED_DAYS) && row.differences.length === 0
+        : isOlder(created, LISTED_DAYS)
+    )
+      continue;
     const charges = truth.movements.filter(({ payout, type }) => payout === id && type === 'charge');
     // People may record the money of an invoice under one of its payment intents only.
     if (charges.some((one) => isElsewhere(given, one))) continue;
