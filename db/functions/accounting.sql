@@ -188,7 +188,11 @@ BEGIN
     FROM fresh f LEFT JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       LEFT JOIN transfers t ON t.id = f.transfer_id
-      JOIN customers c ON c.id = coalesce(p.customer_id, i.customer_id, t.customer_id)
+      -- OFFSET 0 makes PostgreSQL look each customer up by its id. While the journal has no statistics, PostgreSQL expects
+      -- hundreds of facts, and would read all customers for each commit.
+      CROSS JOIN LATERAL (
+        SELECT * FROM customers WHERE id = coalesce(p.customer_id, i.customer_id, t.customer_id) OFFSET 0
+      ) c
     -- Sort reversals first, an invoice's tax rates in descending order, and payments before refunds.
     ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 14 DESC NULLS LAST, 17;
 END $$;

@@ -7,8 +7,8 @@ END $$;
 -- Closes the tasks about payments that the written invoices and payments settle: the payment was deleted, or Stripe now
 -- counts it, or no more is recorded than Stripe asks for. The conditions are those of toMoneyTask, and the tests'
 -- closeSettledTasks repeats them. Written in the transaction of the change, so that no task outlives its reason.
-CREATE OR REPLACE FUNCTION close_settled_tasks(written_invoices int[], written_payments int[]) RETURNS void LANGUAGE sql
-AS $$
+CREATE OR REPLACE FUNCTION close_settled_tasks(written_invoices int[], written_payments int[]) RETURNS void LANGUAGE plpgsql
+AS $$ BEGIN
   WITH concerned AS (
     SELECT unnest(written_payments) AS id
     UNION SELECT id FROM payments WHERE invoice_id = ANY (written_invoices)
@@ -32,8 +32,8 @@ AS $$
       OR t.kind = 'payment_not_counted' AND p.payment_reference ~ '^(pi|ch|py)_')
   )
   UPDATE staff_tasks t SET done_at = now(), done_by = 'a later change', updated_at = now()
-    FROM settled s WHERE t.id = s.id AND t.done_at IS NULL
-$$;
+    FROM settled s WHERE t.id = s.id AND t.done_at IS NULL;
+END $$;
 --> statement-breakpoint
 -- Writes all changes of a plan or none. Fails with 40001 if a row has changed since it was read. Lists of
 -- changes are never empty. Table names have no schema, so that a dry run can use temporary tables instead.

@@ -123,7 +123,7 @@ BEGIN
 END $keep$;
 --> statement-breakpoint
 -- Writes the renewal days of items to item_renewals, which the list of renewals reads.
-CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
   WITH found AS (
     SELECT i.id, item_renewal_day(i, s) AS day
     FROM subscription_items i JOIN subscriptions s ON s.id = i.subscription_id WHERE i.id = ANY (items)
@@ -131,8 +131,8 @@ CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE sql 
     DELETE FROM item_renewals r USING found f WHERE r.id = f.id AND f.day IS NULL
   )
   INSERT INTO item_renewals AS r SELECT id, day FROM found WHERE day IS NOT NULL ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET day = excluded.day WHERE r.day <> excluded.day
-$$;
+    ON CONFLICT (id) DO UPDATE SET day = excluded.day WHERE r.day <> excluded.day;
+END $$;
 --> statement-breakpoint
 -- Maintains the sums of subscription items, and their days in item_renewals. An item's renewal day also depends on its
 -- subscription, so writers of either take the lock of their Stripe customer and see each other's changes.

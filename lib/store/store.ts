@@ -74,13 +74,16 @@ const batches = perProcess('batches', () => new WeakMap<Database, Together>());
 function togetherAt(db: Database): Together {
   const known = batches.get(db);
   if (known) return known;
-  const made: Together = {
-    reads: new Batches(async (all) => {
-      const snapshot = await read(db, uniteKeys(all.map(toKeys)));
-      return all.map(() => snapshot);
-    }, AT_ONCE.reads),
-    commits: new Batches((all) => writeInTurn(db, undefined, () => commitTogether(db, all)), AT_ONCE.commits),
+  const commits: Together['commits'] = new Batches(
+    (all) => writeInTurn(db, undefined, () => commitTogether(db, all)),
+    AT_ONCE.commits,
+  );
+  const readTogether = async (all: (Keys | (() => Keys))[]) => {
+    const snapshot = await read(db, uniteKeys(all.map(toKeys)));
+    return all.map(() => snapshot);
   };
+  // The answers of a batch of commits bring the next deliveries, which then share a read and a commit.
+  const made: Together = { commits, reads: new Batches(readTogether, AT_ONCE.reads, commits) };
   batches.set(db, made);
   return made;
 }
@@ -101,32 +104,44 @@ const MOST = 16;
 /** Performs calls in batches. While `atOnce` batches are running, further calls wait and form the next batch. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
-  private underWay = 0;
+  underWay = 0;
+  /** Called when the last running batch has ended. */
+  onIdle = () => {};
 
   /**
    * Creates the batches.
    *
    * @param perform function that handles a batch and returns the results in the same order; if it throws, the whole
    *   batch fails
+   * @param others other batches; a batch starts only while none of them is running
    */
   constructor(
     private readonly perform: (given: Given[]) => Promise<Done[]>,
     private readonly atOnce: number,
-  ) {}
+    private readonly others?: Pick<Batches<unknown, unknown>, 'underWay' | 'onIdle'>,
+  ) {
+    if (others) others.onIdle = () => this.startIfFree();
+  }
 
   run(given: Given): Promise<Done> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ given, resolve, reject });
-      if (this.underWay < this.atOnce) this.start();
+      this.startIfFree();
     });
   }
 
-  private start(): void {
+  private mayStart(): boolean {
+    return this.waiting.length > 0 && (this.others?.underWay ?? 0) === 0;
+  }
+
+  private startIfFree(): void {
+    if (this.underWay === this.atOnce || !this.mayStart()) return;
     this.underWay += 1;
     // Wait for other calls of the same turn of the event loop, and for the next calls of a batch that has just ended.
     setImmediate(async () => {
-      while (this.waiting.length > 0) await this.next(this.waiting.splice(0, MOST));
+      while (this.mayStart()) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;
+      if (this.underWay === 0) this.onIdle();
     });
   }
 

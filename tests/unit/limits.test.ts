@@ -210,7 +210,8 @@ function openBatches() {
   return { batches, given: () => begun.map((batch) => batch.given), begun };
 }
 
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+// A late timer fires before the next immediate, which may start a batch.
+const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
 describe('batches', () => {
   test('requests to the store wait while two batches are running', async () => {
@@ -233,6 +234,30 @@ describe('batches', () => {
     expect(given()[3]).toEqual([19, 20, 21, 22]);
     for (const batch of begun.slice(2)) batch.end(batch.given);
     expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
+  });
+
+  test('reads of the store wait until the running commits have ended, and are then read together', async () => {
+    const { batches: commits, begun } = openBatches();
+    const read: number[][] = [];
+    const perform = async (given: number[]) => {
+      read.push(given);
+      return given;
+    };
+    const reads = new Batches<number, number>(perform, 1, commits);
+    expect(await reads.run(1)).toBe(1);
+    const first = commits.run(1);
+    await settled();
+    const second = expect(commits.run(2)).rejects.toThrow('lost');
+    const waiting = [reads.run(2), reads.run(3)];
+    await settled();
+    begun[0]?.end([1]);
+    await settled();
+    expect(read).toEqual([[1]]);
+    begun[1]?.fail(new Error('lost'));
+    expect(await Promise.all(waiting)).toEqual([2, 3]);
+    expect(read).toEqual([[1], [2, 3]]);
+    expect(await first).toBe(1);
+    await second;
   });
 
   test('a failed batch fails only its own requests to the store', async () => {
