@@ -1,6 +1,6 @@
 -- What each customer contributes to the numbers of the months, in place of the changes of recurring revenue, and an index
--- for the postings behind a number.
--- Functions: da32d85a9fdfbdf0835fd5f0f38e701253c149e6b4b0ea4684bf4a6340b48679
+-- for the postings behind a number. The functions of a commit are planned once for each connection.
+-- Functions: 867acabddd3e05ece70960b9cd94b095308ff1ed185041b1a978ce6e96e7aed6
 CREATE TABLE "month_amounts" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "month_amounts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"measure" text NOT NULL,
