@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, isNull, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   payments,
@@ -184,5 +184,15 @@ describe('payouts of Stripe', () => {
     sync.api.faults.clear();
     expect(await sync.run()).toMatchObject({ status: 'completed' });
     expect((await payoutOf(id))?.sums).toMatchObject({ charge_count: 1 });
+  });
+
+  test('the failure to read a payout is resolved after a process died between reading the payout and resolving the failure', async () => {
+    await sync.collect();
+    const { id } = act.payOut(sync.world);
+    const { runId: run_id } = await sync.run();
+    const failure = { run_id, object: 'payout' as const, stripe_id: id, error_code: 'api_error' };
+    await sync.db.insert(reconciliationFailures).values(failure);
+    await sync.run();
+    expect(await sync.db.$count(reconciliationFailures, isNull(reconciliationFailures.resolved_at))).toBe(0);
   });
 });

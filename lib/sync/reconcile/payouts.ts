@@ -105,7 +105,15 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       .where(and(gt(p.id, Number(after ?? 0)), isNull(p.sums), p.is_listed))
       .orderBy(asc(p.id))
       .limit(literal(1));
-    if (!payout) return null;
+    if (!payout) {
+      // Not after each payout, because a process that died in between would leave the failure open forever.
+      await resolveFailures(
+        deps,
+        'payout',
+        sql`stripe_id in (select ${p.stripe_payout_id} from ${p} where ${p.sums} is not null)`,
+      );
+      return null;
+    }
     const { id, stripeId } = payout;
     let denied: unknown;
     await guarded(deps, run, 'payout', stripeId, async () => {
@@ -115,9 +123,7 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       } catch (error) {
         if (!isDenied(error)) throw error;
         denied = error;
-        return;
       }
-      await resolveFailures(deps, 'payout', sql`stripe_id = ${stripeId}`);
     });
     // Report a denied list as a single failure, and not as one for each payout.
     if (denied) throw denied;

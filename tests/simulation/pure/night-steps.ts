@@ -408,9 +408,9 @@ async function payoutEntries(night: Night): Promise<void> {
     await night.each('payout', [payout.id], async (id) => {
       const entries = await readPayout(night, id);
       await process.stating(() => model.payouts.set(id, { ...payout, entries }));
-      await night.resolve('payout', (one) => one === id);
     });
   }
+  await night.resolve('payout', (id) => (model.payouts.get(id)?.entries ?? null) !== null);
 }
 
 async function readPayout(night: Night, id: string): Promise<Entry[]> {
