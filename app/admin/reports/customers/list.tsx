@@ -7,7 +7,7 @@ import { type Column, RecordList, type RecordRows } from '../../_components/list
 
 /** The customers behind the numbers of a recorded month. */
 export const CUSTOMER_AMOUNTS = declareList({
-  title: 'Customers of the reports',
+  title: 'Amounts by customer',
   description:
     'What each customer contributed to the numbers of a month, and the months in which the amount was the same.',
   path: '/admin/reports/customers',
@@ -53,7 +53,7 @@ const COLUMNS: Column<CustomerAmount>[] = [
 function AmountList({ rows, sorting }: RecordRows<CustomerAmount>) {
   return (
     <RecordList
-      label="Customers of the reports"
+      label="Amounts by customer"
       rows={rows}
       hrefOf={({ customer }) => `/admin/customers/${customer.id}`}
       columns={COLUMNS}
