@@ -97,6 +97,9 @@ const PAGES: MeasuredPage[] = [
   ),
   ...listOf('overdue/invoices', 'due open', 'age=over-30 age=1-30 currency=eur currency=usd'),
   ...listOf('overdue/reminders', 'due', 'level=1 level=2', ...CUSTOMERS),
+  ...['', '?months=24', '?months=60'].map((query) => ({ path: `/admin/reports${query}` })),
+  ...listOf('reports/postings', '', 'record=refund record=payment&month=2026-10 currency=usd'),
+  ...listOf('reports/customers', '', 'month=2026-10&measure=mrr'),
   ...listOf('renewals', '', 'of=subscriptions from=2026-12-01&to=2026-12-31 from=2027-11-01'),
   { path: '/admin/customers/17' },
   ...['druckerei', 'zzzzqq', 'an', 'Müller', '392.00', 'R-4711', '4711', 'site4711'].map((text) => ({
@@ -107,7 +110,7 @@ const PAGES: MeasuredPage[] = [
 const FILES = [
   ...['payments', 'payments?status=failed', 'invoices', 'invoices?status=open', 'customers', 'services'],
   ...['subscriptions', 'sales-documents', 'webhooks', 'servers', 'overdue', 'overdue-invoices', 'renewals'],
-  'overdue-reminders',
+  ...['overdue-reminders', 'postings'],
 ].map((file) => `/admin/export/${file}`);
 
 await ensureBuild();
