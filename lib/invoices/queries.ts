@@ -93,8 +93,11 @@ export function besidePayments(invoice: Amounts) {
     fromBalance: positive(balance ?? (total > 0 ? rest - credited : 0)),
     /** Amount added to the customer's balance at Stripe, because the total is negative. */
     toBalance: positive(isFinal ? -total : 0),
-    /** Amount collected beyond the total, because the customer's balance at Stripe was a debt. */
-    earlierDebt: positive(balance !== null && total >= 0 ? -balance : 0),
+    /**
+     * Amount collected beyond the total, because the customer's balance at Stripe was a debt. A negative total reduces
+     * the debt first.
+     */
+    earlierDebt: positive(balance !== null ? Math.min(total, 0) - balance : 0),
     /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
     /** Amount paid beyond the total minus credit notes, and beyond an earlier debt at Stripe. */

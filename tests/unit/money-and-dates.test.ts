@@ -252,6 +252,11 @@ describe('parts of an invoice beyond its payments', () => {
       { fromBalance: 29.9 },
     ],
     ['has a known negative total', { total: -5, balance_applied: -5, amount_paid: 0 }, { toBalance: 5 }],
+    [
+      'has a negative total and collected the rest of a known debt',
+      { total: -5, balance_applied: -8, amount_paid: 3 },
+      { toBalance: 5, earlierDebt: 3 },
+    ],
     ['has a negative total', { total: -5, amount_paid: 0 }, { toBalance: 5 }],
     ['is free', { total: 0, amount_paid: 0 }, {}],
     ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
