@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '@/db/database';
 import { reconciliationFailures } from '@/db/schema';
+import type { WorldEvent } from '@/lib/stripe-local/model';
 import { epochNow } from '@/lib/stripe-local/world';
 import { createCustomer } from '../support/factories';
 import * as act from '../support/stripe-actions';
@@ -147,7 +148,30 @@ describe('revisions of an invoice', () => {
     expect((await scene.rows()).payments[id]).toMatchObject({ customer: 'C-1' });
   }
 
+  /** Delivers the events of a revised revision, of its revision and of the original, the latest first. */
+  async function arrivingLate(scene: Scene) {
+    own()(scene);
+    scene.hasKey = true;
+    const first = atStripe.invoice(scene);
+    const second = atStripe.invoice(scene, { revises: first.id });
+    const third = atStripe.invoice(scene, { revises: second.id });
+    for (const { id, events } of [third, second, first]) {
+      const isIts = ({ type, about }: WorldEvent) => type === 'invoice.finalized' && about.id === id;
+      await scene.deliver(events.find(isIts));
+    }
+    const { invoices } = await scene.rows();
+    expect([first, second, third].map(({ id }) => invoices[id]?.amount_due)).toEqual([
+      '0.000',
+      '0.000',
+      '90.000',
+    ]);
+  }
+
   testRules({
+    'a revised invoice whose events arrive after its revision owes nothing': {
+      inSql: true,
+      events: [arrivingLate],
+    },
     'a payment belongs to the customer that the answer about a revised invoice names': {
       ...{ given, events: [relinking] },
     },

@@ -50,7 +50,7 @@ export function applyInvoice(
       ...takeLines(draft, row, decision.take, source),
     }),
   });
-  if (taken) cancelRevised(draft, decision.take, invoice, decision.asOf);
+  if (taken) cancelRevised(draft, decision.take, invoice, { ...source, asOf: decision.asOf });
   // Stripe's answer about the original may have linked the Stripe customer to another customer, and so moved this row.
   const current = draft.row('invoice', incoming.id) ?? invoice;
   return { applied: taken ? 'applied' : decision, invoice: current };
@@ -59,23 +59,27 @@ export function applyInvoice(
 /**
  * Cancels the original invoice that a revision replaces. Stripe voids the original when it finalizes the revision, but
  * no handled event reports that. Without this step, both invoices would be due until the next reconciliation. If Stripe
- * does not answer, the original is cancelled anyway, and the next reconciliation retrieves it.
+ * does not answer, the original is cancelled anyway, and the next reconciliation retrieves it. If the original is not
+ * stored yet, its event may still arrive and report it as due, so Stripe's answer is stored first. A list of Stripe
+ * contains the original itself.
  */
 function cancelRevised(
   draft: Draft,
   { revises }: ProviderInvoice,
   { stripe_customer_id }: StoredInvoice,
-  asOf: Date,
+  { origin, asOf }: StateOrigin,
 ): void {
-  const row = revises === null ? undefined : draft.row('invoice', revises);
+  if (revises === null) return;
+  const row = draft.row('invoice', revises);
   const isOwed = row?.status === 'sent' || row?.status === 'overdue';
-  if (!isOwed || revises === null || row.stripe_customer_id !== stripe_customer_id) return;
+  if (row ? !isOwed || row.stripe_customer_id !== stripe_customer_id : origin === 'listed') return;
   const fetched = draft.ask('invoice', revises, stripe_customer_id ?? '');
   if (fetched.state === 'found') {
-    const fetchedAsOf = latest(fetched.asOf, row.provider_as_of ?? fetched.asOf);
+    const fetchedAsOf = latest(fetched.asOf, row?.provider_as_of ?? fetched.asOf);
     applyInvoice(draft, fetched.object, { origin: 'fetched', asOf: fetchedAsOf });
     return;
   }
+  if (!row) return;
   const state = { status: 'cancelled', amount_due: '0', uncollectible: false } as const;
   const provider_as_of = latest(asOf, row.provider_as_of ?? asOf);
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
