@@ -8,7 +8,7 @@ import {
   stripePayoutEntries,
   stripePayouts,
 } from '@/db/schema';
-import { deletePayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
 import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
 
@@ -96,6 +96,32 @@ describe('payouts of Stripe', () => {
     await deletePayment(sync.db, payment.id, { ...sync.writer(), source: 'staff' });
     await sync.run();
     expect((await payoutOf(id))?.differences).toEqual([]);
+  });
+
+  test('a payout names a payment that was recorded for two invoices', async () => {
+    const { payment, invoice } = await sync.collect();
+    const intent = [...sync.world.invoicePayments.where('invoice', invoice)].at(-1)?.payment;
+    const payment_reference = intent?.type === 'payment_intent' ? intent.payment_intent : '';
+    const other = await sync.invoiceOf(await sync.bill());
+    if (!other) throw new Error('there is no other invoice');
+    const values = {
+      amount: 119,
+      payment_date: '2026-07-01',
+      payment_reference,
+      status: 'completed' as const,
+    };
+    const given = { ...values, invoice_id: other.id, customer_id: other.customer_id };
+    const recorded = await recordPayment(sync.db, given, sync.writer(), { onlyNew: true });
+    const { id } = act.payOut(sync.world);
+    await sync.run();
+    expect(await openTasks()).toContainEqual([
+      `${id} counted_twice`,
+      expect.stringContaining('contains 1 payment recorded for two invoices: ch_'),
+    ]);
+    await deletePayment(sync.db, recorded.payment.id, { ...sync.writer(), source: 'staff' });
+    await sync.run();
+    expect((await payoutOf(id))?.differences).toEqual([]);
+    expect(payment.source).toBe('stripe');
   });
 
   test('a payout that fails days after it was paid creates a task, and the next payout contains its money', async () => {

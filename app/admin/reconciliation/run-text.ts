@@ -59,5 +59,6 @@ export const PAYOUT_DIFFERENCES: Record<string, string> = {
   refund_unknown: 'Refunds not recorded here',
   dispute_unknown: 'Disputes not recorded here',
   amount_differs: 'Other amounts than here',
+  counted_twice: 'Payments recorded for two invoices',
   not_in_bank: 'Not in the bank statement',
 };

@@ -15,6 +15,8 @@ export interface PayoutEntry {
     /** Sum of those charges of the same payment that belong to other payouts. */
     elsewhere: string;
   } | null;
+  /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
+  isTwice: boolean;
   /** Whether staff deleted the recorded payment, which is therefore not missing. */
   isDeleted: boolean;
 }
@@ -41,6 +43,7 @@ export interface PayoutDifference {
     | 'refund_unknown'
     | 'dispute_unknown'
     | 'amount_differs'
+    | 'counted_twice'
     | 'not_in_bank';
   /** The end of a sentence whose subject is the payout. */
   text: string;
@@ -71,6 +74,12 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
     }
     const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
     if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
+    const twice = entries.filter((one) => one.isTwice);
+    if (twice.length > 0)
+      add(
+        'counted_twice',
+        `contains ${count(twice.length, 'payment')} recorded for two invoices: ${named(twice)}`,
+      );
   }
   // A failed payout either does not appear on a bank statement, or appears as a credit and a return.
   if (status === 'paid' && payout.isCovered && !payout.isInBank) {

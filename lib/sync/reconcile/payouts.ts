@@ -147,9 +147,10 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 }
 
 /**
- * Finds the invoices of charges: from the payments that contain the id of a charge or of its payment intent, otherwise
- * by asking Stripe. An invoice can have several charges, and its payment does not contain the ids of all of them. The
- * entries keep the invoice ids, because staff may delete the payment later.
+ * Finds the invoices of charges: from the payments of Stripe that contain the id of a charge or of its payment intent,
+ * otherwise by asking Stripe. An invoice can have several charges, and its payment does not contain the ids of all of
+ * them. People and programs can record a payment for a wrong invoice. The entries keep the invoice ids, because staff
+ * may delete the payment later.
  *
  * @returns Stripe's ids of the invoices, keyed by charge. Null if the invoice is not Stripe's
  */
@@ -161,9 +162,8 @@ async function findInvoices(deps: StripeDeps, run: Run, entries: ProviderPayoutE
       from unnest(${sql.param(charges.map(({ paymentIntentId }) => paymentIntentId ?? ''))}::text[],
         ${sql.param(charges.map(({ sourceId }) => sourceId ?? ''))}::text[]) as c(intent, charge)
       join lateral (
-        select invoice_id from payments where stripe_payment_intent_id = intent
-        union all select invoice_id from payments where stripe_charge_id = charge
-        union all select invoice_id from payments where payment_reference in (intent, charge)
+        select invoice_id from payments where source = 'stripe' and stripe_payment_intent_id = intent
+        union all select invoice_id from payments where source = 'stripe' and stripe_charge_id = charge
       ) y on true
       join invoices i on i.id = y.invoice_id`,
   );
@@ -274,6 +274,12 @@ type StoredEntry = Omit<PayoutEntry, 'record'> & {
   elsewhere: string;
 };
 
+/** SQL that is true for a payment `y` of the charge in the entry `e`. */
+const IS_PAYMENT = sql`(y.stripe_payment_intent_id = e.stripe_payment_intent_id
+  or y.stripe_charge_id = e.source_id
+  or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
+  or y.id = (select i.collected_by_payment_id from invoices i where i.stripe_invoice_id = e.stripe_invoice_id))`;
+
 /** Reads the entries of a payout with their payments, refunds and disputes. */
 async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   const found = await rows<StoredEntry>(
@@ -281,6 +287,8 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
     sql`select e.type, e.amount::text, e.net::text, e.currency, e.source_id as "sourceId",
         r.id as record_id, r.amount::text as record_amount, r.currency as record_currency,
         coalesce(r.elsewhere, 0)::text as elsewhere,
+        e.type in ${CHARGES} and (select count(distinct y.invoice_id) from payments y
+          where y.status in ('completed', 'refunded') and ${IS_PAYMENT}) > 1 as "isTwice",
         exists (select from payment_tombstones t
           where t.reference in (e.stripe_invoice_id, e.stripe_payment_intent_id, e.source_id)) as "isDeleted"
       from stripe_payout_entries e
@@ -289,13 +297,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
               where o.payout_id <> e.payout_id and o.type in ${CHARGES}
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere
-          from payments y
-          where e.type in ${CHARGES} and (y.stripe_payment_intent_id = e.stripe_payment_intent_id
-            or y.stripe_charge_id = e.source_id
-            or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
-            or y.id = (select i.collected_by_payment_id from invoices i
-              where i.stripe_invoice_id = e.stripe_invoice_id))
-          order by y.id limit 1)
+          from payments y where e.type in ${CHARGES} and ${IS_PAYMENT} order by y.id limit 1)
         union all
         select f.id, f.amount, f.currency, 0 from refunds f where f.stripe_refund_id = e.source_id
         union all

@@ -426,7 +426,7 @@ async function readPayout(night: Night, id: string): Promise<Entry[]> {
   const charges = entries.filter(isCharge);
   const known = await night.select(({ payments, invoices }) =>
     charges.flatMap((one) => {
-      const payment = [...payments.values()].find((row) => isNamed(row, one));
+      const payment = [...payments.values()].find((row) => row.source === 'stripe' && isNamed(row, one));
       return payment
         ? [[one.sourceId, invoices.get(payment.invoice_id)?.stripe_invoice_id ?? null] as const]
         : [];
@@ -470,9 +470,7 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     ...[...refunds.values()].filter((row) => sourceId !== null && row.stripe_refund_id === sourceId),
     ...[...disputes.values()].filter((row) => sourceId !== null && row.stripe_dispute_id === sourceId),
   ];
-  const invoice = [...invoices.values()].find(
-    (row) => invoiceId !== null && row.stripe_invoice_id === invoiceId,
-  );
+  const invoice = [...invoices.values()].find((row) => (row.stripe_invoice_id ?? '') === invoiceId);
   const paid = [...payments.values()]
     .filter(
       (row) =>
@@ -490,9 +488,12 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
   return {
     ...entry,
     record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0) } : null,
+    isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
     isDeleted: ids.some((id) => tombstones.has(id)),
   };
 }
+
+const isPaid = ({ status }: StoredPayment) => status === 'completed' || status === 'refunded';
 
 const isOfPayment = ({ invoiceId, paymentIntentId }: Entry, row: StoredPayment) =>
   (invoiceId !== null && invoiceId === row.payment_reference) ||

@@ -485,7 +485,7 @@ describe('a payout', () => {
   const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0' };
   const charge: PayoutEntry = {
     ...{ type: 'charge', amount: '119.000', net: '116.960', currency: 'eur', sourceId: 'ch_1' },
-    ...{ record, isDeleted: false },
+    ...{ record, isTwice: false, isDeleted: false },
   };
   const refund = {
     ...charge,
@@ -505,6 +505,11 @@ describe('a payout', () => {
       'whose entries are not read is compared with the bank only',
       { ...matching(), amount: '5', entries: null },
       [],
+    ],
+    [
+      'reports a charge that counts for two invoices',
+      matching({ ...charge, isTwice: true }),
+      ['counted_twice'],
     ],
     ['reports a charge without a payment', matching({ ...charge, record: null }), ['payment_unknown']],
     [
