@@ -8,7 +8,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
@@ -25,13 +25,33 @@ const pathOf = (dataDir: string) => join(dataDir, 'pglite');
  */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
+/** The file with the space reserved for the write-ahead log, see `DiskRoom`. Only an opened database has one. */
+const reserveOf = (dataDir: string) => join(dataDir, 'pglite-reserve');
+
 /**
- * Returns true if a data directory contains a database, even a damaged one. Returns false while the database is being
- * created.
+ * Returns true if a data directory contains a database, even a damaged one, or traces of a database that is missing,
+ * for example because its disk is not mounted. Returns false while the database is being created.
  */
 export function holdsDatabase(dataDir: string): boolean {
   const path = pathOf(dataDir);
-  return existsSync(path) && readdirSync(path).length > 0 && !existsSync(markerOf(dataDir));
+  if (existsSync(path) && readdirSync(path).length > 0) {
+    return !existsSync(markerOf(dataDir)) || holdsTables(path);
+  }
+  return isDeadLink(path) || existsSync(reserveOf(dataDir)) || existsSync(join(dataDir, 'PG_VERSION'));
+}
+
+const isDeadLink = (path: string): boolean =>
+  !existsSync(path) && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** The first number of a file of our tables. PostgreSQL uses smaller numbers for its own tables. */
+const FIRST_OWN_FILE = 16_384;
+
+/** Returns true if a folder has files of our tables. A copy of DATA_DIR may still have the marker of its creation. */
+function holdsTables(path: string): boolean {
+  const base = join(path, 'base');
+  if (!existsSync(base)) return false;
+  const files = readdirSync(base, { recursive: true, encoding: 'utf8' });
+  return files.some((file) => Number.parseInt(basename(file), 10) >= FIRST_OWN_FILE);
 }
 
 /**
@@ -57,6 +77,11 @@ export async function openFiles(dataDir: string, room: DiskRoom, create: Create)
 
 async function openExisting(dataDir: string, create: Create): Promise<PGlite> {
   const path = pathOf(dataDir);
+  if (isDeadLink(path)) throw new DamagedDatabaseError('pglite is a link to a missing folder');
+  if (!existsSync(path) && existsSync(join(dataDir, 'PG_VERSION')))
+    throw new DamagedDatabaseError(
+      'DATA_DIR is the folder of a database, not the folder that contains pglite',
+    );
   if (!existsSync(join(path, 'PG_VERSION'))) throw new DamagedDatabaseError('PG_VERSION is missing');
   const client = await create(path).catch((error: unknown) => {
     throw new DamagedDatabaseError('PostgreSQL cannot start', { cause: error });
@@ -67,6 +92,7 @@ async function openExisting(dataDir: string, create: Create): Promise<PGlite> {
     await client.close();
     throw error;
   }
+  rmSync(markerOf(dataDir), { force: true });
   return client;
 }
 
@@ -244,7 +270,7 @@ export class DiskRoom {
   private isReserved: boolean;
 
   constructor(private readonly dataDir: string) {
-    this.reserve = join(dataDir, 'pglite-reserve');
+    this.reserve = reserveOf(dataDir);
     this.isReserved = existsSync(this.reserve);
   }
 

@@ -4,11 +4,16 @@ import { stringify } from 'csv-stringify/sync';
 const FORMULA = '[=+\\-@\\t\\r\\uff1d\\uff0b\\uff0d\\uff20]';
 /**
  * Positions at which a cell may begin. In a locale with decimal commas, spreadsheets split a file at semicolons, even
- * inside quotes, and some split at tabs. Spaces and quotes, which spreadsheets drop, may follow.
+ * inside quotes, and some split at tabs. In other locales, they split a file with semicolons at commas. Spaces and
+ * quotes, which spreadsheets drop, may follow.
  */
 const START = '(?<=^|[;\\t\\r\\n])';
+const START_WITH_SEMICOLONS = '(?<=^|[;,\\t\\r\\n])';
 const DROPPED = `[ \\u00a0"']*`;
-const ARMED = new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g');
+const ARMED = {
+  ',': new RegExp(`${START}(?=${DROPPED}${FORMULA})`, 'g'),
+  ';': new RegExp(`${START_WITH_SEMICOLONS}(?=${DROPPED}${FORMULA})`, 'g'),
+};
 const DISARMED = new RegExp(`${START}'(?=${DROPPED}${FORMULA})`, 'g');
 
 /** Matches a negative number. It is not a formula, although it begins like one. */
@@ -31,13 +36,13 @@ export async function* toCsv(
       quoted: true,
       quoted_empty: true,
       // Escape texts so that a spreadsheet finds no formula in them, even if it splits a text into several cells.
-      cast: { string: (text) => (NUMBER.test(text) ? text : text.replace(ARMED, "'")) },
+      cast: { string: (text) => (NUMBER.test(text) ? text : text.replace(ARMED[delimiter], "'")) },
     });
     isFirst = false;
   }
 }
 
-/** Returns the original text of a cell that `toCsv` wrote. */
+/** Returns the original text of a cell that `toCsv` wrote with commas. */
 export function unescapeFormulas(cell: string): string {
   return cell.replace(DISARMED, '');
 }

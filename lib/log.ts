@@ -10,11 +10,14 @@ export function createLogger(level: string): Logger {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    hooks: { logMethod: limitLines },
+    hooks: logHooks(),
   };
   const stream = logStream();
   return stream ? pino(options, stream) : pino(options);
 }
+
+/** Returns pino's hooks, which limit the number of lines and escape control characters. */
+export const logHooks = () => ({ logMethod: limitLines, streamWrite: escapeControls });
 
 /** Returns the stack of an error without its message. */
 export function stackOf(error: unknown): string | undefined {
@@ -32,8 +35,8 @@ const WARN = 40;
 
 const counted = perProcess('log-lines', () => new Map<string, number>());
 
-/** A pino hook that limits warnings and errors, because any client can cause them. Lower levels are not limited. */
-export function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
+/** Limits warnings and errors, because any client can cause them. Lower levels are not limited. */
+function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
   if (level < WARN) {
     write.apply(this, given);
     return;
@@ -50,6 +53,13 @@ function tellRest(log: PinoLogger, message: string): void {
   counted.delete(message);
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
+
+// Control characters that JSON does not escape, line separators, and marks that reverse the direction of text.
+const CONTROLS = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Escapes the characters of a JSON line that a terminal would run as commands, or that would rearrange its text. */
+const escapeControls = (line: string): string =>
+  line.replace(CONTROLS, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Maximum number of bytes that wait for a slow reader or a full disk. Above it, new lines are dropped. */
 const MOST_WAITING = 1_000_000;

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -87,6 +88,45 @@ describe('a damaged embedded database', () => {
     const { code, out, err } = await runCommandFile('export', ['customers'], { DATA_DIR: other });
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/is damaged \(PG_VERSION is missing\)/);
+  });
+
+  test.each<[string, (copy: string) => string]>([
+    [
+      'a link to a missing folder',
+      (copy) => {
+        renameSync(join(copy, 'pglite'), join(copy, 'elsewhere'));
+        symlinkSync(join(copy, 'not-mounted'), join(copy, 'pglite'));
+        return copy;
+      },
+    ],
+    [
+      'an empty folder beside a reserve file',
+      (copy) => {
+        renameSync(join(copy, 'pglite'), join(copy, 'elsewhere'));
+        mkdirSync(join(copy, 'pglite'));
+        writeFileSync(join(copy, 'pglite-reserve'), '');
+        return copy;
+      },
+    ],
+    ['a database itself', (copy) => join(copy, 'pglite')],
+  ])('no embedded database is created in a DATA_DIR that holds %s', async (_, change) => {
+    const copy = mkdtempSync(join(folder, 'copy-'));
+    cpSync(dataDir, copy, { recursive: true });
+    const changed = change(copy);
+    const before = readdirSync(changed).sort();
+    await expect(openDatabase(parseEnv({ DATA_DIR: changed }))).rejects.toThrow(/ is damaged \(/);
+    expect(readdirSync(changed).sort()).toEqual(before);
+  });
+
+  test('a copied embedded database with the marker of an unfinished creation keeps its rows', async () => {
+    const copy = join(folder, 'marked');
+    cpSync(damaged, copy, { recursive: true });
+    writeFileSync(join(copy, 'pglite-unfinished'), '');
+    const { db, close } = await openEmbedded(copy);
+    expect(await rows(db, sql`select customer_number from customers`)).toEqual([
+      { customer_number: 'K-KEPT' },
+    ]);
+    await close();
   });
 
   test('an embedded database whose creation was interrupted is created again', async () => {

@@ -304,9 +304,9 @@ describe('cells of CSV files', () => {
   );
 });
 
-const csvOf = async (text: string) => {
+const csvOf = async (text: string, delimiter?: ';') => {
   let csv = '';
-  for await (const part of toCsv(['n', 'text'], Readable.from([[{ n: 1, text }]]))) csv += part;
+  for await (const part of toCsv(['n', 'text'], Readable.from([[{ n: 1, text }]]), delimiter)) csv += part;
   return csv.replace('\ufeff', '');
 };
 
@@ -326,6 +326,11 @@ test.each([
 ])('the text %j is written to CSV as %j and read back unchanged', async (text, written) => {
   expect(await csvOf(text)).toBe(`"n","text"\r\n"1","${written.replaceAll('"', '""')}"\r\n`);
   expect(unescapeFormulas(written)).toBe(text);
+});
+
+test('a formula after a comma is escaped in a CSV with semicolons, which some spreadsheets split there', async () => {
+  const written = "x,'=cmd|' /C calc'!A0,' +1;'=1";
+  expect(await csvOf("x,=cmd|' /C calc'!A0, +1;=1", ';')).toBe(`"n";"text"\r\n"1";"${written}"\r\n`);
 });
 
 test('a CSV cell contains no formula even if a spreadsheet splits it at semicolons', async () => {

@@ -2,12 +2,12 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as errors from '@/lib/errors';
 import { toAppError } from '@/lib/http/messages';
-import { createLogger, limitLines } from '@/lib/log';
+import { createLogger, logHooks } from '@/lib/log';
 import { DatabaseBusyError } from '@/lib/open-database';
 import { logConsole } from '@/lib/server/log-console';
 
 let written: string[] = [];
-const log = pino({ base: null, hooks: { logMethod: limitLines } }, { write: (line) => written.push(line) });
+const log = pino({ base: null, hooks: logHooks() }, { write: (line) => written.push(line) });
 const library = console;
 const lines = () => written.map((line) => JSON.parse(line));
 
@@ -47,6 +47,13 @@ describe('limits on log lines', () => {
     for (let i = 0; i < 50; i += 1) log.info('webhook');
     expect(written).toHaveLength(50);
   });
+});
+
+test('control characters that JSON leaves as they are become escapes in the log', () => {
+  const sent = 'a\u009b31m\u0085b\u2028c\u202ed\u007f';
+  log.warn({ client_id: sent }, 'authorization refused');
+  expect(written.join('')).toContain(String.raw`a\u009b31m\u0085b\u2028c\u202ed\u007f`);
+  expect(lines()).toMatchObject([{ client_id: sent }]);
 });
 
 describe('output of libraries', () => {
