@@ -18,11 +18,11 @@ const BEHIND_POOLER = [
   ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
 ];
 const LONG_ON_POSTGRES = [
-  'start-on-postgres',
-  'counts-after-kill',
-  'killed-processes',
-  'run-faults',
-  'upgrade',
+  'start-on-postgres.long',
+  'counts-after-kill.long',
+  'killed-processes.long',
+  'run-faults.long',
+  'upgrade.long',
 ];
 /** Tests to repeat through Next. `npm test` runs them through our own server. */
 const THROUGH_NEXT = [
@@ -40,7 +40,11 @@ interface Part {
   missing?: string | null;
 }
 
-const vitest = (project: string, files: string[] = []) => ['vitest', 'run', '--project', project, ...files];
+const vitest = (projects: string, files: string[] = []) => [
+  ...['vitest', 'run'],
+  ...projects.split(' ').flatMap((project) => ['--project', project]),
+  ...files,
+];
 
 const noServer = (await serverAnswers()) ? null : `no PostgreSQL answers at ${SERVER}`;
 const noPooler = noServer ?? (isPoolerInstalled() ? null : 'PgBouncer is not installed');
@@ -54,19 +58,17 @@ const ON_POSTGRES = [
 ].filter(usesServer);
 const onServer = { TEST_DATABASE_URL: SERVER };
 
+const rules = noRules();
+
 const PARTS: Part[] = [
-  { name: 'long tests', command: vitest('long') },
-  { name: 'official rules for e-invoices', command: vitest('rules'), missing: noRules() },
+  rules
+    ? { name: 'long tests', command: vitest('long') }
+    : { name: 'long tests and official rules for e-invoices', command: vitest('rules long') },
+  ...(rules ? [{ name: 'official rules for e-invoices', command: [], missing: rules }] : []),
   { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
   {
     name: 'on PostgreSQL',
-    command: vitest('product', ON_POSTGRES),
-    env: onServer,
-    missing: noServer,
-  },
-  {
-    name: 'long tests on PostgreSQL',
-    command: vitest('long', LONG_ON_POSTGRES),
+    command: vitest('product long', [...ON_POSTGRES, ...LONG_ON_POSTGRES]),
     env: onServer,
     missing: noServer,
   },
