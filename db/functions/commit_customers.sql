@@ -86,15 +86,16 @@ BEGIN
     WHERE i.id = n.invoice_id AND i.stripe_customer_id = moved AND n.customer_id <> target;
 END $$;
 --> statement-breakpoint
--- Deletes a customer that sync created, after its Stripe customer was linked to another customer. Keeps it
--- if it was edited or a row refers to it. Its links by e-mail are first marked as `created`.
-CREATE OR REPLACE FUNCTION remove_if_empty(customer int) RETURNS void LANGUAGE plpgsql AS $$
+-- Deletes a customer that sync created, after its Stripe customer was linked to another customer, the heir. Keeps it
+-- if it was edited or a row refers to it. Its links by e-mail are first marked as `created`. Its amounts of recorded
+-- months become those of the heir, as after a merge.
+CREATE OR REPLACE FUNCTION remove_if_empty(customer int, heir int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   -- Wait for transactions that are adding a row for the customer, so that the delete sees the row.
   PERFORM FROM customers WHERE id = customer FOR UPDATE;
   UPDATE stripe_customers SET linked_by = 'created', version = version + 1
     WHERE customer_id = customer AND linked_by = 'email';
-  DELETE FROM customers c WHERE c.id = customer AND c.updated_at = c.created_at
+  PERFORM FROM customers c WHERE c.id = customer AND c.updated_at = c.created_at
     AND NOT EXISTS (SELECT FROM customer_services WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM customer_notes WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM invoices WHERE customer_id = customer)
@@ -103,4 +104,7 @@ BEGIN
     AND NOT EXISTS (SELECT FROM payments WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM merged_customers WHERE customer_id = customer);
+  IF NOT FOUND THEN RETURN; END IF;
+  UPDATE month_amounts SET customer_id = heir WHERE customer_id = customer;
+  DELETE FROM customers WHERE id = customer;
 END $$;

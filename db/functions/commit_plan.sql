@@ -129,7 +129,9 @@ BEGIN
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'transfersDeleted') r));
   END IF;
   IF plan ? 'abandoned' THEN
-    PERFORM remove_if_empty(id::int) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;
+    PERFORM remove_if_empty(id::int, (
+      SELECT (m ->> 'customer_id')::int FROM jsonb_array_elements(plan -> 'moves') m WHERE m ->> 'from' = id LIMIT 1
+    )) FROM jsonb_array_elements_text(plan -> 'abandoned') AS id;
   END IF;
   IF plan ?| ARRAY['eventsInserted', 'eventsUpdated'] THEN
     PERFORM commit_events(plan, payloads);

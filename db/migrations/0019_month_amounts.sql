@@ -1,6 +1,6 @@
 -- What each customer contributes to the numbers of the months, in place of the changes of recurring revenue, and an index
 -- for the postings behind a number. The functions of a commit are planned once for each connection.
--- Functions: 867acabddd3e05ece70960b9cd94b095308ff1ed185041b1a978ce6e96e7aed6
+-- Functions: 11ec8562cc5c70be8a136cde0350fd07c25f5cbe8686a27aa6a0e3b5ec7bbb07
 CREATE TABLE "month_amounts" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "month_amounts_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"measure" text NOT NULL,
@@ -34,3 +34,5 @@ DROP TABLE "mrr_changes";
 -- It takes about a minute for twenty million entries.
 -- squawk-ignore require-concurrent-index-creation
 CREATE INDEX "accounting_entries_kind" ON "accounting_entries" USING btree ("record","currency","booked_on","id");
+--> statement-breakpoint
+DROP FUNCTION IF EXISTS remove_if_empty(int);

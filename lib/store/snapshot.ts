@@ -238,7 +238,7 @@ export interface Plan extends TablePlans {
   /**
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
    */
-  moves: { stripe_customer_id: string; customer_id: number }[];
+  moves: { stripe_customer_id: string; from: number; customer_id: number }[];
   /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditLog, customers, reconciliationRuns, stripeCustomers } from '@/db/schema';
+import { auditLog, customers, monthAmounts, reconciliationRuns, stripeCustomers } from '@/db/schema';
 import { createStripeClient } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/stripe-customers';
@@ -76,6 +76,13 @@ describe('the first import of a Stripe account', () => {
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
+    // The created customer is gone, and the customer that stays has its amounts of the recorded month.
+    const amounts = await readRows(
+      at.sync.db,
+      monthAmounts,
+      eq(monthAmounts.customer_id, (await idOf('T1')) ?? 0),
+    );
+    expect(amounts.map(({ measure }) => measure)).toContain('age_open');
     const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
     expect((await at.run([])).said.join()).toContain(', completed: ');

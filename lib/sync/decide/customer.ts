@@ -297,7 +297,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   const customer_id = to.customerId;
   if (customer_id !== from.customerId || (isSure(to) && !isSure(from))) draft.moved.push(stripeCustomerId);
   if (customer_id === from.customerId) return; // The customer stays the same, so no rows move.
-  moveRows(draft, stripeCustomerId, customer_id);
+  moveRows(draft, { stripe_customer_id: stripeCustomerId, from: from.customerId, customer_id });
   draft.changes.push({
     entity: 'customer',
     entity_id: customer_id,
@@ -313,8 +313,9 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
 }
 
 /** Moves the rows of a Stripe customer that the snapshot contains. The commit moves the others. */
-function moveRows(draft: Draft, stripe_customer_id: string, customer_id: number): void {
-  draft.moves.push({ stripe_customer_id, customer_id });
+function moveRows(draft: Draft, move: Draft['moves'][number]): void {
+  const { stripe_customer_id, customer_id } = move;
+  draft.moves.push(move);
   const isIts = (row: { stripe_customer_id: string | null }) => row.stripe_customer_id === stripe_customer_id;
   const moved = draft.invoices.all().filter(isIts);
   for (const row of moved) draft.invoices.put({ ...row, customer_id });

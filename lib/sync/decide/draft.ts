@@ -93,7 +93,7 @@ export class Draft implements Tables {
   /**
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
    */
-  readonly moves: { stripe_customer_id: string; customer_id: number }[] = [];
+  readonly moves: { stripe_customer_id: string; from: number; customer_id: number }[] = [];
   /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
   readonly handedOver: { from: number; to: number }[] = [];
   /** Stripe customers that this decision concerns. The commit locks them and increments the versions of their links. */

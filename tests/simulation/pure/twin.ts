@@ -319,7 +319,8 @@ const WAYS: Way[] = [
     const [link] = rows.links.values();
     const customer_id = [...rows.customers.keys()].at(-1);
     if (link && customer_id !== undefined) {
-      plan.moves.push({ stripe_customer_id: link.stripe_customer_id, customer_id });
+      const { stripe_customer_id, customer_id: from } = link;
+      plan.moves.push({ stripe_customer_id, from, customer_id });
     }
   }),
 ];
