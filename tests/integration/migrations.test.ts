@@ -80,7 +80,7 @@ test('migrating does not replace the SQL functions of a newer version', async ()
   const { db } = other;
   const source = async () =>
     (await rows(db, sql`select prosrc from pg_proc where proname = 'remove_if_empty'`))[0]?.prosrc;
-  const replace = sql`create or replace function remove_if_empty(customer int) returns void language plpgsql
+  const replace = sql`create or replace function remove_if_empty(customer int, heir int) returns void language plpgsql
     as 'begin end'`;
   const ours = await source();
   expect(read('functions/commit_customers.sql')).toContain(ours);

@@ -255,7 +255,7 @@ describe('notes on customers', () => {
   test('sync does not remove an empty customer that has a note', async () => {
     const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
     await add(noted.id, 'Knows us from a fair.');
-    for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int)`);
+    for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int, null)`);
     const left = () => readRows(base.db, customers, inArray(customers.id, [noted.id, plain.id]));
     const before = await left();
     expect(before.map(({ id }) => id)).toEqual([noted.id]);

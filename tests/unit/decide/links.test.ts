@@ -243,7 +243,8 @@ describe('linking a Stripe customer', () => {
     const recheck_at = answers === failing ? NOW : null;
     expect(draft.links.get('cus_1')).toMatchObject({ ...columns, recheck_at });
     const from = before !== null && before.customer_id !== to ? before : null;
-    expect(draft.moves).toEqual(from ? [{ stripe_customer_id: 'cus_1', customer_id: to }] : []);
+    const move = { stripe_customer_id: 'cus_1', from: from?.customer_id, customer_id: to };
+    expect(draft.moves).toEqual(from ? [move] : []);
     expect(draft.abandoned).toEqual(from === CREATED ? [3] : []);
     const isContradicted = before?.linked_by === 'number';
     expect([...draft.warnings]).toEqual(isContradicted ? [expect.stringMatching(/^cus_1 names the/)] : []);
