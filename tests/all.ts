@@ -18,11 +18,11 @@ const BEHIND_POOLER = [
   ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
 ];
 const LONG_ON_POSTGRES = [
-  'start-on-postgres.long',
-  'counts-after-kill.long',
-  'killed-processes.long',
-  'run-faults.long',
-  'upgrade.long',
+  'start-on-postgres',
+  'counts-after-kill',
+  'killed-processes',
+  'run-faults',
+  'upgrade',
 ];
 /** Tests to repeat through Next. `npm test` runs them through our own server. */
 const THROUGH_NEXT = [
@@ -68,7 +68,13 @@ const PARTS: Part[] = [
   { name: 'through Next', command: vitest('product', THROUGH_NEXT), env: { TEST_THROUGH: 'next' } },
   {
     name: 'on PostgreSQL',
-    command: vitest('product long', [...ON_POSTGRES, ...LONG_ON_POSTGRES]),
+    command: vitest('product', ON_POSTGRES),
+    env: onServer,
+    missing: noServer,
+  },
+  {
+    name: 'long tests on PostgreSQL',
+    command: vitest('long', LONG_ON_POSTGRES),
     env: onServer,
     missing: noServer,
   },
