@@ -278,7 +278,9 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const { result } = ran;
     if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
-    noteCrash(ran, step.crash?.mode, looks);
+    // If a request fails, the run discards the answers to the other requests of the same decision.
+    const isPartial = result !== null && result.status !== 'completed';
+    noteCrash({ ...ran, contested: ran.contested || isPartial }, step.crash?.mode, looks);
     count(mishaps, 'Stripe failing', Number(failing));
     if (failing) api.asPlanned();
   };
