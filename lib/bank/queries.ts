@@ -385,14 +385,27 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   const isUnpaid = sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`;
   const readOwners = (where: SQL) =>
     db
-      .select({ id: invoices.customer_id })
+      .select({ id: invoices.customer_id, number: invoices.number })
       .from(invoices)
       .where(and(isUnpaid, eq(invoices.currency, first.currency), where))
       .orderBy(asc(invoices.due_date), asc(invoices.id))
       .limit(literal(MAX_CANDIDATES));
-  const texts = [...new Set(credits.flatMap(({ purpose, name }) => numbersIn(`${purpose} ${name}`)))];
-  const numbers = [...new Set(texts.flatMap((text) => [text, ...neighboursOf(text)]))].slice(0, MAX_NUMBERS);
-  const named = await readOwners(inTexts(invoices.number, numbers));
+  const readNumbered = async (numbers: string[]) => [
+    ...(await readOwners(inTexts(invoices.number, numbers))),
+    ...(await db
+      .select({ id: customers.id, number: customers.customer_number })
+      .from(customers)
+      .where(and(isNull(customers.erased_at), hasOwnNumber(numbers)))
+      .limit(literal(MAX_CANDIDATES))),
+  ];
+  const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
+  const named = await readNumbered([...new Set(credits.flatMap(textsOf))]);
+  const found = new Set(named.map(({ number }) => number?.toUpperCase()));
+  // Only a credit without a known number may have a typing error in its number. There are hundreds of such errors.
+  const unclear = credits.flatMap((one) =>
+    textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
+  );
+  const nearby = await readNumbered([...new Set(unclear.flatMap(neighboursOf))].slice(0, MAX_NUMBERS));
   const byAmount = await readOwners(
     inTexts(
       invoices.amount_due,
@@ -400,17 +413,12 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
       (text) => sql`${text}::numeric`,
     ),
   );
-  const byNumber = await db
-    .select({ id: customers.id })
-    .from(customers)
-    .where(and(isNull(customers.erased_at), hasOwnNumber(numbers)))
-    .limit(literal(MAX_CANDIDATES));
   const byName: { id: number }[] = [];
   for (const name of [...new Set(credits.map((one) => one.name))].slice(0, MAX_NAMES)) {
     const query = customerQuery.safeParse(name);
     if (query.success) byName.push(...(await findCustomers(db, query.data)).matches);
   }
-  const ids = [...ruled, ...known, ...named, ...byAmount, ...byNumber, ...byName].map(({ id }) => id);
+  const ids = [...ruled, ...known, ...named, ...nearby, ...byAmount, ...byName].map(({ id }) => id);
   return toCandidates(db, [...new Set(ids)].slice(0, MAX_CANDIDATES), {
     currency: first.currency,
     ruled,

@@ -42,7 +42,7 @@ export const generateMetadata = titleOfRow(
 );
 
 /** Maximum number of unexplained entries on the page. Others appear once these are explained. */
-const MAX_SHOWN = 50;
+const MAX_SHOWN = 20;
 
 /** Shows a statement: its balances, the unexplained entries with their proposals, and the other entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
