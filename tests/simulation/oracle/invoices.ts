@@ -62,9 +62,9 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
-  // An event about a revision reports only that the revised invoice is void.
+  // An event about a revision reports only that the revised invoice is void, whatever state of it was stored before.
   const isRevised = !full && isReplaced(truth.history, row.stripe_invoice_id);
-  const allowed = isRevised ? [...reported, ...reported.map(toVoid)] : reported;
+  const allowed = isRevised ? [...reported, ...story.map(toVoid)] : reported;
   const failures = failuresOf(given, story);
   const wanted = allowed.flatMap((moment) =>
     keptStatuses(truth, story, moment, 'draft').flatMap((status) => {
