@@ -401,7 +401,7 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
   const named = await readNumbered([...new Set(credits.flatMap(textsOf))]);
   const found = new Set(named.map(({ number }) => number?.toUpperCase()));
-  // Only a credit without a known number may have a typing error in its number. There are hundreds of such errors.
+  // A number has hundreds of spellings with one typing error, so search for them only if a credit has no known number.
   const unclear = credits.flatMap((one) =>
     textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
   );

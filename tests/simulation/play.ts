@@ -307,7 +307,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
  * @param fails whether the bank refuses the latest payout afterwards
  */
 export function payOutAll(world: World, fails: boolean): void {
-  // Own ids for payouts leave the ids of all other objects as they are without payouts.
+  // Payouts draw their ids from a chance of their own, so that the ids of all other objects stay the same.
   const stripe = { ...world, chance: seededChance(world.payouts.size) };
   const moved = [...world.paymentIntents.values(), ...world.refunds.values(), ...world.disputes.values()];
   for (const currency of new Set(moved.map((one) => one.currency))) tried(() => payOut(stripe, { currency }));

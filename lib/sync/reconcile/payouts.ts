@@ -106,7 +106,8 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       .orderBy(asc(p.id))
       .limit(literal(1));
     if (!payout) {
-      // Not after each payout, because a process that died in between would leave the failure open forever.
+      // Resolve all failures at the end. If a process died between reading a payout and resolving its failure, nothing
+      // else would resolve it, because the payout is not read again.
       await resolveFailures(
         deps,
         'payout',
