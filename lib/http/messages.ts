@@ -49,6 +49,7 @@ const DRAINED = 8;
 export async function readBody(
   { body }: Pick<HttpRequest, 'body'>,
   limit = MAX_BODY_BYTES,
+  tooLarge = `The body is larger than ${limit} bytes.`,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -61,7 +62,7 @@ export async function readBody(
   } catch {
     throw new AppError('malformed_json', 'The body is incomplete. Send the request again.');
   }
-  if (size > limit) throw new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
+  if (size > limit) throw new AppError('payload_too_large', tooLarge);
   return Buffer.concat(chunks);
 }
 

@@ -30,17 +30,15 @@ export function answerUpload(request: Request): Promise<Response> {
   return answerWith(async (runtime) => {
     const staff = await requireUploader(runtime, request);
     const { searchParams } = new URL(request.url);
-    const size = Number(request.headers.get('content-length') ?? 0);
     const body = request.body as unknown as AsyncIterable<Uint8Array> | null;
     if (searchParams.get('kind') === 'bank_statement') {
       const { name, account } = validateQuery(statementQuery, searchParams);
-      const read = size > MAX_STATEMENT_BYTES ? null : await readBody({ body }, MAX_STATEMENT_BYTES);
-      if (!read) throw new AppError('payload_too_large', TOO_LARGE);
-      const file = { name, account, bytes: Buffer.from(read) };
+      const bytes = Buffer.from(await readBody({ body }, MAX_STATEMENT_BYTES, TOO_LARGE));
+      const file = { name, account, bytes };
       return uncachedJson(await uploadStatement(runtime.db, file, staffWriter(runtime, staff)), 201);
     }
     requireImporter(runtime, staff);
-    requireUploadSize(size);
+    requireUploadSize(Number(request.headers.get('content-length') ?? 0));
     const { kind, name } = validateQuery(uploadQuery, searchParams);
     const { id } = await addUpload(runtime, { kind, name, uploaded_by: staff.email }, body ?? noBytes());
     return uncachedJson({ id }, 201);

@@ -82,6 +82,16 @@ describe('bank statements', () => {
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(text)]);
   });
 
+  test('after a bank statement that is too large, the next request on the connection is answered', async () => {
+    const { host, port } = new URL(server.url);
+    const headers = { Host: host, Origin: server.url, Cookie: cookies.staff };
+    const start = head(`POST ${UPLOAD_PATH}?${query}`, { ...headers, 'Content-Length': 10_000_001 });
+    const { socket, text: answers } = openRaw(Number(port), start + 'x'.repeat(10_000_001));
+    socket.write(head(`GET ${UPLOAD_PATH}`, headers));
+    await vi.waitFor(() => expect(answers()).toMatch(/^HTTP\/1.1 413 .+HTTP\/1.1 405 /s), 10_000);
+    socket.destroy();
+  });
+
   test('uploading a bank statement without a session is refused', async () => {
     expect((await upload(csv(1), query, '')).status).toBe(401);
   });
