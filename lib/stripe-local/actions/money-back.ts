@@ -178,6 +178,7 @@ const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = 
   warning_under_review: ['warning_closed', 'needs_response', 'prevented'],
   needs_response: ['under_review', 'won', 'lost'],
   under_review: ['won', 'lost'],
+  lost: ['won'], // The bank may reverse its decision.
 };
 
 /**
@@ -191,7 +192,8 @@ export const moveDispute = action((world, id: string, status: DisputeStatus): Di
     throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
   }
   const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
-  if (NEXT_STATUSES[status]) emit(world, 'charge.dispute.updated', dispute, before);
+  const isOpen = status !== 'lost' && NEXT_STATUSES[status] !== undefined;
+  if (isOpen) emit(world, 'charge.dispute.updated', dispute, before);
   else emit(world, 'charge.dispute.closed', dispute);
   if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
   if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);

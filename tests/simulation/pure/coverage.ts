@@ -99,6 +99,24 @@ return one.source === 'customer';
 lib/sync/decide/invoice.ts: imported invoices that have an id at Stripe but no Stripe customer
 provider.customer?.stripeCustomerId ?? null
 
+lib/sync/decide/invoice.ts: a row that was just written is always there, and sync gives each row a customer and a time
+) ?? invoice;
+
+lib/sync/decide/invoice.ts: likewise, while a revised invoice is cancelled
+draft.ask('invoice', revises, stripe_customer_id ?? '')
+
+lib/sync/decide/invoice.ts: likewise
+latest(asOf, row.provider_as_of ?? asOf)
+
+lib/sync/decide/invoice.ts: likewise, while lines are fetched
+row.stripe_customer_id ?? '', row.version)
+
+lib/sync/decide/draft.ts: only Stripe's invoices are asked for payments that were recorded here
+this.require({ payments: [stripe_invoice_id ?? ''] });
+
+lib/sync/decide/money-back.ts: an invoice that was paid always has a number
+invoice.number ?? invoice.stripe_invoice_id
+
 lib/sync/decide/subscription/subscription.ts: the decided event is always among the events of its second
 ) ?? incoming;
 
