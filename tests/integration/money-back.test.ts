@@ -176,10 +176,7 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       run(KEPT),
       openDispute({ status: 'won', funds_returned_at: DATED }),
       later(10),
-      ({ scene: { world }, id }) => {
-        const won = world.disputes.get(id);
-        if (won) world.disputes.put({ ...won, status: 'lost' });
-      },
+      move('lost'),
       run(REFUNDED),
     ),
     'the task about a returned direct debit is done when the dispute is won': inSql(
@@ -195,12 +192,19 @@ describe('refunds and disputes at Stripe without webhook events', () => {
             /^The bank took back 119\.00 EUR of invoice .*: the customer owes 119\.00 EUR\.$/,
           ),
         });
-        const before = scene.world.disputes.get(id);
-        if (before) scene.world.disputes.put({ ...before, status: 'won' });
       },
+      move('won'),
       run(KEPT),
       async ({ scene, id }) =>
         expect((await scene.rows()).tasks[`money_came_back ${id}`]).toMatchObject({ done_by: 'Stripe' }),
+    ),
+    'a lost dispute that is won months later no longer refunds its payment': inSql(
+      dispute(),
+      move('lost'),
+      run(REFUNDED),
+      later(100),
+      move('won'),
+      run(KEPT),
     ),
     'a lost dispute of an already refunded payment is reported as excess': inMemory(
       refund(),

@@ -178,7 +178,9 @@ const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = 
   warning_under_review: ['warning_closed', 'needs_response', 'prevented'],
   needs_response: ['under_review', 'won', 'lost'],
   under_review: ['won', 'lost'],
-  lost: ['won'], // The bank may reverse its decision.
+  // A bank may reverse its decision.
+  won: ['lost'],
+  lost: ['won'],
 };
 
 /**
@@ -192,10 +194,12 @@ export const moveDispute = action((world, id: string, status: DisputeStatus): Di
     throw new WorldError(`The dispute ${id} is ${before.status} and cannot become ${status}.`);
   }
   const dispute = world.disputes.put({ ...before, ...changes(world, before, status), status });
-  const isOpen = status !== 'lost' && NEXT_STATUSES[status] !== undefined;
-  if (isOpen) emit(world, 'charge.dispute.updated', dispute, before);
+  const isDecided = status === 'won' || status === 'lost' || !NEXT_STATUSES[status];
+  if (!isDecided) emit(world, 'charge.dispute.updated', dispute, before);
   else emit(world, 'charge.dispute.closed', dispute);
-  if (status === 'needs_response') emit(world, 'charge.dispute.funds_withdrawn', dispute);
+  if (status === 'needs_response' || before.status === 'won') {
+    emit(world, 'charge.dispute.funds_withdrawn', dispute);
+  }
   if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', dispute);
   return dispute;
 });
@@ -210,11 +214,9 @@ function changes(world: World, before: Dispute, status: DisputeStatus): Partial<
     return { submissionCount: before.submissionCount + 1, pastDue: epochNow(world) > before.evidenceDueBy };
   }
   if (status === 'won') return { balanceTransactions: [...balanceTransactions, moved(world, amount)] };
-  if (status !== 'needs_response') return {};
-  return {
-    evidenceDueBy: evidenceDueBy(world),
-    balanceTransactions: [...balanceTransactions, moved(world, -amount)],
-  };
+  const withdrawn = { balanceTransactions: [...balanceTransactions, moved(world, -amount)] };
+  if (status === 'lost' && before.status === 'won') return withdrawn;
+  return status === 'needs_response' ? { ...withdrawn, evidenceDueBy: evidenceDueBy(world) } : {};
 }
 
 const DAY = 86_400;

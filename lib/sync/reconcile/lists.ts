@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { rows } from '@/db/database';
 import { decidedDisputes, reconciliationSeen } from '@/db/schema';
-import { earliest } from '../../dates';
 import { isEmpty, keysOf, uniteKeys } from '../../store/snapshot';
 import {
   isCursorGone,
@@ -164,8 +163,8 @@ const DAY_MS = 86_400_000;
 const REVISED_DAYS = 32;
 
 /**
- * Number of days to look back for open disputes. Most disputes are decided within three months. `unseen` retrieves each
- * older one separately.
+ * Number of additional days for which disputes are listed. Most disputes are decided within three months, and a bank may
+ * reverse its decision later. `unseen` retrieves each older open dispute separately.
  */
 const DISPUTE_DAYS = 120;
 
@@ -195,21 +194,9 @@ export function refundsFrom({ windowFrom }: Run): Date | null {
   return windowFrom && new Date(windowFrom.getTime() - REVISED_DAYS * DAY_MS);
 }
 
-/**
- * Returns the time from which disputes are listed. It is early enough for our open disputes of the last 120 days,
- * because Stripe has no filter for open disputes. Returns null for all of history.
- */
-export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Date | null> {
-  const revised = refundsFrom(run);
-  if (!revised) return null;
-  const since = new Date(now().getTime() - DISPUTE_DAYS * DAY_MS);
-  const [open] = await rows<{ oldest: string | null }>(
-    db,
-    sql`select min(issued_at)::text as oldest from disputes
-      where status not in ${decidedDisputes} and provider_gone_at is null
-        and issued_at >= ${since.toISOString()}::timestamptz`,
-  );
-  return open?.oldest ? earliest(revised, new Date(open.oldest)) : revised;
+/** Returns the time from which disputes are listed, early enough to see late decisions. Null for all of history. */
+export function disputesFrom({ windowFrom }: Run): Date | null {
+  return windowFrom && new Date(windowFrom.getTime() - DISPUTE_DAYS * DAY_MS);
 }
 
 /**

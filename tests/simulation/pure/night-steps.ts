@@ -1,4 +1,3 @@
-import { DECIDED_DISPUTES } from '@/db/schema';
 import { addDays, toCalendarDate } from '@/lib/dates';
 import { fromThousandths, toThousandths } from '@/lib/money';
 import { mergeKeys, noKeys, type StoredInvoice, type StoredPayment } from '@/lib/store/snapshot';
@@ -27,7 +26,7 @@ import {
 } from '@/lib/sync/decide/object';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
 import { comparePayout, isCharge, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
-import { findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
+import { disputesFrom, findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
 import { NotReportedError } from '@/lib/sync/synchronize';
@@ -39,7 +38,6 @@ import type { ModelRows } from './tables';
 const DAY_MS = 86_400_000;
 /** Periods of the product's steps about payouts, in days. */
 const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
-const FINAL: string[] = [...DECIDED_DISPUTES];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
 /** The steps of a reconciliation on the model, keyed by their names in `STEPS`. */
@@ -185,16 +183,7 @@ async function listedRefunds(night: Night): Promise<void> {
 }
 
 async function listedDisputes(night: Night): Promise<void> {
-  const windowFrom = refundsFrom(night.work);
-  const since = night.deps.now().getTime() - 120 * DAY_MS;
-  const open = await night.select(({ disputes }) =>
-    [...disputes.values()]
-      .filter((row) => !FINAL.includes(row.status) && row.provider_gone_at === null)
-      .map((row) => row.issued_at.getTime())
-      .filter((at) => at >= since),
-  );
-  const createdFrom = windowFrom && new Date(Math.min(windowFrom.getTime(), ...open));
-  await pages(night, 'dispute', { status: null, createdFrom });
+  await pages(night, 'dispute', { status: null, createdFrom: disputesFrom(night.work) });
 }
 
 /** Retrieves each invoice that was credited after its stored state. */

@@ -25,6 +25,8 @@ const STRANGE_INVOICE = 'disputed';
 const STRANGE = 'strange' as 'lost';
 /** Time after its success within which a refund can still fail. */
 const FAILS_WITHIN = 29 * DAY;
+/** Time after the creation of a dispute within which the bank can still reverse its decision. */
+const REVERSED_WITHIN = 119 * DAY;
 const OUTCOMES = ['succeeded', 'failed', 'canceled'] as const;
 const DISPUTE_STATUSES = [
   ...(['warning_under_review', 'warning_closed', 'needs_response'] as const),
@@ -183,8 +185,11 @@ export const INVOICE_STEPS: Steps = {
 
   dispute,
   moveDispute(scene, step) {
+    const from = epochNow(scene.world) - REVERSED_WITHIN;
     const nextOf = (dispute: Parameters<typeof mayBecome>[0]) =>
-      DISPUTE_STATUSES.filter((status) => mayBecome(dispute, status));
+      ['won', 'lost'].includes(dispute.status) && dispute.created <= from
+        ? []
+        : DISPUTE_STATUSES.filter((status) => mayBecome(dispute, status));
     const found = pick(
       [...scene.world.disputes.values()].filter((one) => nextOf(one).length > 0),
       step.a,
