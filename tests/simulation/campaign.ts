@@ -37,6 +37,9 @@ export type Reported = { next: number; done: Totals; unreached?: string[] } | { 
 const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
+
+/** The number of histories in which blocks are counted. A block of `decide` that none of them reaches is a failure. */
+export const COUNTED = 20_000;
 /**
  * Garbage collector settings. A worker has one core and keeps nothing between histories, so it runs 20 % more histories
  * with these settings than with the defaults.
@@ -72,8 +75,9 @@ export async function runCampaign(
   const work = (index: number) =>
     new Promise<void>((resolve, reject) => {
       const from = state.next[index] ?? index;
-      const isCovered = isCounted && state.unreached?.length !== 0;
-      const share = { campaign: seed, from, by: state.next.length, until: runs };
+      const isCovered = isCounted && state.unreached?.length !== 0 && from < COUNTED;
+      const until = isCovered ? Math.min(runs, COUNTED) : runs;
+      const share = { campaign: seed, from, by: state.next.length, until };
       const worker = startWorker(root, { ...share, server, isPure, isCovered, shrinkFor }, bundle);
       workers.push(worker);
       worker.on('message', (reported: Reported) => {

@@ -1,7 +1,7 @@
 import { runProgram } from '@/lib/cli/program';
 import { ProgressBar, readArguments } from '@/lib/commands/command';
 import { StartError } from '@/lib/errors';
-import { runCampaign } from './campaign';
+import { COUNTED, runCampaign } from './campaign';
 import { type Failure, replayHistory, type Totals } from './check-history';
 import { openOwnDatabase, openStage } from './database-stage';
 import { runMutants } from './mutants';
@@ -25,8 +25,6 @@ const USAGE = [
   '  --hurry         does not shrink a failing history',
 ];
 
-/** Minimum number of histories for which an unreached block of `decide` counts as a failure. */
-const ENOUGH_FOR_ALL = 20_000;
 const SHRINK_MS = 120_000;
 const MAX_NUMBER = 2 ** 31 - 1;
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -88,7 +86,7 @@ async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wan
     },
   );
   bar.end();
-  const missed = totals.histories >= ENOUGH_FOR_ALL ? unreached : [];
+  const missed = totals.histories >= COUNTED ? unreached : [];
   if (json) print(JSON.stringify({ totals, failure, unreached }));
   else {
     print(summary(totals, seed, isPure ? 'pure' : server ? 'PostgreSQL' : 'in memory'));
