@@ -6,12 +6,6 @@ CREATE OR REPLACE FUNCTION sum_of_payment(p payments) RETURNS SETOF sums LANGUAG
   WHERE p.status = 'completed' OR (p.status = 'refunded' AND p.refunded_amount > 0)
 $$;
 --> statement-breakpoint
--- Returns what an invoice adds to the sums. This is its amount due while it is sent or overdue.
-CREATE OR REPLACE FUNCTION sum_of_invoice(i invoices) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
-  SELECT i.status::text, '-infinity'::date, i.currency, 1::bigint, i.amount_due::numeric(24,3)
-  WHERE i.status IN ('sent', 'overdue')
-$$;
---> statement-breakpoint
 -- Returns what a service adds to the sums. This is its price on its renewal day, if it has not ended.
 CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
@@ -58,7 +52,7 @@ CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RE
   WHERE i.amount IS NOT NULL AND i.currency IS NOT NULL AND renewal.day IS NOT NULL
 $$;
 --> statement-breakpoint
--- Creates the triggers that maintain the sums (db/schema/counts.ts) of invoices, payments, services and the journal, as
+-- Creates the triggers that maintain the sums (db/schema/counts.ts) of payments, services and the journal, as
 -- keep_counts does for row counts. Writers insert deltas, and sometimes a writer adds all deltas to the
 -- sums. In the template, [source] is the table, and [row] completes the name sum_of_[row].
 DO $keep$
@@ -97,7 +91,6 @@ CREATE OR REPLACE TRIGGER sum_truncated AFTER TRUNCATE ON [source]
   $template$;
 BEGIN
   EXECUTE replace(replace(template, '[source]', 'payments'), '[row]', 'payment');
-  EXECUTE replace(replace(template, '[source]', 'invoices'), '[row]', 'invoice');
   EXECUTE replace(replace(template, '[source]', 'customer_services'), '[row]', 'service');
   EXECUTE replace(replace(template, '[source]', 'accounting_entries'), '[row]', 'entry');
   CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF booked_on, record, currency, net, gross ON accounting_entries
@@ -109,11 +102,6 @@ BEGIN
       (OLD.payment_date, OLD.status, OLD.currency, OLD.amount, OLD.refunded_amount)
       IS DISTINCT FROM (NEW.payment_date, NEW.status, NEW.currency, NEW.amount, NEW.refunded_amount)
     ) EXECUTE FUNCTION sum_payments();
-  CREATE OR REPLACE TRIGGER sum_updated AFTER UPDATE OF status, currency, amount_due ON invoices
-    FOR EACH ROW WHEN (
-      (OLD.status, OLD.currency, OLD.amount_due) IS DISTINCT FROM (NEW.status, NEW.currency, NEW.amount_due)
-      AND (OLD.status IN ('sent', 'overdue') OR NEW.status IN ('sent', 'overdue'))
-    ) EXECUTE FUNCTION sum_invoices();
   CREATE OR REPLACE TRIGGER sum_updated
     AFTER UPDATE OF next_billing_date, status, ends_on, currency, price ON customer_services
     FOR EACH ROW WHEN (
@@ -242,8 +230,6 @@ BEGIN
     UNION ALL SELECT * FROM sum_deltas WHERE one_day IS NULL OR day = one_day
     UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM payments p, LATERAL sum_of_payment(p) s
       WHERE one_day IS NULL OR p.payment_date = one_day
-    UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount FROM invoices i, LATERAL sum_of_invoice(i) s
-      WHERE i.status IN ('sent', 'overdue') AND (one_day IS NULL OR one_day = '-infinity')
     UNION ALL SELECT s.of, s.day, s.currency, -s.row_count, -s.amount
       FROM accounting_entries e, LATERAL sum_of_entry(e) s
       WHERE one_day IS NULL OR extract(day FROM one_day) = 1 AND e.booked_on >= one_day
@@ -272,7 +258,6 @@ BEGIN
   WITH folded AS (DELETE FROM sum_deltas)
   INSERT INTO sums SELECT of, day, currency, sum(row_count), sum(amount) FROM (
     SELECT s.* FROM payments p, LATERAL sum_of_payment(p) s
-    UNION ALL SELECT s.* FROM invoices i, LATERAL sum_of_invoice(i) s WHERE i.status IN ('sent', 'overdue')
     UNION ALL SELECT s.* FROM accounting_entries e, LATERAL sum_of_entry(e) s
     UNION ALL SELECT * FROM renewal_sums(NULL)
   ) added GROUP BY of, day, currency;

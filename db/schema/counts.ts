@@ -52,19 +52,18 @@ export const wrongCounts = pgTable('wrong_counts', {
   noticed_at: instant().notNull().defaultNow(),
 });
 
-// Sums of all payments, invoices, services and subscriptions, for the overview and the renewals. Every write updates
-// them, in the same way as the counts above (db/functions/sums.sql).
+// Sums of all payments, services, subscriptions and entries of the journal, for the overview, the renewals and the
+// reports. Every write updates them, in the same way as the counts above (db/functions/sums.sql).
 
 const sum = {
   /**
-   * `received` sums the payments received on a day, `sent` and `overdue` the amounts due of invoices with that status,
-   * `service_renewals` and `item_renewals` the prices of the services and subscription items that renew on a day.
+   * `received` sums the payments received on a day, `service_renewals` and `item_renewals` the prices of the services
+   * and subscription items that renew on a day.
    * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum the gross amounts that the accounting
    * journal contains for a month, and `net_invoice` and `net_credit` the net amounts. Their day is the first of the
    * month.
    */
   of: text().notNull(),
-  /** The day. It is `-infinity` for sums without a day. */
   day: date().notNull(),
   currency: text().notNull(),
   row_count: bigint({ mode: 'number' }).notNull(),
@@ -74,10 +73,43 @@ const sum = {
 export const sums = pgTable('sums', sum, (t) => [primaryKey({ columns: [t.of, t.day, t.currency] })]);
 export const sumDeltas = pgTable('sum_deltas', sum);
 
+const total = () => numeric({ precision: 24, scale: 3 }).notNull();
+
+// Sums of the lists of invoices, sales documents and services, for their summaries (db/functions/list_sums.sql).
+
+const listSum = {
+  /** `invoice`, `sales_document` or `service` for the sums of a day. With ` months` added, for the sums of a month. */
+  list: text().notNull(),
+  /**
+   * The status of invoices, the type and status of sales documents, or the status, interval and type of services,
+   * separated by spaces.
+   */
+  kind: text().notNull(),
+  currency: text().notNull(),
+  /**
+   * The due date of invoices, the last day of validity of sales documents, or the next billing date of services. It is
+   * `infinity` for rows without this date, and the first day of a month.
+   */
+  day: date().notNull(),
+  row_count: bigint({ mode: 'number' }).notNull(),
+  /** Sum of the totals, or of the prices of services. The other amounts are 0 unless the rows are invoices. */
+  total: total(),
+  tax: total(),
+  amount_paid: total(),
+  amount_due: total(),
+  /** Sum of the amounts that are neither paid nor due, because credit notes or a balance at Stripe settled them. */
+  settled: total(),
+  /** The part of `amount_due` that Stripe no longer collects. */
+  written_off: total(),
+};
+
+export const listSums = pgTable('list_sums', listSum, (t) => [
+  primaryKey({ columns: [t.list, t.day, t.kind, t.currency] }),
+]);
+export const listSumDeltas = pgTable('list_sum_deltas', listSum);
+
 // The amounts that customers owe, for the list of receivables. A write only marks the customer. From time to time, a
 // writer computes the rows of all marked customers (db/functions/receivables.sql).
-
-const total = () => numeric({ precision: 24, scale: 3 }).notNull();
 
 /**
  * The amounts that a customer owes in one currency. A row is up to date if its customer is not marked and the current

@@ -8,15 +8,15 @@ const LISTS = [
   ...(['invoice', 'payment', 'sales_document', 'service'] as const),
   ...(['due_invoice', 'valid_document', 'billed_service'] as const),
 ] as const;
-/** Everything that `recountLists` checks: the counted lists, the sums of the overview, and the receivables. */
-const KEPT = [...LISTS, 'sums', 'receivables'] as const;
+/** Everything that `recountLists` checks: the counted lists, their sums, those of the overview, and the receivables. */
+const KEPT = [...LISTS, 'list_sums', 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
  * Checks the counts of one random block per list and the sums of one random day. Stores which lists are wrong. Skips a
  * list while another process updates its blocks. Does nothing on a read-only connection. Also updates the receivables.
  *
- * @returns the names of the lists with wrong counts, and `sums` or `receivables` if they are wrong
+ * @returns the names of the lists with wrong counts, and `list_sums`, `sums` or `receivables` if they are wrong
  */
 export async function checkCounts(db: Database): Promise<CountedName[]> {
   const [state] = await rows<{ reads: boolean }>(
@@ -26,7 +26,7 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
   if (state?.reads) return [];
   // A server vacuums automatically. The embedded database does not, so its tables of deltas would grow without limit.
   if (!isServer(db)) for (const list of LISTS) await db.execute(sql.raw(`vacuum ${list}_deltas`));
-  if (!isServer(db)) await db.execute(sql`vacuum sum_deltas, receivable_changes`);
+  if (!isServer(db)) await db.execute(sql`vacuum list_sum_deltas, sum_deltas, receivable_changes`);
   return transact(db, async (tx) => {
     const wrong: CountedName[] = [];
     for (const list of KEPT) {

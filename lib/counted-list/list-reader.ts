@@ -1,9 +1,8 @@
-import { and, asc, count, desc, eq, inArray, type SQL, type SQLWrapper, sql, sum } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Builder, type Database, type Statement, statement } from '@/db/database';
 import { customers } from '@/db/schema';
-import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, type Page, type PageRequest, pageBounds, pageRequest, toPage } from '../page';
 
 /** The largest offset, in rows, for which a page is read without the block counts. */
@@ -113,27 +112,6 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
         inArray(table.id, ids),
       );
       return toRows(found);
-    },
-    /** Counts the rows that match the filters and sums the columns in `of`, grouped by the columns in `by`. */
-    async sums<Sums extends z.ZodObject>(
-      db: Database,
-      { page: _, per_page: __, ...values }: Request,
-      by: Record<string, PgColumn>,
-      of: Record<string, SQLWrapper>,
-      schema: Sums,
-    ): Promise<z.output<Sums>[]> {
-      if (isImpossible(values)) return [];
-      const sums = Object.fromEntries(Object.entries(of).map(([name, column]) => [name, sum(column)]));
-      const columns: SelectedFields = { ...by, count: count(), ...sums };
-      const found = await db
-        .select(columns)
-        .from(table)
-        .where(where(values))
-        .groupBy(...Object.values(by))
-        .orderBy(...Object.values(by));
-      return z
-        .array(schema)
-        .parse(found.map((row) => toJsonAmounts(row as Record<string, string | null>, ...Object.keys(of))));
     },
     /** Returns the condition for the rows that match the filters. Returns null if an id is too large for any row. */
     where: (values: Values) => (isImpossible(values) ? null : where(values)),

@@ -72,6 +72,8 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   invoice_documents: none('seller buyer xml pdf_sha256'),
   invoice_lines: { text: 'redacted' },
   invoices: none('number currency stripe_invoice_id stripe_customer_id lines_hash reminded_on'),
+  list_sum_deltas: none('list kind currency'),
+  list_sums: none('list kind currency'),
   // Accounting needs the customer numbers.
   merged_customers: none('customer_number'),
   month_amounts: none('measure currency'),

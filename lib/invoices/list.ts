@@ -8,9 +8,11 @@ import {
   invoiceDeltas,
   invoiceStatus,
   invoices,
+  listSums,
 } from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
+import { summarize } from '../counted-list/list-sums';
 import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
@@ -133,19 +135,28 @@ export const invoiceSums = z.object({
   written_off: z.number(),
 });
 
+const keptSums = {
+  ...({ table: invoices, list: 'invoice', kinds: [invoices.status], day: 'due_date' } as const),
+  where: counted.where,
+};
+
 /** Counts and sums the invoices that match the filters, per currency and status. */
 export function summarizeInvoices(db: Database, given: InvoiceFilters) {
   const { currency, status, tax, total, amount_paid, amount_due, uncollectible } = invoices;
-  const sums = {
-    tax,
-    total,
-    amount_paid,
-    amount_due,
-    // A cancelled invoice has no settled amount, because its total is not claimed.
-    settled_by_credit: sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`,
-    written_off: sql`case when ${uncollectible} then ${amount_due} end`,
-  };
-  return counted.sums(db, toCounted(given), { currency, status }, sums, invoiceSums);
+  // A cancelled invoice has no settled amount, because its total is not claimed.
+  const settled = sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`;
+  return summarize(db, keptSums, toCounted(given), {
+    by: { currency, status },
+    of: {
+      tax: [tax, listSums.tax],
+      total: [total, listSums.total],
+      amount_paid: [amount_paid, listSums.amount_paid],
+      amount_due: [amount_due, listSums.amount_due],
+      settled_by_credit: [settled, listSums.settled],
+      written_off: [sql`case when ${uncollectible} then ${amount_due} end`, listSums.written_off],
+    },
+    schema: invoiceSums,
+  });
 }
 
 /** Unpaid and invoiced amounts of a customer in one currency. */

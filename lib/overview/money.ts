@@ -1,6 +1,7 @@
 import { count, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { disputes } from '@/db/schema';
+import { allSums } from '../counted-list/list-sums';
 import { addDays, startOfDay } from '../dates';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { cameBackSince, isOpenDispute } from '../payments/money-back';
@@ -85,11 +86,11 @@ export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'ov
   >(
     db,
     sql`
-      select currency, sum(row_count)::int as count, sum(amount)::text as total,
-        coalesce(sum(row_count) filter (where of = 'overdue'), 0)::int as overdue_count,
-        coalesce(sum(amount) filter (where of = 'overdue'), 0)::text as overdue_total
-      from (select * from sums union all select * from sum_deltas) kept
-      where of in ('sent', 'overdue')
+      select currency, sum(row_count)::int as count, sum(amount_due)::text as total,
+        coalesce(sum(row_count) filter (where kind = 'overdue'), 0)::int as overdue_count,
+        coalesce(sum(amount_due) filter (where kind = 'overdue'), 0)::text as overdue_total
+      from (${allSums('invoice')}) kept
+      where kind in ('sent', 'overdue')
       group by currency having sum(row_count) > 0
       order by count desc, currency`,
   );

@@ -5,6 +5,7 @@ import { type Database, pickColumns } from '@/db/database';
 import {
   customers,
   invoices,
+  listSums,
   salesDocumentBlocks,
   salesDocumentDeltas,
   salesDocumentStatus,
@@ -15,6 +16,7 @@ import {
 } from '@/db/schema';
 import { dayFilters, defineList, wordFilter } from '../counted-list/define-list';
 import { countedList } from '../counted-list/list-reader';
+import { summarize } from '../counted-list/list-sums';
 import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import { customerFilter, numberFilter, statusesFilter, toSelection } from '../customers/match-customer';
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
@@ -145,10 +147,20 @@ export const documentSums = z.object({
   total: z.number(),
 });
 
+const keptSums = {
+  ...({ table: d, list: 'sales_document', day: 'valid_until' } as const),
+  kinds: [d.type, d.status],
+  where: counted.where,
+};
+
 /** Counts and sums the documents that match the filters, per currency, type and status. */
 export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilters) {
   const { currency, type, status, total } = d;
-  return counted.sums(db, toCounted(given), { currency, type, status }, { total }, documentSums);
+  return summarize(db, keptSums, toCounted(given), {
+    by: { currency, type, status },
+    of: { total: [total, listSums.total] },
+    schema: documentSums,
+  });
 }
 
 /** The documents of a customer in one currency. */

@@ -7,6 +7,7 @@ import {
   billingInterval,
   customerServices,
   customers,
+  listSums,
   servers,
   serviceBlocks,
   serviceDeltas,
@@ -15,6 +16,7 @@ import {
 } from '@/db/schema';
 import { defineList, filter, wordFilter } from '../counted-list/define-list';
 import { countedList, dayOrInfinity } from '../counted-list/list-reader';
+import { summarize } from '../counted-list/list-sums';
 import { customerSums, sumByCustomer } from '../customers/customer-sums';
 import {
   customerFilter,
@@ -175,11 +177,20 @@ export const serviceSums = z.object({
   price_total: z.number(),
 });
 
+const keptSums = {
+  ...({ table: s, list: 'service', day: 'next_billing_date' } as const),
+  kinds: [s.status, s.billing_interval, s.service_type],
+  where: counted.where,
+};
+
 /** Counts and sums the services that match the filters, per currency, status and billing interval. */
 export function summarizeServices(db: Database, given: ServiceFilters) {
   const { currency, status, billing_interval, price } = s;
-  const by = { currency, status, billing_interval };
-  return counted.sums(db, toCounted(given), by, { price_total: price }, serviceSums);
+  return summarize(db, keptSums, toCounted(given), {
+    by: { currency, status, billing_interval },
+    of: { price_total: [price, listSums.total] },
+    schema: serviceSums,
+  });
 }
 
 /** Number of a customer's services in one currency. Their prices are per month, per year or once, and have no sum. */

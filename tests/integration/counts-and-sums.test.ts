@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Database, rows } from '@/db/database';
 import {
   invoiceStatus,
@@ -14,12 +14,12 @@ import { seededChance } from '@/lib/chance';
 import { checkCounts, recountLists } from '@/lib/counted-list/check-counts';
 import { parseEnv } from '@/lib/env';
 import { listAlerts } from '@/lib/health/check-health';
-import { listInvoices } from '@/lib/invoices/list';
+import { listInvoices, summarizeInvoices } from '@/lib/invoices/list';
 import { getMoneyReceived, sumOpenInvoices } from '@/lib/overview/money';
 import type { Page } from '@/lib/page';
 import { listPayments } from '@/lib/payments/queries';
-import { listSalesDocuments } from '@/lib/sales-documents/queries';
-import { listServices } from '@/lib/services/queries';
+import { listSalesDocuments, summarizeSalesDocuments } from '@/lib/sales-documents/queries';
+import { listServices, summarizeServices } from '@/lib/services/queries';
 import { RENEWING, sumRenewals } from '@/lib/services/renewals';
 import { onPostgres, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
@@ -258,8 +258,8 @@ describe.each(LISTS)('counts of $name', (listed) => {
     expect(code).toBe(0);
     const at = said.indexOf(`${name.replace('_', ' ')}s: counted anew, 1 wrong`);
     expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
-    // All other lists, the sums and the receivables are right.
-    expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 1);
+    // All other lists, the two kinds of sums and the receivables are right.
+    expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 2);
     await expectRight(5);
   });
 
@@ -291,9 +291,11 @@ describe('sums of amounts', () => {
   const amount = () => 1 + chance(99_999) / 1000;
   const currency = () => oneOf(['eur', 'eur', 'usd']);
   const dayOrNone = () => oneOf([day(5), null]);
+  const months = () => `2026-0${1 + chance(4)}-${oneOf(['01', '02', '15', '28'])}`;
+  const monthsOrNone = () => oneOf([months(), months(), null]);
   const some = (table: string) =>
     sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * ${WRITES / 15}) limit 1)`);
-  const of = ({ enumValues }: { enumValues: readonly string[] }) => oneOf(enumValues);
+  const of = <Value>({ enumValues }: { enumValues: readonly Value[] }) => oneOf(enumValues);
 
   beforeAll(async () => {
     await base.db.execute(sql`truncate invoices, customer_services, subscriptions cascade`);
@@ -314,15 +316,25 @@ describe('sums of amounts', () => {
       () => sql`update payments set refunded_amount = amount where ${some('payments')}`,
       () => sql`delete from payments where ${some('payments')}`,
       () => sql`insert into invoices
-          (number, customer_id, status, invoice_date, subtotal, tax, total, amount_due, currency)
-        values (${`SUM-${made}`}, ${ids.customer}, ${of(invoiceStatus)}, ${day(5)}, 1, 0, 1, ${amount()}, ${currency()})`,
+          (number, customer_id, status, invoice_date, due_date, subtotal, tax, total, amount_due, currency)
+        values (${`SUM-${made}`}, ${ids.customer}, ${of(invoiceStatus)}, ${day(5)}, ${monthsOrNone()}, 1, 0, 1, ${amount()},
+          ${currency()})`,
       () => sql`update invoices set status = ${of(invoiceStatus)} where ${some('invoices')}`,
       () =>
         sql`update invoices set amount_due = ${amount()}, currency = ${currency()} where ${some('invoices')}`,
+      () => sql`update invoices set due_date = ${monthsOrNone()}, tax = ${amount()}, total = ${amount()},
+          amount_paid = ${amount()}, uncollectible = ${oneOf([true, false])} where ${some('invoices')}`,
       () => sql`delete from invoices where id <> ${ids.invoice} and ${some('invoices')}`,
+      () => sql`insert into sales_documents
+          (document_number, type, customer_id, status, document_date, valid_until, subtotal, tax, total, currency)
+        values (${`SUM-${made}`}, ${of(salesDocumentType)}, ${ids.customer}, ${of(salesDocumentStatus)}, ${day(5)},
+          ${monthsOrNone()}, 1, 0, ${amount()}, ${currency()})`,
+      () => sql`update sales_documents set status = ${of(salesDocumentStatus)}, valid_until = ${monthsOrNone()},
+          total = ${amount()} where ${some('sales_documents')}`,
+      () => sql`delete from sales_documents where ${some('sales_documents')}`,
       () => sql`insert into customer_services
           (service_number, customer_id, service_type, status, name, price, currency, next_billing_date)
-        values (${`SUM-${made}`}, ${ids.customer}, 'hosting', ${of(serviceStatus)}, 'x', ${amount()}, ${currency()},
+        values (${`SUM-${made}`}, ${ids.customer}, ${of(serviceType)}, ${of(serviceStatus)}, 'x', ${amount()}, ${currency()},
           ${dayOrNone()})`,
       () => sql`update customer_services set status = ${of(serviceStatus)}, next_billing_date = ${dayOrNone()}
         where ${some('customer_services')}`,
@@ -364,6 +376,7 @@ describe('sums of amounts', () => {
     expect(days.find(({ date }) => date === '2026-03-01')?.count).toBe(
       await base.db.$count(sql`payments`, onFirst),
     );
+    await expectRightSummaries();
     const open = sql`select currency, amount_due as amount from invoices where status in ('sent', 'overdue')`;
     expect((await sumOpenInvoices(base.db)).open).toEqual(await grouped(sql`currency`, open));
     const items = sql`subscriptions s join subscription_items i on i.subscription_id = s.id`;
@@ -377,6 +390,66 @@ describe('sums of amounts', () => {
     for (const of of RENEWING) {
       expect(await sumRenewals(base.db, of, { from: '2026-03-02', to: '2026-03-04' })).toEqual(
         await grouped(sql`'2026-03-01' as month, currency`, RENEWALS[of]),
+      );
+    }
+  }
+
+  /** Compares summaries of the lists with sums of their rows: without filters, and with some ranges and statuses. */
+  async function expectRightSummaries(): Promise<void> {
+    const ranges: { from?: string; to?: string }[] = [
+      {},
+      { from: '2026-02-02' },
+      { to: '2026-03-31' },
+      { from: '2026-02-01', to: '2026-02-28' },
+    ];
+    ranges.push(...Array.from({ length: 6 }, () => ({ from: months(), to: months() })));
+    for (const { from, to } of ranges) {
+      const between = (
+        column: string,
+      ) => sql`${from ?? '-infinity'}::date <= coalesce(${sql.raw(column)}, 'infinity')
+        and coalesce(${sql.raw(column)}, 'infinity') <= ${to ?? (from ? '9999-12-31' : 'infinity')}::date`;
+      const status = oneOf([undefined, of(invoiceStatus)]);
+      const statuses = status ? undefined : oneOf([undefined, ['sent', 'overdue'] as const]);
+      const states = sql`(${`{${status ?? statuses ?? invoiceStatus.enumValues}}`}::text[])`;
+      expect(
+        await summarizeInvoices(base.db, {
+          due_date_from: from,
+          due_date_to: to,
+          status,
+          statuses: statuses && [...statuses],
+        }),
+      ).toEqual(
+        await rows(
+          base.db,
+          sql`select currency, status, count(*)::int as count, sum(tax)::float as tax, sum(total)::float as total,
+              sum(amount_paid)::float as amount_paid, sum(amount_due)::float as amount_due,
+              coalesce(sum(greatest(total - amount_paid - amount_due, 0)) filter (where status <> 'cancelled'), 0)::float
+                as settled_by_credit,
+              coalesce(sum(amount_due) filter (where uncollectible), 0)::float as written_off
+            from invoices where ${between('due_date')} and status::text = any ${states} group by 1, 2 order by 1, 2`,
+        ),
+      );
+      const type = oneOf([undefined, of(salesDocumentType)]);
+      expect(
+        await summarizeSalesDocuments(base.db, { valid_until_from: from, valid_until_to: to, type }),
+      ).toEqual(
+        await rows(
+          base.db,
+          sql`select currency, type, status, count(*)::int as count, sum(total)::float as total from sales_documents
+            where ${between('valid_until')} and type::text = coalesce(${type ?? null}, type::text)
+            group by 1, 2, 3 order by 1, 2, 3`,
+        ),
+      );
+      const service_type = oneOf([undefined, of(serviceType)]);
+      const dates = { next_billing_date_from: from, next_billing_date_to: to };
+      expect(await summarizeServices(base.db, { ...dates, service_type, status: 'active' })).toEqual(
+        await rows(
+          base.db,
+          sql`select currency, status, billing_interval, count(*)::int as count, sum(price)::float as price_total
+            from customer_services where ${between('next_billing_date')} and status = 'active'
+              and service_type::text = coalesce(${service_type ?? null}, service_type::text)
+            group by 1, 2, 3 order by 1, 2, 3`,
+        ),
       );
     }
   }
@@ -424,6 +497,21 @@ describe('sums of amounts', () => {
     await base.db.execute(sql`delete from payments where id % 3 = 0`);
     await expectRight();
     await base.db.execute(sql`select fold_sums()`);
+  });
+
+  test.each([
+    'row_count = row_count + 1',
+    'tax = tax - 0.5',
+    "total = total + 1 where list = 'service'",
+    "written_off = 9 where list = 'invoice months'",
+  ])('a recount corrects stored sums of lists that were changed by %s', async (change) => {
+    await base.db.execute(sql`select fold_list_sums()`);
+    await base.db.execute(sql.raw(`update list_sums set ${change}`));
+    await vi.waitFor(async () => expect(await checkCounts(base.db)).toEqual(['list_sums']), 20_000);
+    expect(Object.keys(await recount())).toEqual(['list_sums']);
+    await expectRightSummaries();
+    await base.db.execute(sql`truncate sales_documents cascade`);
+    await expectRightSummaries();
   });
 
   test('a recount corrects wrong stored sums', async () => {

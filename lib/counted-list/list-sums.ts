@@ -1,0 +1,124 @@
+import { count, type SQL, type SQLWrapper, sql, sum } from 'drizzle-orm';
+import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { type Database, rows } from '@/db/database';
+import { listSumDeltas, listSums } from '@/db/schema';
+import { addDays } from '../dates';
+import { toJsonAmounts } from '../money';
+
+type Values = Record<string, unknown>;
+
+/** A list whose sums are kept in `list_sums`, so that a summary does not read all its rows. */
+export interface KeptSums {
+  table: PgTable;
+  /** Name of the list in `list_sums`. */
+  list: 'invoice' | 'sales_document' | 'service';
+  /** The columns that make the kind of a sum, in this order. */
+  kinds: readonly PgColumn[];
+  /** Name of the column with the day of a sum. */
+  day: string;
+  /** Returns the condition for the rows that match the filters. Returns null if no row can match. */
+  where(values: Values): SQL | undefined | null;
+}
+
+/** A summary: its columns to group by, and for each sum the SQL of a row's amount and the column of `list_sums`. */
+export interface Summary<Sums extends z.ZodObject> {
+  by: Record<string, PgColumn>;
+  of: Record<string, [SQLWrapper, PgColumn]>;
+  schema: Sums;
+}
+
+/**
+ * Counts and sums the rows of a list that match the filters. If `list_sums` has a sum for each value of the filters,
+ * the cost is constant. Otherwise the matching rows are read.
+ *
+ * @param given the filters by name, and the page of the request, which is ignored
+ */
+export async function summarize<Sums extends z.ZodObject>(
+  db: Database,
+  kept: KeptSums,
+  { page: _, per_page: __, ...given }: Values,
+  { by, of, schema }: Summary<Sums>,
+): Promise<z.output<Sums>[]> {
+  const where = kept.where(given);
+  if (where === null) return [];
+  const [from, to] = [`${kept.day}_from`, `${kept.day}_to`];
+  const names = [from, to, 'statuses', ...kept.kinds.map(({ name }) => name)];
+  const isKept = Object.keys(given).every((name) => given[name] === undefined || names.includes(name));
+  const found = isKept
+    ? await readSums(db, kept, { by, of }, { ...given, from: given[from], to: given[to] })
+    : await sumRows(db, kept, { by, of }, where);
+  return z.array(schema).parse(found.map((row) => toJsonAmounts(row, ...Object.keys(of))));
+}
+
+type Asked = Pick<Summary<z.ZodObject>, 'by' | 'of'>;
+type Found = Record<string, string | null>;
+
+async function sumRows(db: Database, { table }: KeptSums, { by, of }: Asked, where: SQL | undefined) {
+  const sums = Object.entries(of).map(([name, [amount]]) => [name, sum(amount)]);
+  const columns: SelectedFields = { ...by, count: count(), ...Object.fromEntries(sums) };
+  const groups = Object.values(by);
+  const found = await db
+    .select(columns)
+    .from(table)
+    .where(where)
+    .groupBy(...groups)
+    .orderBy(...groups);
+  return found as Found[];
+}
+
+function readSums(db: Database, { list, kinds }: KeptSums, { by, of }: Asked, values: Values) {
+  const part = (column: PgColumn): SQL => {
+    const at = kinds.findIndex(({ name }) => name === column.name) + 1;
+    return at === 0 ? sql`currency` : sql`split_part(kind, ' ', ${sql.raw(`${at}`)})::${typeOf(column)}`;
+  };
+  const conditions = kinds.flatMap((column) => [
+    ...(values[column.name] === undefined ? [] : [sql`${part(column)} = ${values[column.name]}`]),
+    ...(column.name !== 'status' || values.statuses === undefined
+      ? []
+      : [sql`${part(column)} = any(${values.statuses}::${typeOf(column)}[])`]),
+  ]);
+  const groups = Object.entries(by).map(([name, column]) => sql`${part(column)} as ${sql.identifier(name)}`);
+  const sums = Object.entries(of).map(
+    ([name, [, column]]) => sql`sum(${sql.identifier(column.name)})::text as ${sql.identifier(name)}`,
+  );
+  const places = sql.join(
+    groups.map((_group, i) => sql.raw(`${i + 1}`)),
+    sql`, `,
+  );
+  return rows<Found>(
+    db,
+    sql`select ${sql.join(groups, sql`, `)}, sum(row_count)::int as count, ${sql.join(sums, sql`, `)}
+      from (${sumsBetween(list, values)}) kept
+      where ${sql.join([sql`true`, ...conditions], sql` and `)}
+      group by ${places} having sum(row_count) > 0 order by ${places}`,
+  );
+}
+
+const typeOf = (column: PgColumn): SQL => sql.raw(column.getSQLType());
+
+const sumsOfDays = (list: string): SQL => sql`select * from ${listSums} where list = ${list}`;
+const sumsOfMonths = (list: string): SQL => sumsOfDays(`${list} months`);
+const deltasOf = (list: string): SQL => sql`select * from ${listSumDeltas} where list = ${list}`;
+
+/** Returns SQL for all sums of a list, several for each kind and currency. */
+export const allSums = (list: KeptSums['list']): SQL =>
+  sql`${sumsOfMonths(list)} union all ${deltasOf(list)}`;
+
+/** The range of days if only its end is given, or only its start. */
+const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9999-12-31'];
+
+const monthOf = (day: string): string => `${day.slice(0, 7)}-01`;
+
+/** Returns SQL for the sums of the days in a range. Uses the sums of months for the months that the range contains. */
+function sumsBetween(list: KeptSums['list'], { from, to }: Values): SQL {
+  if (from === undefined && to === undefined) return allSums(list);
+  const [first, last] = [String(from ?? FIRST_DAY), String(to ?? LAST_DAY)];
+  const start = first === monthOf(first) ? first : monthOf(addDays(monthOf(first), 31));
+  const [, end = start] = [start, monthOf(last)].sort();
+  return sql`
+    ${sumsOfMonths(list)} and day >= ${start}::date and day < ${end}::date
+    union all ${sumsOfDays(list)} and day >= ${first}::date and day < ${start}::date and day <= ${last}::date
+    union all ${sumsOfDays(list)} and day >= ${end}::date and day <= ${last}::date
+    union all ${deltasOf(list)} and day between ${first}::date and ${last}::date`;
+}
