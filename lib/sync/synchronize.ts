@@ -169,7 +169,10 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns the known answer, if any. It is valid until the version of the customer's link changes. */
+  /**
+   * Returns the answer to a question that was asked with the same version. Returns `unavailable` without an API key and
+   * after too many questions.
+   */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

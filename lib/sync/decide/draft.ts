@@ -88,7 +88,7 @@ export class Draft implements Tables {
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers that were linked to another customer, or whose link has become reliable. */
+  /** Stripe customers that this decision linked to another customer, or whose link it made reliable. */
   readonly moved: string[] = [];
   /**
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
@@ -195,7 +195,6 @@ export class Draft implements Tables {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 
-  /** Returns the table for a kind of Stripe object. */
   table<Kind extends ListedKind>(kind: Kind): Tables[`${Kind}s`] {
     return (this as Tables)[`${kind}s` as const];
   }

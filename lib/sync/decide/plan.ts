@@ -46,14 +46,19 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Increments the expected version of an invoice if the commit first moves it to another subscription. */
+/**
+ * Increments an invoice's expected version if the commit first moves the invoice to another subscription. The move
+ * increments the stored version.
+ */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Increments a payment's expected version for each move to another customer. The commit increments its version too. */
+/**
+ * Increments a payment's expected version for each move to another customer. Each move increments the stored version.
+ */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);

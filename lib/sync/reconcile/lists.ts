@@ -68,7 +68,7 @@ export const listed =
 
 /**
  * Answers for decisions that must not ask Stripe. Questions about customers get the answer `unavailable`. Other
- * questions get no answer.
+ * questions get no answer, so decisions that depend on them stay incomplete.
  */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
@@ -158,14 +158,14 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 const DAY_MS = 86_400_000;
 
 /**
- * Number of additional days for which refunds are listed. A refund can fail 30 days later
+ * Number of additional days for which refunds are listed. A refund can fail 30 days after its creation
  * (docs.stripe.com/refunds#failed-refunds).
  */
 const REVISED_DAYS = 32;
 
 /**
  * Number of days to look back for open disputes. Most disputes are decided within three months. `unseen` retrieves each
- * older one separately.
+ * older dispute separately.
  */
 const DISPUTE_DAYS = 120;
 
@@ -213,8 +213,8 @@ export async function disputesFrom(run: Run, { db, now }: SyncDeps): Promise<Dat
 }
 
 /**
- * Retrieves the invoice of a credit note that was created or voided after the time of the invoice's stored state. Then
- * stores the credit notes that are new or void.
+ * Retrieves the invoices whose stored state may not include a listed credit note yet. Then stores the credit notes that
+ * are new or void.
  */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {

@@ -51,7 +51,8 @@ export async function retrieveAndApply(
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
 /**
- * Runs work on one object. If it fails, stores the failure so that the next run retries the object. This run continues.
+ * Runs work on one object. If the work fails, stores the failure so that the next run retries the object. This run
+ * continues.
  */
 export async function guarded(
   deps: SyncDeps,

@@ -165,7 +165,7 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Passes the run's window to a step as the time from which it lists objects. Null for all of history. */
+/** Returns the time from which a step lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
 /** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
