@@ -174,7 +174,8 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
 }
 
 /**
- * Fetches the Stripe id of the invoice that an intent pays, or null. Never throws errors from Stripe or the network.
+ * Fetches the Stripe id of the invoice that an intent pays. The id is null if it pays none. Never throws errors from
+ * Stripe or the network.
  */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
@@ -251,7 +252,8 @@ async function listAll<T extends { id: string }>(list: ListPage<T>) {
  * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
  * customers. Never throws errors from Stripe or the network.
  *
- * @param customers some Stripe customers of the account, if any are stored; Stripe also returns deleted customers
+ * @param customers some stored Stripe customers, possibly none; a customer that was deleted at Stripe still counts as
+ *   known
  */
 export async function probeAccount(stripe: Stripe, customers: string[]) {
   try {

@@ -202,8 +202,8 @@ function moneyIdsOf(payload: Json): string[] {
 }
 
 /**
- * Returns whether a payment of the invoice failed. A failed intent has an error, but a new one that
- * `requires_payment_method` does not.
+ * Returns whether a payment of the invoice failed. A new intent has the same status `requires_payment_method`, but no
+ * error.
  */
 function hasFailedIntent(payload: Json): boolean {
   return asList(asObject(payload.payments).data).some((entry) => {
