@@ -153,7 +153,8 @@ function payable(target: Happening): Invoice {
 }
 
 /**
- * Finds the named invoice, or the newest invoice with one of the statuses. @throws ControlError 409 for another status
+ * Finds the named invoice, or the newest invoice with one of the statuses. @throws ControlError 409 if the named
+ * invoice has another status
  */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);

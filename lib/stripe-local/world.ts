@@ -37,7 +37,7 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
     balanceTransactions: new Collection<BalanceTransaction>(['payout', 'source']),
     payouts: new Collection<Payout>(),
     events: new Collection<WorldEvent>(['type']),
-    /** The events in their exact order. Their timestamps alone do not show it, because they are in whole seconds. */
+    /** The events in their exact order. Timestamps in whole seconds do not show this order. */
     history: [] as WorldEvent[],
   };
 }

@@ -4,7 +4,10 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /** Start of the paid out movements, in epoch seconds. The end `until` is exclusive. By default, all are paid out. */
+  /**
+   * Start of the period whose movements are paid out, in epoch seconds. The end `until` is exclusive. By default, all
+   * movements are paid out.
+   */
   from?: number;
   until?: number;
   created?: number;

@@ -46,7 +46,8 @@ export function renderEvent(event: WorldEvent, { version, render } = CURRENT): J
 }
 
 /**
- * Returns the previous values of changed fields: of hashes field by field, of lists as a whole. New fields are null.
+ * Returns the previous values of changed fields. Contains only the changed fields of a hash, but a changed list as a
+ * whole. New fields are null.
  */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};
