@@ -72,7 +72,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. Returns false for the
- * payment that represents the amount collected by Stripe, because sync compares these two amounts.
+ * payment that represents the amount collected by Stripe, because sync reports if the two differ.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -126,7 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists Stripe invoices with payments recorded here that Stripe does not count: of a customer, or a single one. */
+/** Lists a customer's Stripe invoices, or a single one, if payments recorded here exceed what Stripe counts. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

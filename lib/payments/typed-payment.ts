@@ -53,7 +53,6 @@ const amountField = z
 
 const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
-/** Schema of the payment form. */
 const typedPayment = z.object({
   amount: amountField,
   payment_date: typedDate,
