@@ -127,7 +127,7 @@ export function issueCreditNote(
 
 /**
  * Parses the form of a credit note: the field `reason`, and for the line with position N the fields `quantity_N` and
- * `amount_N`. An empty field is not credited.
+ * `amount_N`. A line with empty fields is not credited.
  */
 export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
   const byLine = new Map<number, WantedCredit['lines'][number]>();
@@ -157,7 +157,7 @@ export const takesCreditNotes = ({
 
 /**
  * Issues the cancellation document, which credits all amounts of an invoice that are not credited yet. The caller must
- * cancel the invoice in the same transaction before, and book the cancellation afterwards.
+ * first cancel the invoice in the same transaction, and book the cancellation afterwards.
  */
 export async function issueCancellation(tx: Database, id: number, writer: RecordWriter): Promise<void> {
   const [invoice] = await tx.select().from(invoices).where(eq(invoices.id, id));

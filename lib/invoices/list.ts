@@ -78,7 +78,8 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
 });
 
 /**
- * Lists invoices, newest first. With a filter by due date, the latest one comes first. A page past the end is empty.
+ * Lists invoices, newest first. With a filter by due date, the latest due date comes first. A page past the end is
+ * empty.
  */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 

@@ -111,7 +111,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
     ({ age }, at) => sql`(${`age_${age}`}::text, ${sql.raw(`count_${at}, sum_${at}`)})`,
   );
   const names = sql.raw(columns.map((_, at) => `count_${at}, sum_${at}`).join(', '));
-  // Sum the columns first, and make rows of the few sums.
+  // Sum all age groups in one pass over the table, then turn the few sums into rows.
   return rows<AgeSum>(
     db,
     sql`with outdated as materialized (${outdated}), owed as (
@@ -134,7 +134,10 @@ interface CurrentRows {
   computed(customerIds: SQL): SQL;
 }
 
-/** Returns the SQL. @param today day for the sums of the age groups; null if these sums are not read */
+/**
+ * Returns the SQL for the current rows. @param today day for the sums of the age groups; null if these sums are not
+ * read
+ */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;
