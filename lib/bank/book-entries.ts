@@ -173,7 +173,10 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/** Records the transfer of an entry. Its reference contains the entry's id, so that two clicks cannot book it twice. */
+/**
+ * Records the transfer of an entry. The reference contains the entry's id, so that two clicks cannot book the entry
+ * twice.
+ */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -193,7 +196,8 @@ async function book(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
   };
-  // If the process ended between the two writes, a transfer exists without its entry. The next click then links it.
+  // If the process ended between the two writes, a transfer exists without its entry. The next click then links the
+  // two.
   const left = await findTransferId(db, reference);
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
@@ -206,7 +210,8 @@ async function book(
  * Links an entry to the payout of Stripe that it contains. Records no payment, because the payments of the payout are
  * already recorded.
  *
- * @throws AppError not_found; conflict if the entry is already explained, or is no longer proposed as this payout
+ * @throws AppError not_found; conflict if the entry is already explained, or if this payout is no longer proposed for
+ *   it
  */
 export async function explainAsPayout(
   db: Database,

@@ -73,8 +73,8 @@ interface CutEntry {
 }
 
 /**
- * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` is in the place of
- * each, with as many lines. A damaged entry may stay in the frame, where parsing finds the damage.
+ * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` and the same
+ * number of lines replaces each of them. A damaged entry may stay in the frame, where parsing finds the damage.
  */
 function cutEntries(text: string): { frame: string; cut: CutEntry[] } {
   const cut: CutEntry[] = [];
@@ -233,13 +233,19 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/** Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's. */
+/**
+ * Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own
+ * code.
+ */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/** Returns the amount of a transaction. Returns null if the file has none. In version 02 it is in the details. */
+/**
+ * Returns the amount of a transaction. Returns null if the file has none. In version 02, the details contain the
+ * amount.
+ */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);

@@ -39,7 +39,10 @@ interface BankFormat {
   state?: [column: string, booked: RegExp];
 }
 
-/** The known formats, taken from files that the banks' customers can download. A file's column names determine it. */
+/**
+ * The known formats, taken from files that the banks' customers can download. The column names of a file determine its
+ * format.
+ */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',
@@ -165,7 +168,7 @@ const FORMATS: BankFormat[] = [
 /** The banks whose CSV files are read. */
 export const CSV_BANKS = FORMATS.map(({ bank }) => bank);
 
-/** A row of the file, with the index of each column by its name in the header. */
+/** A row of the file, and its line number. */
 interface Row {
   line: number;
   cells: string[];

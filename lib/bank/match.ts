@@ -44,7 +44,7 @@ export interface Proposal {
 }
 
 const MAX_PROPOSALS = 3;
-/** Minimum score of a proposal. It is the score of the weakest evidence that is sufficient alone. */
+/** Minimum score of a proposal. A match with less evidence is not proposed. */
 const MIN_SCORE = 20;
 /** Share of a customer's name that an entry must contain. Below it, the name does not count as evidence. */
 export const MIN_NAME = 0.6;
@@ -93,7 +93,7 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
-/** Returns the spellings of the numbers in a text: with its separators, without any, with hyphens and with slashes. */
+/** Returns the spellings of the numbers in a text: as written, without separators, with hyphens and with slashes. */
 export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
