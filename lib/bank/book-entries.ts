@@ -26,7 +26,7 @@ import { undoReturn } from './returns';
 
 const e = bankEntries;
 
-/** Books the credits whose customer a rule determines, if the amount equals the open amount exactly. */
+/** Books the credits whose customer a rule determines, if the best proposal is sure (`is_sure`). */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -274,7 +274,9 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/** Marks an entry as ignored, because it is no customer's payment, or as open. @throws AppError not_found; conflict */
+/**
+ * Marks an entry as ignored, because it is not a customer's payment, or as open. @throws AppError not_found; conflict
+ */
 export async function setEntryState(
   db: Database,
   id: number,

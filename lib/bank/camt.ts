@@ -24,7 +24,7 @@ const parser = new XMLParser({
   removeNSPrefix: true,
   parseTagValue: false,
   parseAttributeValue: false,
-  // The parser decodes XML's five predefined entities. A file that declares other entities has been refused before.
+  // The parser decodes XML's five predefined entities. A file that declares other entities was refused before parsing.
   processEntities: true,
   isArray: (_name, _path, _leaf, isAttribute) => !isAttribute,
 });
@@ -266,7 +266,7 @@ function partyOf(
   const [one] = details;
   const is_return =
     shared.is_return || all(one, 'RtrInf').length > 0 || (one ? isReturn({ codes: codesOf(one) }) : false);
-  // The file names the parties of the original payment, also for a returned payment.
+  // The file names the parties of the original payment, even for a returned payment.
   const party = amount > 0 !== is_return ? 'Dbtr' : 'Cdtr';
   const name = textAt(one, 'RltdPties', party, 'Nm') || textAt(one, 'RltdPties', party, 'Pty', 'Nm');
   const texts = details.flatMap((detail) => [

@@ -34,11 +34,14 @@ export interface Proposal {
   /** Sentences that explain the proposal. The sentence with the strongest evidence comes first. */
   reasons: string[];
   score: number;
-  /** Whether the amount equals the sum of the proposed invoices, and a number or known account names the customer. */
+  /**
+   * Whether a number or a known account names the customer, and the amount equals the invoices that the text names or,
+   * if it names none, a single open invoice or all open invoices.
+   */
   is_exact: boolean;
   /**
-   * Whether the proposal may be booked by a rule without a person. The amount must also equal the sum of all open
-   * invoices, or of the invoices that the text names.
+   * Whether a rule may book the proposal without a person. Unlike for `is_exact`, an amount that equals only one of
+   * several open invoices is not sufficient, unless the text names this invoice.
    */
   is_sure: boolean;
 }

@@ -58,7 +58,7 @@ const wantedCredit = z.strictObject({
 
 /**
  * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
- * customer has then paid more than the invoice's claim, the excess becomes the customer's credit.
+ * customer has paid more than the invoice then claims, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
@@ -148,7 +148,9 @@ function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldE
   return { field: position === undefined ? field : `${name}_${position}`, message };
 }
 
-/** Returns whether credit notes of an invoice can be issued. The invoice must be our own, issued, and not cancelled. */
+/**
+ * Returns whether credit notes for an invoice can be issued. The invoice must be our own, issued, and not cancelled.
+ */
 export const takesCreditNotes = ({
   status,
   stripe_invoice_id,

@@ -46,8 +46,8 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
        */
       amount_off_stripe: amountOrNull(more?.offStripe),
       /**
-       * Amount settled with the customer's balance at Stripe. Negative if it added to the invoice. Null if Stripe has
-       * not reported it.
+       * Amount settled with the customer's balance at Stripe. Negative if the balance increased the amount due. Null if
+       * Stripe has not reported it.
        */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe no longer collects it. */

@@ -143,7 +143,10 @@ export function reminderList(rules: ReminderRules, today: string) {
   };
 }
 
-/** A customer who is due for a reminder, with the sums of the due invoices. `id` is the id of the first invoice. */
+/**
+ * A customer who is due for a reminder, with the sums of the due invoices. `id` is the id of the invoice that `isFirst`
+ * selects.
+ */
 export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
 
 async function readReminders(tx: Database, ids: number[], rules: ReminderRules, today: string) {

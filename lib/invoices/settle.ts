@@ -54,7 +54,7 @@ export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }
 
-/** Returns whether an invoice accepts new payments: any invoice except a draft or a cancelled one. */
+/** Returns whether an invoice accepts new payments. Drafts and cancelled invoices do not. */
 export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'status'>): boolean {
   return status !== 'draft' && status !== 'cancelled';
 }

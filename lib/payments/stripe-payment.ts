@@ -29,7 +29,10 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same invoice. */
+/**
+ * Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same Stripe
+ * invoice.
+ */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,

@@ -90,7 +90,7 @@ export const noKeys = () => ({
   invoiceIds: [] as number[],
   /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
-  /** References of transfers, to read the transfers, and for their payments the same rows as `paymentIds`. */
+  /** References of transfers, to read the transfers, and their payments as `paymentIds` does. */
   transfers: [] as string[],
   /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],
@@ -98,7 +98,7 @@ export const noKeys = () => ({
   refunds: [] as string[],
   /** Stripe's ids of disputes, to read the disputes with their payments. */
   disputes: [] as string[],
-  /** Keys by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
+  /** Keys made by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
   seconds: [] as string[],
   /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
   tasks: [] as string[],

@@ -60,7 +60,8 @@ export interface Subscription extends Entity<'subscription'> {
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
   /**
-   * Planned end. It is set together with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets it alone.
+   * Planned end. It is set together with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets only this
+   * field.
    */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
@@ -88,7 +89,6 @@ export interface InvoiceLine {
   readonly periodEnd: number;
 }
 
-/** Returns the sum of the lines' discounts. */
 export const discountOf = (lines: readonly { readonly discount?: number | undefined }[]): number =>
   lines.reduce((sum, { discount = 0 }) => sum + discount, 0);
 

@@ -169,7 +169,10 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /** Returns the entry of an object, which is its position. A deleted object has one, because it can be a cursor. */
+  /**
+   * Returns the entry of an object, which is its position. A deleted object keeps its entry, because it can be a
+   * cursor.
+   */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }

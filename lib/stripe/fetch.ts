@@ -125,7 +125,10 @@ export function toInvoiceLinks(object: unknown): InvoiceLinks {
   return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
 }
 
-/** Fetches all lines of an invoice. Its object contains only ten. Never throws errors from Stripe or the network. */
+/**
+ * Fetches all lines of an invoice. The invoice itself contains only ten. Never throws errors from Stripe or the
+ * network.
+ */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
     now,
@@ -199,7 +202,8 @@ async function fetchPayments<T>(
 }
 
 /**
- * Fetches all items of a subscription. Its object contains only ten. Never throws errors from Stripe or the network.
+ * Fetches all items of a subscription. The subscription itself contains only ten. Never throws errors from Stripe or
+ * the network.
  */
 export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
   fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(

@@ -124,8 +124,8 @@ function amountPaid(payload: Json): number {
 /**
  * Returns the paid amount including overpayments. From basil on, `amount_paid` may or may not include
  * `amount_overpaid`. If the payload lists all payments, their sum shows whether it does. Otherwise `amount_paid`
- * includes the overpayment if it exceeds `amount_due` by at least that amount. Older versions always include the
- * overpayment.
+ * includes the overpayment if `amount_paid` exceeds `amount_due` by at least `amount_overpaid`. Older versions always
+ * include the overpayment.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];

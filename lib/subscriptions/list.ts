@@ -103,7 +103,7 @@ async function readSubscriptions(tx: Database, ids: number[]) {
   }));
 }
 
-/** Sums up the unpaid amounts of the sent and overdue invoices of subscriptions, by currency. */
+/** Sums the amounts due on sent and overdue invoices, by subscription and currency. */
 async function sumUnpaidOf(tx: Database, ids: number[]) {
   const sums = await tx
     .select({

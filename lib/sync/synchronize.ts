@@ -82,7 +82,7 @@ export async function untilDone<T>(
   }
 }
 
-/** Creates the attempt of `synchronize`. Repeated attempts also read the keys that earlier ones lacked. */
+/** Creates the attempt of `synchronize`. Repeated attempts also read the keys that earlier attempts lacked. */
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {

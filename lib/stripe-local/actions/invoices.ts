@@ -22,7 +22,8 @@ import {
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
 /**
- * Input for a new invoice. With a due date, Stripe sends the invoice to the customer. Without one, it charges the card.
+ * Input for a new invoice. With a due date, Stripe sends the invoice to the customer. Without a due date, Stripe
+ * charges the card.
  */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;

@@ -60,7 +60,10 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares primitives directly, because most values are primitives. Compares objects by their JSON text. */
+/**
+ * Compares primitives directly, because this is fast and most values are primitives. Compares objects by their JSON
+ * text.
+ */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }

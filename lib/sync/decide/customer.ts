@@ -153,7 +153,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Adds a staff task for an invoice or subscription that cannot be stored, because no customer is known for it. */
+/** Adds a staff task for an invoice or subscription that cannot be stored, because it has no customer at Stripe. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,
@@ -368,7 +368,8 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
 }
 
 /**
- * Updates a created customer, except columns that staff have changed. @param before the details it was last filled from
+ * Updates a created customer, except columns that staff have changed. @param before the details from which the customer
+ * was last filled
  */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);

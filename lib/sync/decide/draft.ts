@@ -33,15 +33,19 @@ import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
-  /** All items of a subscription. The id is Stripe's id of the subscription. */
+  /** All items of a subscription. The question names the subscription by its id at Stripe. */
   items: ProviderSubscriptionItem[];
-  /** All lines of an invoice. The id is Stripe's id of the invoice. */
+  /** All lines of an invoice. The question names the invoice by its id at Stripe. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
   /**
-   * Time of Stripe's last collection for an invoice, or null if there was none. The id is Stripe's id of the invoice.
+   * Time of Stripe's last collection for an invoice, or null if there was none. The question names the invoice by its
+   * id at Stripe.
    */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, or null if it paid none. The id is that of the intent. */
+  /**
+   * Stripe's id of the invoice that a payment intent paid, or null if it paid none. The question names the payment
+   * intent.
+   */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;

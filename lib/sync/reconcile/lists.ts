@@ -126,8 +126,8 @@ export const unseen =
   };
 
 /**
- * Returns the objects that this run has not processed yet. Looks up each id separately: PostgreSQL's statistics may
- * still describe an empty table, and a join would then scan the whole table.
+ * Returns the objects that this run has not processed yet. Looks up each id separately, because PostgreSQL's statistics
+ * may still describe an empty table, and a join would then scan the whole table.
  */
 async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));

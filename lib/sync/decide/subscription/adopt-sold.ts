@@ -140,7 +140,7 @@ export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'pr
  * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same interval,
  * and the same service if Stripe names one.
  *
- * @returns the sold items, keyed by Stripe's id of the billed item; if they do not match, the reason
+ * @returns the sold items, keyed by Stripe's id of the billed item; the reason if the items do not match
  */
 export function matchSold(
   all: SoldItem[],

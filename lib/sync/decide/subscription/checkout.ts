@@ -13,9 +13,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. A paid or free checkout activates the subscription. It does not if Stripe reported a
- * state other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the
- * activation. A checkout does not report a state, so it never sets the time of the state.
+ * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported a state
+ * other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the activation. A
+ * checkout does not report a state, so it never sets the time of the state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
