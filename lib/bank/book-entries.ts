@@ -49,8 +49,8 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
 /**
- * Number of entries whose proposals are read together. Proposals of the next group then take into account what these
- * entries have paid.
+ * Number of entries whose proposals are read together. Proposals of the next group then take the payments of this group
+ * into account.
  */
 const AT_ONCE = 100;
 

@@ -35,8 +35,8 @@ export interface Proposal {
   reasons: string[];
   score: number;
   /**
-   * Whether a number or a known account names the customer, and the amount equals the invoices that the text names or,
-   * if it names none, a single open invoice or all open invoices.
+   * Whether a number or a known account names the customer, and the amount fits exactly. It must equal the invoices
+   * that the text names. If the text names none, it must equal a single open invoice or all open invoices.
    */
   is_exact: boolean;
   /**

@@ -215,7 +215,7 @@ export async function readCreditable(
     const its = before.map((one, i) => ({ ...one, net: netsBefore[i] ?? '0' })).filter(isOf(line));
     const net = nets[at] ?? '0';
     const netLeft = toThousandths(net) - sumOf(its.map((one) => one.net));
-    // A credit of an amount has another unit price than the line, so it does not lower the quantity that is left.
+    // A credit note for an amount, recognized by its other unit price, does not lower the quantity that is left.
     const sold = its
       .filter(({ unit_price }) => unit_price === line.unit_price)
       .map(({ quantity }) => quantity);

@@ -100,7 +100,7 @@ const NOT_REMINDED = { last_reminder: null, reminder_level: null };
 /** The sum that customers owe today in one age group and one currency. `measure` is `age_` and the age group. */
 type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: number };
 
-/** Sums what customers owe today by age group and currency, and counts the customers. */
+/** Sums the amounts that customers owe today by age group and currency, and counts the customers. */
 export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   const { outdated, computed } = currentRows(today);
   const columns = AGE_GROUPS.map((age) => ({ age, column: sql`owed.${sql.identifier(ORDERS[age].name)}` }));

@@ -62,8 +62,8 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
 /**
  * Checks a payment against its invoice.
  *
- * @param isNew true if the invoice does not have the payment yet; the invoice's status is checked only in this case, so
- *   that a payment of a cancelled invoice can still be refunded
+ * @param isNew true if the invoice does not have the payment yet. Only then is the status of the invoice checked, so
+ *   that a payment of a cancelled invoice can still be refunded.
  * @param takes function that returns whether an invoice takes a new payment
  * @throws AppError validation_failed with the fields
  */

@@ -129,7 +129,9 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists a customer's Stripe invoices, or a single one, if payments recorded here exceed what Stripe counts. */
+/**
+ * Lists a customer's Stripe invoices, or a single one, if payments recorded here exceed the amount that Stripe counts.
+ */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

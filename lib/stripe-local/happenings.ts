@@ -223,8 +223,7 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 
 /**
  * Returns the amounts of a credit note. For an unpaid invoice, the note covers half of the unpaid amount, so that the
- * invoice stays open. For a paid invoice, it covers the whole creditable amount, of which as much as possible is
- * refunded.
+ * invoice stays open. For a paid invoice, it covers the whole creditable amount, and refunds as much of it as possible.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);

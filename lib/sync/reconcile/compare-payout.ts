@@ -21,7 +21,7 @@ export interface PayoutEntry {
   isDeleted: boolean;
 }
 
-/** A payout with its entries, and what bank statements show about it. */
+/** A payout with its entries, and whether a bank statement contains it. */
 export interface ComparedPayout {
   amount: string;
   currency: string;

@@ -323,8 +323,8 @@ export const PAYOUT_DAYS = { before: 3, after: 7 };
 
 /**
  * Returns whether a bank statement covers the arrival date of a payout and the next three days, and whether a bank
- * statement has an entry for the payout. The entry is either linked to the payout, or is not linked and has the
- * payout's amount, a date near its arrival, and the name of Stripe or the payout's id in its text.
+ * statement has an entry for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it
+ * has the payout's amount, a date near the arrival, and the name of Stripe or the payout's id in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;

@@ -57,7 +57,7 @@ export function relinkItems(draft: Draft, stripeCustomerId: string): (number | n
   );
 }
 
-/** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record what we sold. */
+/** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record a sale. */
 function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscription): void {
   for (const row of stored) {
     const before = row.stripe_subscription_item_id;
