@@ -214,7 +214,7 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
-  // Payouts come last, because they are compared with payments, refunds and disputes.
+  // Payouts come after payments, refunds and disputes, because they are compared with them.
   { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
   { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
   { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },
