@@ -173,10 +173,7 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/**
- * Records the transfer of an entry. The reference contains the entry's id, so that two clicks cannot book the entry
- * twice.
- */
+/** Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice. */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -196,8 +193,7 @@ async function book(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
   };
-  // If the process ended between the two writes, a transfer exists without its entry. The next click then links the
-  // two.
+  // If the process ended between the two writes, a transfer exists without its entry. The next click links them.
   const left = await findTransferId(db, reference);
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
@@ -210,8 +206,7 @@ async function book(
  * Links an entry to the payout of Stripe that it contains. Records no payment, because the payments of the payout are
  * already recorded.
  *
- * @throws AppError not_found; conflict if the entry is already explained, or if this payout is no longer proposed for
- *   it
+ * @throws AppError not_found; conflict if the entry is explained, or if the payout is no longer proposed
  */
 export async function explainAsPayout(
   db: Database,
@@ -274,9 +269,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/**
- * Marks an entry as ignored, because it is not a customer's payment, or as open. @throws AppError not_found; conflict
- */
+/** Marks an entry as open, or as ignored if it is not a customer's payment. @throws AppError not_found; conflict */
 export async function setEntryState(
   db: Database,
   id: number,

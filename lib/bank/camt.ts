@@ -233,19 +233,13 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/**
- * Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own
- * code.
- */
+/** Returns the codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own code. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/**
- * Returns the amount of a transaction. Returns null if the file has none. In version 02, the details contain the
- * amount.
- */
+/** Returns the amount of a transaction, which version 02 has in the details. Returns null if the file has none. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);

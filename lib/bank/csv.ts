@@ -39,10 +39,7 @@ interface BankFormat {
   state?: [column: string, booked: RegExp];
 }
 
-/**
- * The known formats, taken from files that the banks' customers can download. The column names of a file determine its
- * format.
- */
+/** Known formats, from files that the banks' customers can download. A file's column names select its format. */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',

@@ -148,9 +148,7 @@ function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldE
   return { field: position === undefined ? field : `${name}_${position}`, message };
 }
 
-/**
- * Returns whether credit notes for an invoice can be issued. The invoice must be our own, issued, and not cancelled.
- */
+/** Returns whether an invoice can get credit notes. The invoice must be our own, issued, and not cancelled. */
 export const takesCreditNotes = ({
   status,
   stripe_invoice_id,

@@ -52,10 +52,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe no longer collects it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /**
-       * Whether the invoice can have a document, because it is issued and its lines are known. Required fields of the
-       * document may still be empty.
-       */
+      /** Whether the invoice is issued and its lines are known. Its document can still lack required fields. */
       is_printed: more?.isPrinted ?? false,
       /** Time when the last payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,

@@ -134,10 +134,7 @@ interface CurrentRows {
   computed(customerIds: SQL): SQL;
 }
 
-/**
- * Returns the SQL for the current rows. @param today day for the sums of the age groups; null if these sums are not
- * read
- */
+/** Returns the SQL for current rows. @param today day for the sums of age groups; null if these are not read */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;

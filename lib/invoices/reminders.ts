@@ -143,10 +143,7 @@ export function reminderList(rules: ReminderRules, today: string) {
   };
 }
 
-/**
- * A customer who is due for a reminder, with the sums of the due invoices. `id` is the id of the invoice that `isFirst`
- * selects.
- */
+/** A customer due for a reminder, with sums of the due invoices. `id` is the invoice that `isFirst` selects. */
 export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
 
 async function readReminders(tx: Database, ids: number[], rules: ReminderRules, today: string) {

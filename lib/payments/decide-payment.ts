@@ -142,8 +142,7 @@ export class PaymentDraft {
   }
 
   /**
-   * Takes an amount in thousandths from the credit of a transfer for one of its payments. A negative amount is added to
-   * the credit.
+   * Takes thousandths from a transfer's credit for one of its payments. A negative amount is added to the credit.
    *
    * @throws AppError conflict if the credit is smaller than the amount
    */

@@ -29,10 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/**
- * Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same Stripe
- * invoice.
- */
+/** Refuses a Stripe payment's id as reference if sync has recorded this payment or one of the same Stripe invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -129,9 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/**
- * Lists a customer's Stripe invoices, or a single one, if payments recorded here exceed the amount that Stripe counts.
- */
+/** Lists the Stripe invoices of a customer, or a single one, if more is recorded here than Stripe counts. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -306,10 +306,7 @@ export async function payBackCredit(
   await writeTransfer(db, change, writer);
 }
 
-/**
- * Removes the record that an amount was paid back, by its position in `paid_back`. @throws AppError as `payBackCredit`
- * does
- */
+/** Removes an amount from `paid_back` by its position. @throws AppError as `payBackCredit` does */
 export async function undoPayBack(
   db: Database,
   seen: SeenTransfer,

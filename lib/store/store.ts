@@ -18,9 +18,7 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /**
-   * The database. Within this process, attempts for the same Stripe customer in this database run one after the other.
-   */
+  /** The database. In one process, attempts for one Stripe customer in this database run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
@@ -28,10 +26,7 @@ export interface Store {
    * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /**
-   * Runs work in a transaction that locks the key and the invoices, if given. If the work fails, its commits are
-   * undone.
-   */
+  /** Runs `work` in a transaction that locks the key and the invoices, if given. An error undoes all commits. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
@@ -87,8 +82,7 @@ function togetherAt(db: Database): Together {
     const snapshot = await read(db, uniteKeys(all.map(toKeys)));
     return all.map(() => snapshot);
   };
-  // Reads wait for running commits. Their answers bring the next deliveries, which can then share one read and one
-  // commit.
+  // Reads wait for running commits. The deliveries that follow can then share one read and one commit.
   const made: Together = { commits, reads: new Batches(readTogether, AT_ONCE.reads, commits) };
   batches.set(db, made);
   return made;
@@ -102,10 +96,7 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/**
- * Maximum number of concurrent batches. Two batches of commits are possible, because one may wait for a lock. Reads
- * take no locks.
- */
+/** Maximum number of concurrent batches. Commits need two, because one may wait for a lock. Reads take no locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and cores stay idle. */
 const MOST = 16;
@@ -146,8 +137,7 @@ export class Batches<Given, Done> {
   private startIfFree(): void {
     if (this.underWay === this.atOnce || !this.mayStart()) return;
     this.underWay += 1;
-    // Wait for other calls of the same turn of the event loop, and for callers whose batch has just ended and who call
-    // again.
+    // Wait for calls in the same turn of the event loop, and for callers whose batch has just ended to call again.
     setImmediate(async () => {
       while (this.mayStart()) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;

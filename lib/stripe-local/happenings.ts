@@ -152,10 +152,7 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/**
- * Finds the named invoice, or the newest invoice with one of the statuses. @throws ControlError 409 if the named
- * invoice has another status
- */
+/** Finds the named invoice, or the newest with these statuses. @throws ControlError 409 if the named has another */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);

@@ -59,10 +59,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /**
-   * Planned end. It is set together with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets only this
-   * field.
-   */
+  /** Planned end, set with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets only this field. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;

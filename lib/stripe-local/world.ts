@@ -169,10 +169,7 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /**
-   * Returns the entry of an object, which is its position. A deleted object keeps its entry, because it can be a
-   * cursor.
-   */
+  /** Returns an object's entry, which is its position. Deleted objects keep theirs, because they can be cursors. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }

@@ -169,10 +169,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /**
-   * Returns the answer to a question that was asked with the same version. Returns `unavailable` without an API key and
-   * after too many questions.
-   */
+  /** Returns the answer for this version. Without a key, or after too many questions, returns `unavailable`. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

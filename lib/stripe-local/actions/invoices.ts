@@ -21,10 +21,7 @@ import {
 
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
-/**
- * Input for a new invoice. With a due date, Stripe sends the invoice to the customer. Without a due date, Stripe
- * charges the card.
- */
+/** Input for a new invoice. Stripe sends the invoice if it has a due date, and charges the card otherwise. */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];

@@ -4,10 +4,7 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /**
-   * Start of the period whose movements are paid out, in epoch seconds. The end `until` is exclusive. By default, all
-   * movements are paid out.
-   */
+  /** Start of the period to pay out, in epoch seconds. `until` is exclusive. By default, everything is paid out. */
   from?: number;
   until?: number;
   created?: number;

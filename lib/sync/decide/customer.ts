@@ -227,10 +227,7 @@ function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLi
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /**
-   * Source of the customer number on which the link is based. Null if the link has another basis or the source is
-   * unknown.
-   */
+  /** Source of the number on which the link is based. Null for another basis, or if the source is unknown. */
   origin: NumberOrigin | null;
 }
 
@@ -289,10 +286,7 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/**
- * Changes the link of a Stripe customer and moves the Stripe customer's rows. If sync created the previous customer for
- * it, the commit deletes that customer, provided that it is now empty.
- */
+/** Changes a Stripe customer's link and moves its rows. The commit deletes an emptied customer that sync created. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);
@@ -368,8 +362,7 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
 }
 
 /**
- * Updates a created customer, except columns that staff have changed. @param before the details from which the customer
- * was last filled
+ * Updates a created customer, except columns that staff changed. @param before details that filled the customer last
  */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);

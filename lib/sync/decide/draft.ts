@@ -33,19 +33,13 @@ import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
-  /** All items of a subscription. The question names the subscription by its id at Stripe. */
+  /** All items of a subscription, looked up by its Stripe id. */
   items: ProviderSubscriptionItem[];
-  /** All lines of an invoice. The question names the invoice by its id at Stripe. */
+  /** All lines of an invoice, looked up by its Stripe id. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
-  /**
-   * Time of Stripe's last collection for an invoice, or null if there was none. The question names the invoice by its
-   * id at Stripe.
-   */
+  /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if there was none. */
   collectedAt: Date | null;
-  /**
-   * Stripe's id of the invoice that a payment intent paid, or null if it paid none. The question names the payment
-   * intent.
-   */
+  /** Stripe's id of the invoice that a payment intent paid, looked up by the intent's id. Null if it paid none. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;

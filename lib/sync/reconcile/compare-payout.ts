@@ -103,10 +103,7 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
   ['dispute_unknown', 'dispute', isDispute],
 ];
 
-/**
- * Returns the first charge of each payment whose charges do not add up to its amount. Several charges can pay an
- * invoice.
- */
+/** Returns the first charge of each payment whose one or more charges do not add up to its amount. */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
   for (const one of entries) {

@@ -224,10 +224,7 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/**
- * Number of days after its arrival for which each run compares a payout. A payout with a difference is compared until
- * it matches.
- */
+/** Days after arrival for which each run compares a payout. A payout with a difference is compared until it matches. */
 const COMPARED_DAYS = 60;
 
 /**

@@ -101,8 +101,7 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 
 /**
  * Reads the checkout of a stored event. Returns null if the event is not a checkout of this Stripe customer. If the
- * event's body was dropped, the checkout comes without contact details. They were stored when the checkout was first
- * applied.
+ * event's body was dropped, the checkout has no contact details. They are already stored.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

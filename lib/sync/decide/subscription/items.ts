@@ -99,10 +99,7 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/**
- * Returns the service that Stripe names, if it belongs to the subscription's customer. If id and number name different
- * services, the id decides.
- */
+/** Returns the service that Stripe names, if it is the customer's. If id and number disagree, the id decides. */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
