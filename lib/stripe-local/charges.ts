@@ -59,7 +59,7 @@ export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Returns whether a charge with this dispute can be refunded. Only an inquiry has not withdrawn money. */
+/** Returns whether a charge with this dispute can be refunded. An inquiry allows it, because no money was withdrawn. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
