@@ -26,7 +26,7 @@ import { undoReturn } from './returns';
 
 const e = bankEntries;
 
-/** Books the credits whose customer a rule determines, if the amount equals the open amount exactly. */
+/** Books the credits whose customer a rule determines, if the best proposal is sure (`is_sure`). */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -49,8 +49,8 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
 /**
- * Number of entries whose proposals are read together. Proposals of the next group then take into account what these
- * entries have paid.
+ * Number of entries whose proposals are read together. Proposals of the next group then take the payments of this group
+ * into account.
  */
 const AT_ONCE = 100;
 
@@ -173,7 +173,7 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/** Records the transfer of an entry. Its reference contains the entry's id, so that two clicks cannot book it twice. */
+/** Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice. */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -193,7 +193,7 @@ async function book(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
   };
-  // If the process ended between the two writes, a transfer exists without its entry. The next click then links it.
+  // If the process ended between the two writes, a transfer exists without its entry. The next click links them.
   const left = await findTransferId(db, reference);
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
@@ -206,7 +206,7 @@ async function book(
  * Links an entry to the payout of Stripe that it contains. Records no payment, because the payments of the payout are
  * already recorded.
  *
- * @throws AppError not_found; conflict if the entry is already explained, or is no longer proposed as this payout
+ * @throws AppError not_found; conflict if the entry is explained, or if the payout is no longer proposed
  */
 export async function explainAsPayout(
   db: Database,
@@ -269,7 +269,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/** Marks an entry as ignored, because it is no customer's payment, or as open. @throws AppError not_found; conflict */
+/** Marks an entry as open, or as ignored if it is not a customer's payment. @throws AppError not_found; conflict */
 export async function setEntryState(
   db: Database,
   id: number,

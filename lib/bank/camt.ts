@@ -24,7 +24,7 @@ const parser = new XMLParser({
   removeNSPrefix: true,
   parseTagValue: false,
   parseAttributeValue: false,
-  // The parser decodes XML's five predefined entities. A file that declares other entities has been refused before.
+  // The parser decodes XML's five predefined entities. A file that declares other entities was refused before parsing.
   processEntities: true,
   isArray: (_name, _path, _leaf, isAttribute) => !isAttribute,
 });
@@ -73,8 +73,8 @@ interface CutEntry {
 }
 
 /**
- * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` is in the place of
- * each, with as many lines. A damaged entry may stay in the frame, where parsing finds the damage.
+ * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` and the same
+ * number of lines replaces each of them. A damaged entry may stay in the frame, where parsing finds the damage.
  */
 function cutEntries(text: string): { frame: string; cut: CutEntry[] } {
   const cut: CutEntry[] = [];
@@ -233,13 +233,13 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/** Returns the bank transaction codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's. */
+/** Returns the codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own code. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/** Returns the amount of a transaction. Returns null if the file has none. In version 02 it is in the details. */
+/** Returns the amount of a transaction, which version 02 has in the details. Returns null if the file has none. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);
@@ -260,7 +260,7 @@ function partyOf(
   const [one] = details;
   const is_return =
     shared.is_return || all(one, 'RtrInf').length > 0 || (one ? isReturn({ codes: codesOf(one) }) : false);
-  // The file names the parties of the original payment, also for a returned payment.
+  // The file names the parties of the original payment, even for a returned payment.
   const party = amount > 0 !== is_return ? 'Dbtr' : 'Cdtr';
   const name = textAt(one, 'RltdPties', party, 'Nm') || textAt(one, 'RltdPties', party, 'Pty', 'Nm');
   const texts = details.flatMap((detail) => [

@@ -39,7 +39,7 @@ interface BankFormat {
   state?: [column: string, booked: RegExp];
 }
 
-/** The known formats, taken from files that the banks' customers can download. A file's column names determine it. */
+/** Known formats, from files that the banks' customers can download. A file's column names select its format. */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',
@@ -165,7 +165,7 @@ const FORMATS: BankFormat[] = [
 /** The banks whose CSV files are read. */
 export const CSV_BANKS = FORMATS.map(({ bank }) => bank);
 
-/** A row of the file, with the index of each column by its name in the header. */
+/** A row of the file, and its line number. */
 interface Row {
   line: number;
   cells: string[];

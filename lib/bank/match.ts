@@ -34,17 +34,20 @@ export interface Proposal {
   /** Sentences that explain the proposal. The sentence with the strongest evidence comes first. */
   reasons: string[];
   score: number;
-  /** Whether the amount equals the sum of the proposed invoices, and a number or known account names the customer. */
+  /**
+   * Whether a number or a known account names the customer, and the amount fits exactly. It must equal the invoices
+   * that the text names. If the text names none, it must equal a single open invoice or all open invoices.
+   */
   is_exact: boolean;
   /**
-   * Whether the proposal may be booked by a rule without a person. The amount must also equal the sum of all open
-   * invoices, or of the invoices that the text names.
+   * Whether a rule may book the proposal without a person. Unlike for `is_exact`, an amount that equals only one of
+   * several open invoices is not sufficient, unless the text names this invoice.
    */
   is_sure: boolean;
 }
 
 const MAX_PROPOSALS = 3;
-/** Minimum score of a proposal. It is the score of the weakest evidence that is sufficient alone. */
+/** Minimum score of a proposal. A match with less evidence is not proposed. */
 const MIN_SCORE = 20;
 /** Share of a customer's name that an entry must contain. Below it, the name does not count as evidence. */
 export const MIN_NAME = 0.6;
@@ -93,7 +96,7 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
-/** Returns the spellings of the numbers in a text: with its separators, without any, with hyphens and with slashes. */
+/** Returns the spellings of the numbers in a text: as written, without separators, with hyphens and with slashes. */
 export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>

@@ -101,7 +101,7 @@ async function readStatements(db: Database, ids: number[]) {
   const found = await db
     .select({
       ...STATEMENT_COLUMNS,
-      // Write the tables out. If a query has a single table, drizzle omits it, but the subquery has two.
+      // Write the table names out. drizzle omits the name if a query has a single table, but the subquery has two.
       open_entries: sql<number>`(select count(*)::int from ${e} where ${e}.account = ${s}.account
         and ${e}.currency = ${s}.currency and ${e}.day between ${s}.first_day and ${s}.last_day and ${isOpen})`,
     })
@@ -196,7 +196,7 @@ export async function listOpenEntries(db: Database, period: Period, limit: numbe
   return found.map(toEntry);
 }
 
-/** Counts the entries of a period: all, the unexplained ones, and the outgoing ones among the unexplained. */
+/** Counts the entries of a period: all, the unexplained ones, and the outgoing unexplained ones except returns. */
 export async function countEntries(db: Database, period: Period) {
   const [found] = await db
     .select({
@@ -348,7 +348,7 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
 
 const MAX_PAYOUTS = 1000;
 
-/** Lists the payouts that may match one of the entries, by currency and days. Skips those linked to other entries. */
+/** Lists the payouts that may match one of the entries, by currency and days. Skips linked payouts. */
 async function readPayouts(db: Database, entries: EntryRow[]) {
   const days = entries.map(({ day }) => day).sort();
   const [first, last, currency] = [days[0], days.at(-1), entries[0]?.currency];

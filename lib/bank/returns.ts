@@ -52,8 +52,8 @@ const MAX_FOUND = 200;
 const MAX_PROPOSALS = 3;
 
 /**
- * Proposes which money an entry returns, the best proposal first. Proposes only money of which no part was returned
- * before. If the entry is larger than the payment, the difference may be the bank's fee.
+ * Proposes the transfers and payments that an entry may return, the best proposal first. Leaves out money that was
+ * partly returned before. If the entry is larger than the payment, the difference may be the bank's fee.
  */
 export async function proposeReturns(db: Database, entry: EntryRow): Promise<ReturnProposal[]> {
   if (!entry.is_return || !(entry.amount < 0)) return [];
@@ -212,8 +212,8 @@ export async function bookReturn(
   if (!(await proposeReturns(db, entry)).some(isChosen)) {
     throw new AppError('conflict', 'This payment is no longer proposed for the entry.');
   }
-  // Link the entry first, so that nobody else can book it. If the process ends before the refund, `undoReturn` opens
-  // the entry again.
+  // Link the entry first, so that no other person can book it. If the process ends before the refund, `undoReturn`
+  // opens the entry again.
   const link = toLink(chosen);
   await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
   try {

@@ -189,7 +189,7 @@ interface KnownEntry {
 
 /**
  * Returns the rows of entries that are not stored yet. Each file covers whole days. If a day has more entries with the
- * same amount than are stored, the additional ones are new. Entries whose text is stored count as stored first.
+ * same amount than are stored, the additional ones are new. Only entries whose text is not stored count as additional.
  */
 export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;

@@ -58,7 +58,7 @@ const wantedCredit = z.strictObject({
 
 /**
  * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
- * customer has then paid more than the invoice's claim, the excess becomes the customer's credit.
+ * customer has paid more than the invoice then claims, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
@@ -127,7 +127,7 @@ export function issueCreditNote(
 
 /**
  * Parses the form of a credit note: the field `reason`, and for the line with position N the fields `quantity_N` and
- * `amount_N`. An empty field is not credited.
+ * `amount_N`. A line with empty fields is not credited.
  */
 export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
   const byLine = new Map<number, WantedCredit['lines'][number]>();
@@ -148,7 +148,7 @@ function inForm({ field, message }: FieldError, { lines }: WantedCredit): FieldE
   return { field: position === undefined ? field : `${name}_${position}`, message };
 }
 
-/** Returns whether credit notes of an invoice can be issued. The invoice must be our own, issued, and not cancelled. */
+/** Returns whether an invoice can get credit notes. The invoice must be our own, issued, and not cancelled. */
 export const takesCreditNotes = ({
   status,
   stripe_invoice_id,
@@ -157,7 +157,7 @@ export const takesCreditNotes = ({
 
 /**
  * Issues the cancellation document, which credits all amounts of an invoice that are not credited yet. The caller must
- * cancel the invoice in the same transaction before, and book the cancellation afterwards.
+ * first cancel the invoice in the same transaction, and book the cancellation afterwards.
  */
 export async function issueCancellation(tx: Database, id: number, writer: RecordWriter): Promise<void> {
   const [invoice] = await tx.select().from(invoices).where(eq(invoices.id, id));
@@ -213,7 +213,7 @@ export async function readCreditable(
     const its = before.map((one, i) => ({ ...one, net: netsBefore[i] ?? '0' })).filter(isOf(line));
     const net = nets[at] ?? '0';
     const netLeft = toThousandths(net) - sumOf(its.map((one) => one.net));
-    // A credit of an amount has another unit price than the line, so it does not lower the quantity that is left.
+    // A credit note for an amount, recognized by its other unit price, does not lower the quantity that is left.
     const sold = its
       .filter(({ unit_price }) => unit_price === line.unit_price)
       .map(({ quantity }) => quantity);

@@ -51,7 +51,7 @@ export const customerList = defineList({
 /** A row of `customerList`. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/** Returns the amount that a customer owes in their own currency. Sorting by amount or due date uses only this one. */
+/** Returns the amount that a customer owes in their own currency. Sorting uses only this balance. */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);
 

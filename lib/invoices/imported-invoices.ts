@@ -90,7 +90,7 @@ function checkOurs(writing: Writing): FieldError[] {
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
   const due = String(after.amount_due);
-  // For a cancelled invoice, files of other programs and our own older files contain the amount that was due before.
+  // For a cancelled invoice, other programs' files and our older files have the amount due before the cancellation.
   const isDue =
     after.status === 'cancelled' ||
     values.amount_due === undefined ||

@@ -218,9 +218,9 @@ export async function readStripeRates(
 }
 
 /**
- * Sums the lines of a Stripe invoice. If the sums differ from the invoice, `gap` is the reason: Stripe has not reported
- * all lines, Stripe has reported the tax only for the whole invoice, or an amount does not belong to a line. `gap` is
- * null if the sums agree.
+ * Sums the lines of a Stripe invoice. If the sums differ from the invoice, `gap` names the reason. It is `lines` if
+ * Stripe has not reported all lines, `tax` if Stripe has reported the tax only for the whole invoice, and `amount` if
+ * an amount does not belong to a line. It is null if the sums agree.
  */
 export function stripeLineTotals(
   invoice: { subtotal: number; tax: number; lines_complete: boolean },

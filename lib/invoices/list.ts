@@ -79,9 +79,7 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
   ...toSelection({ id, number, statuses }),
 });
 
-/**
- * Lists invoices, newest first. With a filter by due date, the latest one comes first. A page past the end is empty.
- */
+/** Lists invoices, newest first. A filter by due date puts the latest due date first. A page past the end is empty. */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
 /** The due date of an invoice. If it has none, the invoice date. */

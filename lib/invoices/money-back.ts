@@ -46,13 +46,13 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
        */
       amount_off_stripe: amountOrNull(more?.offStripe),
       /**
-       * Amount settled with the customer's balance at Stripe. Negative if it added to the invoice. Null if Stripe has
-       * not reported it.
+       * Amount settled with the customer's balance at Stripe. Negative if the balance increased the amount due. Null if
+       * Stripe has not reported it.
        */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe no longer collects it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Whether the invoice is issued and its lines are known. Required fields of its document may still be empty. */
+      /** Whether the invoice is issued and its lines are known. Its document can still lack required fields. */
       is_printed: more?.isPrinted ?? false,
       /** Time when the last payment failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,

@@ -13,7 +13,6 @@ import type { PageStart } from '../page-query';
 import { currencyCode } from '../records/fields';
 import { dueOn } from './list';
 
-/** Filters of the overdue invoices. */
 export const overdueFilters = z.object({
   age: z.preprocess(presentAge, oneOf(AGE_RANGES).optional()),
   currency: currencyCode.optional(),

@@ -72,9 +72,9 @@ type Amounts = Pick<
 >;
 
 /**
- * Explains why the payments of an invoice do not add up to its total. Stripe applies the customer's balance before it
- * collects the rest. If Stripe has not reported the applied balance, it is calculated as the total minus the amounts
- * paid, due and credited.
+ * Returns the amounts that explain why the payments of an invoice do not add up to its total. Stripe applies the
+ * customer's balance before it collects the rest. If Stripe has not reported the applied balance, it is calculated as
+ * the total minus the amounts paid, due and credited.
  */
 export function besidePayments(invoice: Amounts) {
   const { status, amount_off_stripe, balance_applied } = invoice;

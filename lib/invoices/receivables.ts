@@ -100,7 +100,7 @@ const NOT_REMINDED = { last_reminder: null, reminder_level: null };
 /** The sum that customers owe today in one age group and one currency. `measure` is `age_` and the age group. */
 type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: number };
 
-/** Sums what customers owe today by age group and currency, and counts the customers. */
+/** Sums the amounts that customers owe today by age group and currency, and counts the customers. */
 export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
   const { outdated, computed } = currentRows(today);
   const columns = AGE_GROUPS.map((age) => ({ age, column: sql`owed.${sql.identifier(ORDERS[age].name)}` }));
@@ -111,7 +111,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
     ({ age }, at) => sql`(${`age_${age}`}::text, ${sql.raw(`count_${at}, sum_${at}`)})`,
   );
   const names = sql.raw(columns.map((_, at) => `count_${at}, sum_${at}`).join(', '));
-  // Sum the columns first, and make rows of the few sums.
+  // Sum all age groups in one pass over the table, then turn the few sums into rows.
   return rows<AgeSum>(
     db,
     sql`with outdated as materialized (${outdated}), owed as (
@@ -134,7 +134,7 @@ interface CurrentRows {
   computed(customerIds: SQL): SQL;
 }
 
-/** Returns the SQL. @param today day for the sums of the age groups; null if these sums are not read */
+/** Returns the SQL for current rows. @param today day for the sums of age groups; null if these are not read */
 export function currentRows(today: string | null): CurrentRows {
   const changed = sql`select ${receivableChanges.customer_id} from ${receivableChanges}`;
   const day = sql`${today ?? '2000-01-01'}::date`;

@@ -74,8 +74,8 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
  * invoices with a pending or disputed payment. It also excludes invoices that Stripe collects automatically, which have
  * no due date.
  *
- * `coalesce` keeps PostgreSQL from expecting that few unpaid invoices have an open amount. It would then sort all due
- * invoices.
+ * Without `coalesce`, PostgreSQL would expect that few unpaid invoices have an open amount, and would sort all due
+ * invoices instead of reading a page by the index.
  *
  * @param level the level that must be due; null for any level
  */
@@ -90,10 +90,10 @@ function isDue(t: Invoices, level: number | null, rules: ReminderRules, today: s
 }
 
 /**
- * Condition for the invoice that stands for a customer in the list: of the invoices due for a reminder, the one with
- * the highest level, and the oldest of these. The subquery reads the few unpaid invoices of one customer. Without
- * `coalesce`, PostgreSQL would expect a single row, and would sort all due invoices instead of reading a page by the
- * index.
+ * Condition for the invoice that represents a customer in the list. Among the customer's invoices that are due for a
+ * reminder, it is the oldest one with the highest level. The subquery reads the few unpaid invoices of one customer.
+ * Without `coalesce`, PostgreSQL would expect a single row, and would sort all due invoices instead of reading a page
+ * by the index.
  */
 const isFirst = (rules: ReminderRules, today: string): SQL =>
   sql`coalesce(${invoices.id} = (select ${other.id} from ${invoices} ${sql.identifier('other')}
@@ -143,7 +143,7 @@ export function reminderList(rules: ReminderRules, today: string) {
   };
 }
 
-/** A customer who is due for a reminder, with the sums of the due invoices. `id` is the id of the first invoice. */
+/** A customer due for a reminder, with sums of the due invoices. `id` is the invoice that `isFirst` selects. */
 export type Reminder = Awaited<ReturnType<typeof readReminders>>[number];
 
 async function readReminders(tx: Database, ids: number[], rules: ReminderRules, today: string) {

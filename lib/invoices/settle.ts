@@ -54,7 +54,7 @@ export function leftOf({ amount, refunded_amount, status }: Payment): number {
   return status === 'completed' ? toThousandths(amount) - toThousandths(refunded_amount) : 0;
 }
 
-/** Returns whether an invoice accepts new payments: any invoice except a draft or a cancelled one. */
+/** Returns whether an invoice accepts new payments. Drafts and cancelled invoices do not. */
 export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'status'>): boolean {
   return status !== 'draft' && status !== 'cancelled';
 }
@@ -62,8 +62,8 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
 /**
  * Checks a payment against its invoice.
  *
- * @param isNew true if the invoice does not have the payment yet; a payment of a cancelled invoice can still be
- *   refunded
+ * @param isNew true if the invoice does not have the payment yet. Only then is the status of the invoice checked, so
+ *   that a payment of a cancelled invoice can still be refunded.
  * @param takes function that returns whether an invoice takes a new payment
  * @throws AppError validation_failed with the fields
  */

@@ -77,7 +77,7 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
   });
 }
 
-/** Finds the payment that a change concerns in the snapshot. */
+/** Finds the stored payment that a change concerns. */
 export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPayment | undefined {
   if (change.kind !== 'record') return rows.payments.get(change.id);
   const { payment_reference: reference } = change.input;
@@ -142,7 +142,7 @@ export class PaymentDraft {
   }
 
   /**
-   * Takes thousandths from the credit of a transfer for one of its payments. A negative amount is added to the credit.
+   * Takes thousandths from a transfer's credit for one of its payments. A negative amount is added to the credit.
    *
    * @throws AppError conflict if the credit is smaller than the amount
    */
@@ -373,7 +373,7 @@ export function update(
   }
   const values = { ...wanted, currency, amount: wanted.amount.toFixed(3) };
   if (isSame(before, values, changes.cameBack)) return before;
-  // Check these rules only for changed values. Other fields of a payment with a future date can then still be changed.
+  // Check the date only if date or status changes. Other fields of a payment with a future date can still be changed.
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
@@ -432,7 +432,7 @@ export function remove(draft: PaymentDraft, payment: StoredPayment, writer: Paym
 /** Maximum sum of an invoice's payments, in thousandths. The column `amount_paid` cannot store more. */
 const MAX_PAID = 1000 * (MAX_AMOUNT + 1) - 1;
 
-/** Refuses a payment of an invoice outside Stripe if the sum of the invoice's payments would exceed MAX_PAID. */
+/** Refuses a payment of one of our own invoices if the sum of the invoice's payments would exceed MAX_PAID. */
 function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, after: StoredPayment): void {
   const { invoice_id } = after;
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
@@ -482,9 +482,9 @@ function refuseFuture(
 }
 
 /**
- * Adds a staff task in two cases: a change adds money to a Stripe invoice that Stripe does not count, or more is then
- * recorded than is due in Stripe. The payment is still accepted, because received money is always booked. Call this
- * function after all payments of a draft are decided.
+ * Adds a staff task if a change adds money to a Stripe invoice, and either Stripe does not count this money, or more is
+ * then recorded than is due in Stripe. The payment is still accepted, because received money is always booked. Call
+ * this function after all payments of a draft are decided.
  *
  * @returns a warning for the writer if the change adds money and more is then recorded than is due in Stripe
  */

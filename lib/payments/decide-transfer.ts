@@ -59,7 +59,7 @@ export interface TransferDecision {
   payments: PaymentDecision[];
 }
 
-/** Maximum number of payments of a transfer. It keeps their references short. */
+/** Maximum number of payments of a transfer. The limit keeps their references short. */
 const MAX_SHARES = 99;
 /** Maximum length of a transfer's reference. The references of its payments may be three characters longer. */
 const MAX_REFERENCE = 252;
@@ -300,7 +300,7 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
 
 /**
  * Returns whether a part of a payment can become credit. Stripe must not have reported the payment, and its reference
- * must be short enough for a number.
+ * must be short enough to append a number, as `namesOf` does.
  */
 const isReleasable = ({ source, payment_reference }: StoredPayment) =>
   source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
@@ -373,7 +373,7 @@ function correct(
 const sharesOf = (draft: PaymentDraft, { reference }: StoredTransfer) =>
   draft.payments.all().filter(({ transfer }) => transfer === reference);
 
-/** Deletes a transfer with its payments, their refunds that were recorded here, and its credit that was paid back. */
+/** Deletes a transfer with its payments and their refunds that were recorded here. */
 function deleteWhole(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const shares = sharesOf(draft, transfer);
   for (const share of shares) remove(draft, share, writer);
@@ -449,7 +449,7 @@ function returnWhole(
 }
 
 /**
- * Undoes a return: the refunded payments are completed again, and the returned part of the credit is available again.
+ * Undoes a return. The refunded payments are completed again, and the returned part of the credit is available again.
  */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)

@@ -191,7 +191,7 @@ export const QUESTION_DAYS = 35;
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** Selects the refunds and disputes of the last 35 days that have this problem. */
+/** Returns the condition for refunds and disputes of the last 35 days that have this problem. */
 export function raising(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
@@ -214,7 +214,7 @@ function paidBackTooMuch(since: Date): SQL {
     having sum(c.amount) > p.amount`;
 }
 
-/** Counts the refunds and disputes that have a problem. For `excess`, counts the payments. */
+/** Counts the refunds and disputes that have a problem. For `excess`, counts payments instead. */
 export async function countRaising(db: Database, question: Question, now: Date): Promise<number> {
   if (question === 'excess') {
     const [found] = await rows<{ total: number }>(

@@ -222,8 +222,8 @@ export interface UsableCredit {
 }
 
 /**
- * Returns the usable credit of a customer by currency, the oldest first. An amount that was imported as paid without
- * payments is not usable, because it belongs to no payment that could be reduced.
+ * Returns the usable credit of a customer by currency, each with its oldest source first. An amount that was imported
+ * as paid without payments is not usable, because it belongs to no payment that could be reduced.
  */
 export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
   const rests = await db
@@ -255,7 +255,7 @@ interface Found {
   source: CreditSource;
 }
 
-/** Lists the payments that exceed the claims of our own invoices, the latest payment of an invoice first. */
+/** Lists the payments by which our own invoices are overpaid, the latest first. */
 async function listOverpayments(db: Database, customerId: number): Promise<(Found & { date: string })[]> {
   const p = payments;
   const recorded = sql<string>`(sum(${p.amount} - ${p.refunded_amount}) over (partition by ${p.invoice_id}))::text`;

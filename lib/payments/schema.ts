@@ -240,7 +240,7 @@ export function isSame(
   );
 }
 
-/** Error for a change of a single payment of a transfer that is allowed only as a change of the whole transfer. */
+/** Error for changing one payment of a transfer in a way that is allowed only for the whole transfer. */
 export function ofTransfer(reference: string, field: string, message: string): AppError {
   return new AppError(
     'conflict',

@@ -29,7 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Refuses a Stripe payment's id as reference if sync has recorded that payment, or any payment of the same invoice. */
+/** Refuses a Stripe payment's id as reference if sync has recorded this payment or one of the same Stripe invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -72,7 +72,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. Returns false for the
- * payment that represents the amount collected by Stripe, because sync compares these two amounts.
+ * payment that represents the amount collected by Stripe, because sync reports if the two differ.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -126,7 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists Stripe invoices with payments recorded here that Stripe does not count: of a customer, or a single one. */
+/** Lists the Stripe invoices of a customer, or a single one, if more is recorded here than Stripe counts. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -53,7 +53,6 @@ const amountField = z
 
 const typedDate = trimmed.pipe(paymentInput.shape.payment_date);
 
-/** Schema of the payment form. */
 const typedPayment = z.object({
   amount: amountField,
   payment_date: typedDate,
@@ -307,7 +306,7 @@ export async function payBackCredit(
   await writeTransfer(db, change, writer);
 }
 
-/** Removes the record that an amount was paid back, by its position. @throws AppError as `payBackCredit` does */
+/** Removes an amount from `paid_back` by its position. @throws AppError as `payBackCredit` does */
 export async function undoPayBack(
   db: Database,
   seen: SeenTransfer,

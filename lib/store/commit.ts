@@ -12,8 +12,8 @@ export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
   /**
-   * The Stripe customers that the payload mentions, and the owners of its payments. Empty if one of them belongs to an
-   * erased customer, because the payload is then stored without personal data.
+   * The Stripe customers that the payload mentions, and those whose payments it names. The commit conflicts if one of
+   * them was erased meanwhile. Empty if the payload is already stored without personal data.
    */
   owners: string[];
   processed_at: Date;
@@ -31,9 +31,7 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /**
-   * Returns the date for journal entries. It is called when the plan is written, which may be long after the decision.
-   */
+  /** Returns the date of journal entries at the time when the plan is written, which may be long after the decision. */
   bookedOn(): BookedOn;
 }
 

@@ -36,7 +36,7 @@ export interface Snapshot {
   billing: BillingElsewhere[];
   /** Requested numbers of merged customers, in lower case, with the id of the customer they were merged into. */
   merged: Map<string, number>;
-  /** Requested e-mail addresses that the database found, with the ids of the customers that have them. */
+  /** Requested e-mail addresses that customers have, with the ids of these customers. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
   /** Sums of payments, keyed by our id of the invoice. An invoice without completed payments has no entry. */
@@ -82,7 +82,7 @@ export const noKeys = () => ({
   payments: [] as string[],
   /** Our ids of payments, to read the payments with their invoices, refunds and disputes. */
   paymentIds: [] as number[],
-  /** References, to read their payments with invoices, refunds and disputes, and transfers with these references. */
+  /** References, to read the payments with their invoices, refunds and disputes, and the transfers. */
   recorded: [] as string[],
   /** Stripe's ids of payment intents, to read their payments with invoices, refunds and disputes. */
   intents: [] as string[],
@@ -90,7 +90,7 @@ export const noKeys = () => ({
   invoiceIds: [] as number[],
   /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
-  /** References of transfers, to read the transfers, and for their payments the same rows as `paymentIds`. */
+  /** References of transfers, to read the transfers, and their payments as `paymentIds` does. */
   transfers: [] as string[],
   /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],
@@ -98,7 +98,7 @@ export const noKeys = () => ({
   refunds: [] as string[],
   /** Stripe's ids of disputes, to read the disputes with their payments. */
   disputes: [] as string[],
-  /** Keys by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
+  /** Keys made by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
   seconds: [] as string[],
   /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
   tasks: [] as string[],
@@ -202,7 +202,7 @@ export type StoredService = StoredRows['services'];
 export type StoredSubscription = StoredRows['subscriptions'];
 export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
-/** A line of a Stripe invoice. Its index in the list of lines is its position. */
+/** A line of a Stripe invoice. The order of the list of lines gives its position. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
 /** The columns of a Stripe credit note that a plan writes. */
 export type StripeCreditNote = Pick<
@@ -275,7 +275,6 @@ export interface Plan extends TablePlans {
 
 const UNCHANGED = { inserted: [], updated: [], deleted: [] };
 
-/** Returns a plan that changes nothing. */
 export function emptyPlan(): Plan {
   return {
     links: UNCHANGED,

@@ -18,7 +18,7 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. Within this process, tasks for the same Stripe customer in this database run one after the other. */
+  /** The database. In one process, attempts for one Stripe customer in this database run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
@@ -26,15 +26,15 @@ export interface Store {
    * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs work in a transaction that locks the key and the invoices, if given. If it fails, its commits are undone. */
+  /** Runs `work` in a transaction that locks the key and the invoices, if given. An error undoes all commits. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
   // A transaction reserves its connection. Otherwise the driver would queue reads of other requests behind a commit
-  // that waits for a lock. If `db` is itself a transaction, this creates a savepoint, which keeps `db` usable after a
-  // conflict.
+  // that waits for a lock. If `db` is itself a transaction, `db.transaction` creates a savepoint, which keeps `db`
+  // usable after a conflict.
   const isReserved = together !== null || is(db, PgTransaction);
   const commitAlone: Store['commit'] = (given, about) =>
     writeInTurn(db, about, () =>
@@ -82,7 +82,7 @@ function togetherAt(db: Database): Together {
     const snapshot = await read(db, uniteKeys(all.map(toKeys)));
     return all.map(() => snapshot);
   };
-  // The answers of a batch of commits bring the next deliveries, which then share a read and a commit.
+  // Reads wait for running commits. The deliveries that follow can then share one read and one commit.
   const made: Together = { commits, reads: new Batches(readTogether, AT_ONCE.reads, commits) };
   batches.set(db, made);
   return made;
@@ -96,7 +96,7 @@ interface Waiting<Given, Done> {
   reject(error: unknown): void;
 }
 
-/** Maximum number of concurrent batches. If one commit waits for a lock, another can continue. Reads take no locks. */
+/** Maximum number of concurrent batches. Commits need two, because one may wait for a lock. Reads take no locks. */
 const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and cores stay idle. */
 const MOST = 16;
@@ -137,7 +137,7 @@ export class Batches<Given, Done> {
   private startIfFree(): void {
     if (this.underWay === this.atOnce || !this.mayStart()) return;
     this.underWay += 1;
-    // Wait for other calls of the same turn of the event loop, and for the next calls of a batch that has just ended.
+    // Wait for calls in the same turn of the event loop, and for callers whose batch has just ended to call again.
     setImmediate(async () => {
       while (this.mayStart()) await this.next(this.waiting.splice(0, MOST));
       this.underWay -= 1;

@@ -34,7 +34,7 @@ export interface ApiOptions {
   shape?: Shape;
 }
 
-/** Returns the response of Stripe's API to a request. The server's option `respond` can send an error instead. */
+/** Returns the response of Stripe's API to a request. */
 export function answerRequest(options: ApiOptions, req: IncomingMessage, url: URL): Answer {
   try {
     const { world, shape = CURRENT } = options;
@@ -268,7 +268,6 @@ function listLines({ world }: View, id: string, params: URLSearchParams) {
   return envelope(page, `/v1/invoices/${id}/lines`, (line) => renderLine(invoice, line));
 }
 
-/** Wraps a page in Stripe's list envelope. */
 function envelope<T>(page: Page<T>, url: string, render: (one: T) => Json) {
   return { object: 'list', data: page.data.map(render), has_more: page.hasMore, url };
 }

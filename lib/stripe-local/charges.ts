@@ -59,7 +59,7 @@ export function isLive({ status }: Refund): boolean {
   return status !== 'failed' && status !== 'canceled';
 }
 
-/** Returns whether a charge with this dispute can be refunded. Only an inquiry has not withdrawn money. */
+/** Returns whether a charge with this dispute can be refunded. An inquiry allows it, because no money was withdrawn. */
 export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
@@ -87,7 +87,7 @@ export function movementsOf({ id: source, charge, currency, balanceTransactions 
 export type Paid = { paymentIntent: string } | { invoice: string };
 
 /**
- * Finds a collected payment. If an invoice is given, prefers its first payment of which enough is left.
+ * Finds a collected payment. If an invoice is given, prefers the invoice's first payment that has enough left.
  *
  * @param amount the amount needed, in minor units
  * @param leftOf function that returns the amount of a payment that can still be refunded or disputed

@@ -182,7 +182,7 @@ function fillInvoice(
     periodStart: line.period_start ? toEpoch(line.period_start) : issued,
     periodEnd: line.period_end ? toEpoch(line.period_end) : issued,
   }));
-  // An older version of the service did not store lines.
+  // Invoices that an older version stored have no lines.
   if (lines.length === 0) lines.push({ amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd) });
   return putInvoice(world, customer, {
     id,

@@ -152,9 +152,7 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/**
- * Finds the named invoice, or the newest invoice with one of the statuses. @throws ControlError 409 for another status
- */
+/** Finds the named invoice, or the newest with these statuses. @throws ControlError 409 if the named has another */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
@@ -222,8 +220,7 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
 
 /**
  * Returns the amounts of a credit note. For an unpaid invoice, the note covers half of the unpaid amount, so that the
- * invoice stays open. For a paid invoice, it covers the whole creditable amount, of which as much as possible is
- * refunded.
+ * invoice stays open. For a paid invoice, it covers the whole creditable amount, and refunds as much of it as possible.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);

@@ -59,9 +59,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /**
-   * Planned end. It is set together with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets it alone.
-   */
+  /** Planned end, set with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets only this field. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
@@ -88,7 +86,6 @@ export interface InvoiceLine {
   readonly periodEnd: number;
 }
 
-/** Returns the sum of the lines' discounts. */
 export const discountOf = (lines: readonly { readonly discount?: number | undefined }[]): number =>
   lines.reduce((sum, { discount = 0 }) => sum + discount, 0);
 

@@ -37,7 +37,7 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
     balanceTransactions: new Collection<BalanceTransaction>(['payout', 'source']),
     payouts: new Collection<Payout>(),
     events: new Collection<WorldEvent>(['type']),
-    /** The events in their exact order. Their timestamps alone do not show it, because they are in whole seconds. */
+    /** The events in their exact order. Timestamps in whole seconds do not show this order. */
     history: [] as WorldEvent[],
   };
 }
@@ -169,7 +169,7 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /** Returns the entry of an object, which is its position. A deleted object has one, because it can be a cursor. */
+  /** Returns an object's entry, which is its position. Deleted objects keep theirs, because they can be cursors. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }

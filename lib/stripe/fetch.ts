@@ -125,7 +125,7 @@ export function toInvoiceLinks(object: unknown): InvoiceLinks {
   return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
 }
 
-/** Fetches all lines of an invoice. Its object contains only ten. Never throws errors from Stripe or the network. */
+/** Fetches all lines of an invoice, which itself contains only ten. Never throws errors from Stripe or the network. */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
     now,
@@ -174,7 +174,7 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
 }
 
 /**
- * Fetches the Stripe id of the invoice that an intent pays, or null. Never throws errors from Stripe or the network.
+ * Fetches Stripe's id of the invoice that an intent paid, null if none. Never throws errors from Stripe or the network.
  */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
@@ -198,7 +198,7 @@ async function fetchPayments<T>(
 }
 
 /**
- * Fetches all items of a subscription. Its object contains only ten. Never throws errors from Stripe or the network.
+ * Fetches all items of a subscription, which itself contains only ten. Never throws errors from Stripe or the network.
  */
 export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
   fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(
@@ -251,7 +251,7 @@ async function listAll<T extends { id: string }>(list: ListPage<T>) {
  * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
  * customers. Never throws errors from Stripe or the network.
  *
- * @param customers some Stripe customers of the account, if any are stored; Stripe also returns deleted customers
+ * @param customers some stored Stripe customers, or none; one that was deleted at Stripe still counts as known
  */
 export async function probeAccount(stripe: Stripe, customers: string[]) {
   try {

@@ -54,7 +54,7 @@ export function toPayout(object: unknown) {
     failureCode: asText(payload.failure_code),
     isAutomatic,
     /**
-     * Whether the list of its transactions is complete. Older API versions do not report this, and list all of them.
+     * Whether the list of its transactions is complete. Older API versions do not say so, and list all transactions.
      */
     isListed: isAutomatic && (state === null || state === 'completed'),
     // Stripe reports the arrival date as an instant, at midnight in UTC.

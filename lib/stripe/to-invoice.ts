@@ -124,8 +124,8 @@ function amountPaid(payload: Json): number {
 /**
  * Returns the paid amount including overpayments. From basil on, `amount_paid` may or may not include
  * `amount_overpaid`. If the payload lists all payments, their sum shows whether it does. Otherwise `amount_paid`
- * includes the overpayment if it exceeds `amount_due` by at least that amount. Older versions always include the
- * overpayment.
+ * includes the overpayment if `amount_paid` exceeds `amount_due` by at least `amount_overpaid`. Older versions always
+ * include the overpayment.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -202,8 +202,8 @@ function moneyIdsOf(payload: Json): string[] {
 }
 
 /**
- * Returns whether a payment of the invoice failed. A failed intent has an error, but a new one that
- * `requires_payment_method` does not.
+ * Returns whether a payment of the invoice failed. A new intent has the same status `requires_payment_method`, but no
+ * error.
  */
 function hasFailedIntent(payload: Json): boolean {
   return asList(asObject(payload.payments).data).some((entry) => {

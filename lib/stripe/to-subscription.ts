@@ -180,8 +180,8 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
     customer: toProviderCustomer(payload, { other: payload.metadata }),
     stripeSubscriptionId: asId(payload.subscription),
     /**
-     * Our id of the sold subscription. It must be checked: the creator of the checkout set `metadata`, but the payer
-     * may have set `client_reference_id` in the URL of a payment link.
+     * Our id of the sold subscription. It must be checked, because the payer may have set `client_reference_id` in the
+     * URL of a payment link. Only the creator of the checkout can set `metadata`.
      */
     reference: toReference(
       asMetadata(payload.metadata).subscription_id ?? asText(payload.client_reference_id),

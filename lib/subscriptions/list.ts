@@ -71,7 +71,10 @@ function hasStripeId(db: Database, id: string): SQL {
   return inArray(s.id, holding.where(eq(item.stripe_subscription_item_id, id)));
 }
 
-/** Condition for live, reliably linked subscriptions that are not merged yet into the sold one of their checkout. */
+/**
+ * Condition for live, reliably linked subscriptions that wait for staff to merge them into the sold subscription that
+ * their checkout refers to.
+ */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
     sql`${s.checkout_reference} is not null`, // This condition must be the same as in the partial index.
@@ -100,7 +103,7 @@ async function readSubscriptions(tx: Database, ids: number[]) {
   }));
 }
 
-/** Sums up the unpaid amounts of the sent and overdue invoices of subscriptions, by currency. */
+/** Sums the amounts due on sent and overdue invoices, by subscription and currency. */
 async function sumUnpaidOf(tx: Database, ids: number[]) {
   const sums = await tx
     .select({
@@ -126,8 +129,8 @@ export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
  * Lists a page of the subscription items that are billed again in a range of days, the earliest day first. The amounts
- * of all pages add up to the sums of `sumRenewals`. An item whose price has no fixed amount is listed, but not part of
- * the sums.
+ * of all pages add up to the sums of `sumRenewals`. An item whose price has no fixed amount is listed, but is not part
+ * of the sums.
  */
 export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };

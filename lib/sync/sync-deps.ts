@@ -14,7 +14,7 @@ export interface SyncDeps extends Settings {
   store?: Store;
   /** Stripe's client. Null if no API key is configured. In this case, decisions use only the payloads. */
   stripe: Stripe | null;
-  /** Mode of the configured keys. Events of the other mode are stored and ignored. Null if both modes are accepted. */
+  /** Mode of the configured keys. Events of the other mode are only stored. Null if both modes are accepted. */
   mode: StripeMode | null;
   now(): Date;
   log: Logger;

@@ -82,7 +82,7 @@ export async function untilDone<T>(
   }
 }
 
-/** Creates the attempt of `synchronize`. Repeated attempts also read the keys that earlier ones lacked. */
+/** Creates the attempt of `synchronize`. Repeated attempts also read the keys that earlier attempts lacked. */
 export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
   let { keys } = work;
   return async (store, known) => {
@@ -169,7 +169,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns the known answer, if any. It is valid until the version of the customer's link changes. */
+  /** Returns the answer for this version. Without a key, or after too many questions, returns `unavailable`. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;

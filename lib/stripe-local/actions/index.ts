@@ -45,7 +45,7 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
 }
 
 /**
- * Completes a session as the customer would. In mode `subscription`, it creates an incomplete subscription and its
+ * Completes a session as the customer would. In mode `subscription`, also creates an incomplete subscription and its
  * invoice, and pays the invoice. Emits the events of these steps, then checkout.session.completed.
  *
  * @param options.payment 'unpaid' means that a bank debit is still pending. 'no_payment_required' means that no amount
@@ -66,7 +66,7 @@ export const completeCheckout = action(
       status: 'complete',
       paymentStatus: open.mode === 'setup' ? 'no_payment_required' : payment,
     };
-    // Remove the session and add it again, because fields have changed that the collection indexes.
+    // Remove the session and add it again, because indexed fields have changed.
     world.checkoutSessions.delete(id);
     const session = world.checkoutSessions.put(completed);
     emit(world, 'checkout.session.completed', session);

@@ -21,9 +21,7 @@ import {
 
 type Optional = 'subscription' | 'currency' | 'billingReason' | 'dueDate' | 'effectiveAt' | 'revises';
 
-/**
- * Input for a new invoice. With a due date, Stripe sends the invoice to the customer. Without one, it charges the card.
- */
+/** Input for a new invoice. Stripe sends the invoice if it has a due date, and charges the card otherwise. */
 type InvoiceInput = Partial<Pick<Invoice, Optional | 'tax' | 'startingBalance' | 'metadata'>> & {
   customer: string;
   lines: readonly (Partial<InvoiceLine> & { amount: number })[];
@@ -244,8 +242,8 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 /**
  * Pays an invoice through its payment intent. Emits payment_intent.succeeded, invoice_payment.paid, invoice.updated,
  * invoice.paid and invoice.payment_succeeded. If the whole amount was paid outside Stripe, for example in cash,
- * payment_intent.canceled replaces the two `succeeded` events. If the payment activates the subscription, it also emits
- * customer.subscription.updated.
+ * payment_intent.canceled replaces the two `succeeded` events. If the payment activates the subscription,
+ * customer.subscription.updated follows.
  *
  * @param options.offStripe the amount paid outside Stripe in minor units, or true for all of it; Stripe collects the
  *   rest

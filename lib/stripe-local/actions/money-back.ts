@@ -243,8 +243,8 @@ interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | '
 }
 
 /**
- * Creates a credit note. It first reduces the unpaid amount. The remaining amount is returned as the input requests.
- * Emits the events of the refunds, then credit_note.created, then the events of `creditInvoice`.
+ * Creates a credit note. The note first reduces the unpaid amount. The rest of its amount is returned as the input
+ * requests. Emits the events of the refunds, then credit_note.created, then the events of `creditInvoice`.
  */
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
@@ -345,8 +345,8 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 }
 
 /**
- * Applies a credit note to its invoice. Emits invoice.updated. If no unpaid amount is left, payment_intent.canceled
- * precedes it and invoice.paid follows it.
+ * Applies a credit note to its invoice. Emits invoice.updated. If the credit note settles an unpaid invoice,
+ * payment_intent.canceled precedes it and invoice.paid follows it.
  *
  * @param sign 1 applies the credit note, -1 reverses it because it was voided
  */

@@ -4,7 +4,7 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /** Start of the paid out movements, in epoch seconds. The end `until` is exclusive. By default, all are paid out. */
+  /** Start of the period to pay out, in epoch seconds. `until` is exclusive. By default, everything is paid out. */
   from?: number;
   until?: number;
   created?: number;
@@ -98,7 +98,7 @@ const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
 /** Number of weeks before today for which a new world has payouts. */
 const WEEKS = 10;
 
-/** Creates payouts for the last weeks of a new world, one per week. The bank refused the third-last payout in euros. */
+/** Creates payouts for the last weeks of a new world, one per week. The bank refuses the third-last payout in euros. */
 export function fillPayouts(world: World): void {
   const now = epochNow(world);
   const today = now - (now % DAY);

@@ -69,7 +69,6 @@ export function periodEnd(subscription: Subscription): number | null {
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Returns true if the subscription ends with the current period. */
 export function endsWithPeriod(subscription: Subscription): boolean {
   const { cancelAt } = subscription;
   return cancelAt !== null && cancelAt <= (periodEnd(subscription) ?? cancelAt);

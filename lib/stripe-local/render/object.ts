@@ -45,9 +45,7 @@ export function renderEvent(event: WorldEvent, { version, render } = CURRENT): J
   };
 }
 
-/**
- * Returns the previous values of changed fields: of hashes field by field, of lists as a whole. New fields are null.
- */
+/** Returns the previous values: of a hash only the changed fields, of a list all entries, and null for new fields. */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -59,7 +57,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares primitives directly, because most values are primitives. Compares objects by their JSON text. */
+/** Compares primitives directly, because most values are primitives and this is fast. Compares others as JSON. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }

@@ -28,7 +28,6 @@ export function nulls(...names: string[]): Json {
   return Object.fromEntries(names.flatMap((line) => line.split(' ')).map((name) => [name, null]));
 }
 
-/** Returns a list embedded in another object. */
 export function embeddedList(data: unknown[], url: string, limit = data.length): Json {
   return {
     object: 'list',

@@ -153,7 +153,7 @@ function note(draft: Draft, stripeCustomerId: string, values: Partial<StoredLink
   if (stored) draft.links.put({ ...stored, ...values });
 }
 
-/** Adds a staff task for an invoice or subscription that cannot be stored, because no customer is known for it. */
+/** Adds a staff task for an invoice or subscription that cannot be stored, because it has no customer at Stripe. */
 export function reportUnowned(draft: Draft, entity: 'invoice' | 'subscription', id: string): void {
   const task = {
     kind: 'customer_missing' as const,
@@ -173,8 +173,8 @@ export function isStronger(one: Link, other: Link): boolean {
 }
 
 /**
- * Finds the customer to link by a reported number. If no number matches, finds it by e-mail address, unless the current
- * link is at least as reliable as a link by e-mail.
+ * Finds the customer to link by a reported number. If no number matches and links by e-mail are enabled, finds the only
+ * customer with the e-mail address, unless the current link is at least as reliable.
  *
  * @param before the current link
  */
@@ -227,7 +227,7 @@ function askCustomer(draft: Draft, reported: ProviderCustomer, numbers: StoredLi
 export interface Link {
   customerId: number;
   linkedBy: LinkedBy;
-  /** Source of the customer number on which the link is based. Null if it has another basis or an unknown source. */
+  /** Source of the number on which the link is based. Null for another basis, or if the source is unknown. */
   origin: NumberOrigin | null;
 }
 
@@ -266,8 +266,8 @@ export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): 
 }
 
 /**
- * Adds reported customer numbers to the stored ones. Returns `noted` itself if all are known. The Stripe customer's own
- * numbers are stored without time and event, because they can be fetched again.
+ * Adds reported customer numbers to the stored ones. Returns `noted` itself if nothing changes. The Stripe customer's
+ * own numbers are stored without time and event, because they can be fetched again.
  */
 export function noteNumbers(noted: NotedNumber[], reported: ProviderCustomerNumber[]): NotedNumber[] {
   return reported.reduce((numbers, one) => {
@@ -286,7 +286,7 @@ export function fromNoted(noted: NotedNumber[]): ProviderCustomerNumber[] {
 
 const toNumber = ({ at, ...number }: NotedNumber) => ({ ...number, at: at === null ? null : new Date(at) });
 
-/** Changes a Stripe customer's link and moves its rows. The commit deletes an empty `created` customer. */
+/** Changes a Stripe customer's link and moves its rows. The commit deletes an emptied customer that sync created. */
 export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): void {
   const { stripe_customer_id: stripeCustomerId } = stored;
   const from = toLink(stored);
@@ -312,7 +312,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 
-/** Moves the rows of a Stripe customer that the snapshot contains. The commit moves the others. */
+/** Moves those rows of a Stripe customer that the snapshot contains. The commit moves the others. */
 function moveRows(draft: Draft, move: Draft['moves'][number]): void {
   const { stripe_customer_id, customer_id } = move;
   draft.moves.push(move);
@@ -338,7 +338,7 @@ function leaveToOthers(draft: Draft, customerId: number): void {
 /**
  * Adds reported contact details to the stored ones. For each field, the last reported detail from the customer object
  * takes precedence, then the detail from the source with the highest precedence and the earliest event. Returns `noted`
- * itself if all are known.
+ * itself if nothing changes.
  */
 export function noteDetails(noted: NotedDetail[], reported: ProviderDetail[]): NotedDetail[] {
   return reported.reduce((details, one) => {
@@ -362,7 +362,7 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
 }
 
 /**
- * Updates a created customer, except columns that staff have changed. @param before the details it was last filled from
+ * Updates a created customer, except columns that staff changed. @param before details that filled the customer last
  */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);

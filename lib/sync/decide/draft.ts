@@ -33,15 +33,13 @@ import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
 
 export interface Wanted extends ProviderObjects {
-  /** All items of a subscription. The id is Stripe's id of the subscription. */
+  /** All items of a subscription, looked up by its Stripe id. */
   items: ProviderSubscriptionItem[];
-  /** All lines of an invoice. The id is Stripe's id of the invoice. */
+  /** All lines of an invoice, looked up by its Stripe id. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
-  /**
-   * Time of Stripe's last collection for an invoice, or null if there was none. The id is Stripe's id of the invoice.
-   */
+  /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if there was none. */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, or null if it paid none. The id is that of the intent. */
+  /** Stripe's id of the invoice that a payment intent paid, looked up by the intent's id. Null if it paid none. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
@@ -88,7 +86,7 @@ export class Draft implements Tables {
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers that were linked to another customer, or whose link has become reliable. */
+  /** Stripe customers that this decision linked to another customer, or whose link it made reliable. */
   readonly moved: string[] = [];
   /**
    * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
@@ -195,7 +193,6 @@ export class Draft implements Tables {
     this.unreported ??= { what, reason: fetched.state === 'gone' ? 'gone' : fetched.reason };
   }
 
-  /** Returns the table for a kind of Stripe object. */
   table<Kind extends ListedKind>(kind: Kind): Tables[`${Kind}s`] {
     return (this as Tables)[`${kind}s` as const];
   }

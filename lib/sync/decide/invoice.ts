@@ -60,8 +60,8 @@ export function applyInvoice(
  * Cancels the original invoice that a revision replaces. Stripe voids the original when it finalizes the revision, but
  * no handled event reports that. Without this step, both invoices would be due until the next reconciliation. If Stripe
  * does not answer, the original is cancelled anyway, and the next reconciliation retrieves it. If the original is not
- * stored yet, its event may still arrive and report it as due, so Stripe's answer is stored first. A list of Stripe
- * contains the original itself.
+ * stored yet, its event may still arrive and report it as due, so Stripe's answer is stored first. A listed revision
+ * needs no answer about an unstored original, because the list also contains the original.
  */
 function cancelRevised(
   draft: Draft,

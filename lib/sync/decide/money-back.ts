@@ -52,8 +52,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Look for the same refund recorded here only if Stripe's refund is new or no longer pending. Further reports of a
-  // pending refund change nothing.
+  // Look for an equal refund that was recorded here only if Stripe's refund is new or no longer pending. Further
+  // reports of a pending refund change nothing.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
@@ -88,7 +88,7 @@ export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Ki
   if (!row || row.payment_id !== null) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = row;
   const named = findStored(draft, [intent, charge, row.stripe_invoice_id]);
-  // Since the last question, the payment intent may have paid an invoice.
+  // The payment intent may have paid an invoice since Stripe was last asked.
   const isAsked = !named && row.stripe_invoice_id === null && intent !== null;
   const invoice = isAsked ? askInvoice(draft, stripeId, intent) : row.stripe_invoice_id;
   const payment = named ?? findStored(draft, [invoice]);
@@ -168,7 +168,7 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** The Stripe refund into which an equal refund that was recorded here is merged. */
+  /** A Stripe refund. An equal refund that was recorded here is merged into it. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }
@@ -228,7 +228,7 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const invoice = draft.invoiceOf(payment);
-  // Start from the stored amount, because this draft may already have changed the invoice's paid amount.
+  // `paidOf` compares with the snapshot. Start from the snapshot's amount too, because this draft may have changed it.
   const before = invoice && draft.invoices.before(invoice.id);
   if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
   const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };

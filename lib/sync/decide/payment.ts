@@ -18,9 +18,9 @@ export interface Collected {
 }
 
 /**
- * Records the amount that Stripe collected for an invoice as one payment, even if it is reported several times. Later
- * reports correct the amount and date, unless a person changed them. A deleted payment is never recorded again. Until
- * Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
+ * Records the amount that Stripe collected for an invoice as one payment, even if Stripe reports it several times.
+ * Later reports correct the amount and date, unless a person changed them. A deleted payment is never recorded again.
+ * Until Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
  *
  * @param reference Stripe's id of the invoice, which becomes the payment's reference
  */
@@ -96,7 +96,7 @@ function isMoneyOf(
 
 /**
  * Keeps payments recorded here and adds none, so that no money counts twice. If their sum differs from the amount that
- * Stripe collected, adds a staff task. If it is equal, closes the task.
+ * Stripe collected, adds a staff task. If the two are equal, closes the task.
  */
 function leaveRecorded(
   draft: Draft,

@@ -46,14 +46,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Increments the expected version of an invoice if the commit first moves it to another subscription. */
+/** Expects one version more of an invoice that is handed over first, because the handover increments the version. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Increments a payment's expected version for each move to another customer. The commit increments its version too. */
+/** Expects one version more of a payment for each move to another customer, because each move increments it. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);

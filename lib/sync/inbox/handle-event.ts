@@ -195,7 +195,7 @@ async function takeAll(
   const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
   if ('wanted' in decided) return decided;
   const { result, plan } = decided;
-  // If an unmatched event is delivered twice, the second delivery must be tried again and not count as a duplicate.
+  // A second delivery of an unmatched event must be tried again. In the same group it would count as a duplicate.
   if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
   const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };

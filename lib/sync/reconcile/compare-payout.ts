@@ -21,7 +21,7 @@ export interface PayoutEntry {
   isDeleted: boolean;
 }
 
-/** A payout with its entries, and what bank statements show about it. */
+/** A payout with its entries, and whether a bank statement contains it. */
 export interface ComparedPayout {
   amount: string;
   currency: string;
@@ -49,9 +49,7 @@ export interface PayoutDifference {
   text: string;
 }
 
-/**
- * Returns the differences between a payout and our records or the bank. Returns no differences if everything matches.
- */
+/** Returns the differences between a payout and our records or the bank. */
 export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
   const { amount, currency, status, failureCode, entries } = payout;
   const differences: PayoutDifference[] = [];
@@ -105,7 +103,7 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
   ['dispute_unknown', 'dispute', isDispute],
 ];
 
-/** Returns charges whose sum differs from the amount of their payment. An invoice can be paid by several charges. */
+/** Returns the first charge of each payment whose one or more charges do not add up to its amount. */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
   for (const one of entries) {

@@ -67,7 +67,7 @@ export const listed =
 
 /**
  * Answers for decisions that must not ask Stripe. Questions about customers get the answer `unavailable`. Other
- * questions get no answer.
+ * questions get no answer, so decisions that depend on them stay incomplete.
  */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
@@ -125,8 +125,8 @@ export const unseen =
   };
 
 /**
- * Returns the objects that this run has not processed yet. Looks up each id separately: PostgreSQL's statistics may
- * still describe an empty table, and a join would then scan the whole table.
+ * Returns the objects that this run has not processed yet. Looks up each id separately, because PostgreSQL's statistics
+ * may still describe an empty table, and a join would then scan the whole table.
  */
 async function findUnmet<T extends { id: string }>({ db }: SyncDeps, run: Run, objects: T[]): Promise<T[]> {
   const ids = sql.param(objects.map(({ id }) => id));
@@ -157,7 +157,7 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 const DAY_MS = 86_400_000;
 
 /**
- * Number of additional days for which refunds are listed. A refund can fail 30 days later
+ * Number of additional days for which refunds are listed. A refund can fail 30 days after its creation
  * (docs.stripe.com/refunds#failed-refunds).
  */
 const REVISED_DAYS = 32;
@@ -200,8 +200,8 @@ export function disputesFrom({ windowFrom }: Run): Date | null {
 }
 
 /**
- * Retrieves the invoice of a credit note that was created or voided after the time of the invoice's stored state. Then
- * stores the credit notes that are new or void.
+ * Retrieves the invoices whose stored state may not include a listed credit note yet. Then stores the credit notes that
+ * are new or void.
  */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {

@@ -50,9 +50,7 @@ export async function retrieveAndApply(
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/**
- * Runs work on one object. If it fails, stores the failure so that the next run retries the object. This run continues.
- */
+/** Runs work on one object. If that fails, stores the failure for the next run to retry, and this run continues. */
 export async function guarded(
   deps: SyncDeps,
   run: Run,

@@ -91,12 +91,12 @@ async function permitted(
   }
 }
 
-/** Returns whether Stripe refused a list to a restricted key. */
+/** Returns whether Stripe refused a list to the API key. */
 const isDenied = (error: unknown) =>
   error instanceof Stripe.errors.StripePermissionError ||
   error instanceof Stripe.errors.StripeAuthenticationError;
 
-/** Reads the balance transactions of one payout, if they are not stored yet. */
+/** Reads the balance transactions of the next payout whose transactions are not stored yet. */
 export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
   permitted(deps, run, 'balance_transactions', async () => {
     const [payout] = await deps.db
@@ -148,12 +148,12 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 }
 
 /**
- * Finds the invoices of charges: from the payments of Stripe that contain the id of a charge or of its payment intent,
- * otherwise by asking Stripe. An invoice can have several charges, and its payment does not contain the ids of all of
- * them. People and programs can record a payment for a wrong invoice. The entries keep the invoice ids, because staff
- * may delete the payment later.
+ * Finds the invoices of charges from the payments that sync recorded, by the id of the charge or of its payment intent.
+ * Asks Stripe about other charges, because an invoice can have several, and its payment contains the ids of only one.
+ * Does not use payments that people or programs recorded, because their invoice may be wrong. The entries keep the
+ * invoice ids, because staff may delete the payment later.
  *
- * @returns Stripe's ids of the invoices, keyed by charge. Null if the invoice is not Stripe's
+ * @returns Stripe's ids of the invoices, keyed by charge; null for a charge without a Stripe invoice
  */
 async function findInvoices(deps: StripeDeps, run: Run, entries: ProviderPayoutEntry[]) {
   const charges = entries.filter(isCharge);
@@ -224,7 +224,7 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/** Days after its arrival for which each run compares a payout. One with a difference is compared until it matches. */
+/** Days after arrival for which each run compares a payout. A payout with a difference is compared until it matches. */
 const COMPARED_DAYS = 60;
 
 /**
@@ -320,8 +320,8 @@ export const PAYOUT_DAYS = { before: 3, after: 7 };
 
 /**
  * Returns whether a bank statement covers the arrival date of a payout and the next three days, and whether a bank
- * statement has an entry for the payout. The entry is either linked to the payout, or is not linked and has the
- * payout's amount, a date near its arrival, and the name of Stripe or the payout's id in its text.
+ * statement has an entry for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it
+ * has the payout's amount, a date near the arrival, and the name of Stripe or the payout's id in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;

@@ -127,7 +127,7 @@ export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) =>
     .select({ one: sql`1` })
     .from(stripeEvents)
     .where(and(eq(stripeEvents.id, reconciliationFailures.stripe_id), hasFailed));
-  await resolveFailures(deps, 'event', notExists(stillFails)); // Staff or another delivery may have applied it.
+  await resolveFailures(deps, 'event', notExists(stillFails)); // Staff or another delivery may have applied the event.
   return null;
 };
 

@@ -165,7 +165,7 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Passes the run's window to a step as the time from which it lists objects. Null for all of history. */
+/** Returns the time from which a step lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
 /** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
@@ -214,7 +214,7 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
-  // Payouts come last, because they are compared with payments, refunds and disputes.
+  // Payouts come after payments, refunds and disputes, because they are compared with them.
   { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
   { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
   { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },

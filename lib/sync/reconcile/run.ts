@@ -117,7 +117,7 @@ function toRun(row: StoredRun) {
      * Error code of a failed run, which still performs the steps that do not need Stripe. Null if it has not failed.
      */
     errorCode: row.error_code,
-    /** Error code of a list that Stripe denied. Null if it denied no list. */
+    /** Error code of a list that Stripe denied. Null if no list was denied. */
     deniedCode: row.denied_code,
     heartbeatAt: row.heartbeat_at,
   };

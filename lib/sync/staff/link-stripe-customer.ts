@@ -75,7 +75,7 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
       if (!service || service.customer_id === customerId) continue;
       setItemService(draft, actor, 'move', item, null);
       dateServices(draft, [service.id]);
-      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the named service.
+      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the service that Stripe names.
     }
   }
 }
@@ -164,7 +164,7 @@ async function readHolder(db: Database, stripeCustomerId: string) {
  * Links every Stripe customer whose e-mail address clearly belongs to a single customer.
  *
  * @param signal signal that stops the work after the current batch
- * @param onBatch function that gets the result of each link
+ * @param onBatch function that gets the results of each batch
  */
 export async function linkByEmail(
   deps: SyncDeps,

@@ -39,7 +39,7 @@ export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
-  // The decision does not use these settings, but requires them.
+  // A draft requires settings, but `obstacleOf` does not use them.
   const settings = { now: new Date(0), timeZone: 'UTC', linkByEmail: false };
   const draft = new Draft(snapshot, settings, () => undefined);
   const found = both(draft, subscriptionId);

@@ -16,7 +16,7 @@ import type { LinkedBy } from '../../customers/sure-link';
 import { AppError } from '../../errors';
 import { literal, type PageStart, readCursorPage } from '../../page-query';
 
-/** Returns the link of a Stripe customer, our customer, and the counts of its records. @throws AppError not_found */
+/** Returns the link, the linked customer and the record counts of a Stripe customer. @throws AppError not_found */
 export async function getStripeCustomer(db: Database, id: string) {
   const [found] = await db
     .select({ link: getTableColumns(stripeCustomers), customer: snippetColumns })

@@ -140,7 +140,7 @@ export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'pr
  * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same interval,
  * and the same service if Stripe names one.
  *
- * @returns the sold items, keyed by Stripe's id of the billed item; if they do not match, the reason
+ * @returns the sold items, keyed by Stripe's id of the billed item; the reason if the items do not match
  */
 export function matchSold(
   all: SoldItem[],
@@ -153,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Pair items that name a service first, because each of them matches only that service.
+  // Pair items that name a service first. Otherwise an item that names none could take their service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
@@ -220,7 +220,7 @@ export function mergeIntoSold(
   return merged;
 }
 
-/** Moves the invoices of a subscription that the snapshot contains. The commit moves the others. */
+/** Moves those invoices of a subscription that the snapshot contains. The commit moves the others. */
 function handOverInvoices(draft: Draft, from: number, to: number): void {
   if (from > 0) draft.handedOver.push({ from, to });
   for (const row of draft.invoices.all()) {

@@ -13,9 +13,9 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. A paid or free checkout activates the subscription. It does not if Stripe reported a
- * state other than `incomplete`, or a state later than the checkout. The next state from Stripe overrides the
- * activation. A checkout does not report a state, so it never sets the time of the state.
+ * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported a state
+ * other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the activation. A
+ * checkout does not report a state, so it never sets the time of the state.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -101,7 +101,7 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 
 /**
  * Reads the checkout of a stored event. Returns null if the event is not a checkout of this Stripe customer. If the
- * event's body was dropped, the checkout has no contact details, because they were stored when it was first applied.
+ * event's body was dropped, the checkout has no contact details. They are already stored.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

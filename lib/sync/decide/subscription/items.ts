@@ -57,7 +57,7 @@ export function relinkItems(draft: Draft, stripeCustomerId: string): (number | n
   );
 }
 
-/** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record what we sold. */
+/** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record a sale. */
 function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscription): void {
   for (const row of stored) {
     const before = row.stripe_subscription_item_id;
@@ -99,7 +99,7 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/** Returns the service of the customer that Stripe names. If id and number name different services, the id decides. */
+/** Returns the service that Stripe names, if it is the customer's. If id and number disagree, the id decides. */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;

@@ -31,7 +31,7 @@ export function dateServices(draft: Draft, ids: (number | null)[]): void {
 }
 
 /**
- * Combines the dates of all subscriptions that bill a service.
+ * Returns the dates of a service that follow from its subscriptions.
  *
  * @param all the combined dates of the subscriptions that bill the service; undefined if no subscription does
  */
