@@ -23,7 +23,7 @@ import { closeTracing, openTracing } from '../tracing';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
-/** Delay before loading Next, which would block the first response. A request for a page loads it immediately. */
+/** Milliseconds to wait before loading Next, which blocks the process. A request for a page loads Next immediately. */
 const QUIET_MS = 100;
 
 // By default V8 lets the heap double between two collections, which costs 150 MB while many pages are rendered.
