@@ -15,7 +15,7 @@ import { findMergedNumbers } from './merged-customers';
 /** Error for writes to an erased customer. */
 const ERASED = 'This customer was erased and can no longer be changed.';
 
-/** The rules for writing customers. A new customer without a number gets the next K number. */
+/** The rules for writing customers. A new customer without a number gets the next number, such as K10001. */
 export const customerKind: RecordKind = {
   name: 'customer',
   table: customers,

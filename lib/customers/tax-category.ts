@@ -24,7 +24,7 @@ interface Case {
 }
 
 interface TaxedLine {
-  /** The tax rate that the buyer pays by default, in percent. */
+  /** The tax rate of the line, in percent. */
   tax_rate: number;
   tax_category: TaxCategory;
 }
