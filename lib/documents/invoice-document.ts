@@ -179,8 +179,8 @@ interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
   /**
-   * Returns the data that the document prints. Fields that were empty when the parties were stored are filled from the
-   * current data.
+   * Returns the data that the document prints. Fields that were empty when the seller and the buyer were stored are
+   * filled from the current data.
    */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
