@@ -74,7 +74,10 @@ export async function eraseCustomer(
   });
 }
 
-/** Returns the time ten minutes ago, as text. A row's time is the start of its transaction, which commits later. */
+/**
+ * Returns the time ten minutes ago, as text. A row's time is when its transaction started, so later commits add older
+ * rows.
+ */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);
@@ -149,7 +152,9 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
   return links.map((link) => link.id);
 }
 
-/** Locks the Stripe customers' keys, then their links, then the customer, as all other transactions do. */
+/**
+ * Locks the Stripe customers' keys, then their links, then the customer. All other transactions lock in this order too.
+ */
 async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);
