@@ -158,7 +158,7 @@ export const postingList = defineList({
     record: filter(z.enum(POSTING_KINDS), (kind) => ({
       where: kind === 'received' ? inArray(e.record, ['payment', 'refund']) : eq(e.record, kind),
     })),
-    // The index begins with the kind, so name all kinds.
+    // Name all kinds, so that PostgreSQL can use the index, which begins with the kind.
     currency: filter(currencyCode, (currency) => ({
       where: and(inArray(e.record, [...RECORDS]), eq(e.currency, currency)),
     })),
