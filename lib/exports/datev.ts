@@ -85,8 +85,8 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
 }
 
 /**
- * Reads the rates of the entries' invoices, and the categories that their documents have. If an invoice's lines have no
- * rate, the rate is derived from the totals.
+ * Reads the tax rates of the entries' invoices, and the categories in the invoices' documents. If the lines of an
+ * invoice give no rate, the rate is derived from the totals.
  */
 async function readTaxes(
   db: Database,
@@ -223,7 +223,7 @@ export function toPosting(
     contra: contraAccount,
     key,
     date: entry.booked_on,
-    // These are the only characters on which all readers of the format agree.
+    // Keep only the characters that every reader of the format accepts.
     document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
     text: `${isCancelled ? 'Storno ' : ''}${TEXTS[record]} ${entry.customer_name}`
       .replace(/\s+/g, ' ')
