@@ -64,7 +64,7 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns whether a text has at most `max` characters. Texts over `2 * max` UTF-16 units are not counted. */
+/** Returns whether a text has at most `max` characters. Does not count a text that is too long in any case. */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }
