@@ -49,8 +49,7 @@ async function openRuntime(): Promise<Runtime | null> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // On Vercel, the process is not started separately. The function responds with 503, and retries at the next
-    // request.
+    // On Vercel, the process starts for a request. It must respond with 503, and try again at the next request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);
   }
