@@ -11,7 +11,7 @@ export interface ClientTraits {
   redirect: string;
   /** How the client writes `resource` (RFC 8707). */
   resource: 'exact' | 'slash' | 'origin' | 'none';
-  /** The client's User-Agent. Some proxies block some of them. */
+  /** The client's User-Agent. A proxy may block it. */
   userAgent: string;
   /** The protocol revision that the client sends. */
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
