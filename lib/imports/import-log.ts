@@ -81,7 +81,7 @@ export function importState(
 
 /**
  * Finds the column options of the last import of this kind whose file had the same header. Returns null if there was no
- * such import. The options do not include values for all rows. `format` is a name in FORMATS, or '' for our own format.
+ * such import. The options do not include `constants`. `format` is a name in FORMATS, or '' for our own format.
  */
 export async function findRemembered(db: Database, kind: ImportName, path: string) {
   const [found] = await db
