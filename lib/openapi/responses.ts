@@ -53,7 +53,9 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   );
 }
 
-/** Returns responses with these errors as examples, keyed by HTTP status. Spread after `errors`, they override it. */
+/**
+ * Returns responses with these errors as examples, keyed by HTTP status. Spread them after `errors` to override those.
+ */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }
