@@ -444,7 +444,10 @@ function beginnings(number: PgColumn, text: string): SQL[] {
 /** Minimum length of a searched ending. Shorter endings match too many numbers. */
 const SHORTEST_ENDING = 3;
 
-/** Returns the condition for numbers that end with the text. Uses the index on the reversed number. */
+/**
+ * Returns the conditions for numbers that end with the text, in one of its spellings. Uses the index on the reversed
+ * number.
+ */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];
   return spellings(text).map(
