@@ -172,7 +172,9 @@ const paymentSource = toSource({
   cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
 });
 
-/** Returns the time when a payment was recorded. If it was recorded on another day, returns only the payment's day. */
+/**
+ * Returns the time when a payment was recorded. If that was not on the payment's date, returns only the payment's date.
+ */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
