@@ -47,7 +47,7 @@ export function followProblems(
   return [...started, ...ended];
 }
 
-/** Leases the next alert that has to be delivered. Returns null if no alert is due. */
+/** Returns the due alert that started first, with a lease on it. Returns null if no alert is due. */
 export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
   const due = known.filter(
     ({ pending, next_attempt_at }) =>
@@ -127,8 +127,6 @@ export function adviceFor(cause: string): string {
   return Object.hasOwn(ADVICE, cause) ? ADVICE[cause as Cause] : 'See docs/operations.md.';
 }
 
-/**
- * Returns true if alerts of this cause are stored in a file. While they last, the database may refuse reads or writes.
- */
+/** Returns true if alerts of this cause are stored in a file. The database may be unusable while the problem lasts. */
 export const isStoredOutside = (cause: string): boolean =>
   cause === 'database_down' || cause === 'disk_full' || cause === 'disk_low';
