@@ -58,8 +58,8 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts an attempt only inside the queue. Refuse a client that must wait here, so that it does
-  // not take a place in the queue.
+  // better-auth's hook counts an attempt only inside the queue. A client that must wait is refused before the queue, so
+  // that it does not take a place there.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
   if (until) {
