@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
-/** pg_dump and pg_restore accept these URL parameters. The others are for our driver, which sends them to the server. */
+/** pg_dump and pg_restore refuse all other URL parameters, such as settings that our driver sends to the server. */
 const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 
