@@ -214,7 +214,8 @@ const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
   toThousandths(status === 'refunded' ? amount : refunded_amount);
 
 /**
- * Returns the credit of a transfer and its returned amounts. The shares of the transfer are entries of their invoices.
+ * Returns the entries of a transfer: its credit, and the amounts that were paid back. The parts that are assigned to
+ * invoices are entries of these invoices.
  */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;
