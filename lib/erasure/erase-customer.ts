@@ -75,8 +75,8 @@ export async function eraseCustomer(
 }
 
 /**
- * Returns the time ten minutes ago, as text. A row's time is when its transaction started, so later commits add older
- * rows.
+ * Returns the time ten minutes ago, as text. A row has the time at which its transaction started, so a row that is
+ * committed now may have an earlier time.
  */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
