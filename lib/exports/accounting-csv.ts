@@ -24,7 +24,7 @@ const COLUMNS = [
   'record', // One of RECORDS.
   'event', // See EVENTS.
   'date', // The posting date.
-  'original_date', // The date of the booked event. It is earlier than `date` if its month was already over.
+  'original_date', // The date of the event. Earlier than `date` if that month was over when the event was booked.
   'customer_number',
   'customer_name',
   'customer_country',

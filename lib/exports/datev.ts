@@ -13,7 +13,9 @@ import { readStripeRates } from '../invoices/lines';
 import { type Entry, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
-/** The entries for a month's DATEV file, and the reasons why the file cannot be written. */
+/**
+ * The number of postings in a month's DATEV file, the entries that it leaves out, and the settings that it still needs.
+ */
 export interface DatevPlan {
   postings: number;
   /** Names of missing settings and accounts. The file can be written only if there are none. */
@@ -166,7 +168,7 @@ export interface Posting {
   vatId: string;
 }
 
-/** First words of a posting's text. DATEV's programs and their users are German. */
+/** First words of a posting's text. They are German, like DATEV's programs and their users. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
