@@ -106,7 +106,7 @@ function answerSignInStep(
   return answerWith(
     async (runtime) => {
       // Another site must not sign its visitors in to an account of its choice. Every browser sends the page's origin
-      // here.
+      // with such a request.
       if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }
