@@ -73,8 +73,8 @@ export class ImportRows {
   }
 
   /**
-   * Returns whether a row belongs to the unit before it. A row without a key belongs to it only if the row is
-   * unreadable, so that all lines of an invoice are refused together. A readable one may be a line of another invoice.
+   * Returns whether a row belongs to the unit before it. An unreadable row without a key belongs to it, so that all
+   * lines of an invoice are refused together. A readable row without a key may be a line of another invoice.
    */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;

@@ -145,7 +145,8 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
 }
 
 /**
- * Compares the currencies in amounts, such as `€ 9.90`, with the row's currency. If the row has no currency, sets it.
+ * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets a missing currency of
+ * the row.
  */
 function currencyProblems(
   values: Row,

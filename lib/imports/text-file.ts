@@ -115,8 +115,8 @@ const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d¤]|\p{L}[„”ŠŸŽ§™¼½
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
 
-// Characters of the bytes 0x80 to 0x9f in Windows-1252. Some versions of Node's decoder treat Windows-1252 as Latin-1,
-// and lose the euro sign.
+// Characters of the bytes 0x80 to 0x9f in Windows-1252. Node's decoder is not used, because some versions treat
+// Windows-1252 as Latin-1 and lose the euro sign.
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 /** Decodes Windows-1252. Each byte becomes one character. */
