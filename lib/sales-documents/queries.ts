@@ -151,7 +151,7 @@ export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilter
   return counted.sums(db, toCounted(given), { currency, type, status }, { total }, documentSums);
 }
 
-/** The documents of a customer in one currency. */
+/** The count and the total of a customer's documents in one currency. */
 export const customerDocuments = customerSums({
   total: z.number(),
 });
