@@ -17,7 +17,9 @@ type World = Pick<Runtime, 'db' | 'env' | 'log'>;
 const EVERY_MS = 1000;
 /** The number of calls that one statement writes. */
 const WRITTEN_AT_ONCE = 500;
-/** The maximum number of unwritten calls in memory. While the database is not available, further calls are dropped. */
+/**
+ * The maximum number of unwritten calls in memory. Above it, calls are dropped, for example while the database is down.
+ */
 const MAX_WAITING = 10_000;
 
 const waiting = perProcess('tool-calls', () => ({
