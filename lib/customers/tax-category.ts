@@ -127,7 +127,6 @@ const buyerHasVatId = (rule: string): Precondition => ({
 });
 const isAbroad = ({ buyer, seller }: Case) => buyer.country !== null && buyer.country !== seller.country;
 
-/** The conditions of each category. */
 const PRECONDITIONS: Record<TaxCategory, Precondition[]> = {
   S: [
     {
