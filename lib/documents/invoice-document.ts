@@ -31,7 +31,7 @@ export interface DocumentState {
   missing: MissingField[];
 }
 
-/** Returns a state without a document, with the reasons. */
+/** Returns the state of a record that has no document for these reasons. */
 export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
@@ -162,7 +162,6 @@ export interface Moment {
   timeZone: string;
 }
 
-/** The files of a document. */
 export interface DocumentFiles {
   /** PDF/A-3 file with the e-invoice inside. */
   pdf: Uint8Array;
