@@ -28,7 +28,8 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
 /**
- * Clients as of autumn 2026. Their values come from their docs, source or metadata, otherwise from the official SDK.
+ * MCP clients as of autumn 2026. Each value comes from the client's docs, source or metadata, otherwise from the
+ * official SDK.
  */
 export const CLIENTS: ClientTraits[] = [
   {
