@@ -46,7 +46,6 @@ export async function noteCounts(db: Database, id: number, counts: ImportCounts,
   await db.update(imports).set(changes).where(eq(imports.id, id));
 }
 
-/** Row of the import log. */
 export type ImportRow = typeof imports.$inferSelect;
 
 /** Milliseconds without an update after which an import counts as interrupted. Each batch updates the import's row. */

@@ -10,7 +10,6 @@ import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
 import type { CsvRow } from './text-file';
 
-/** Dependencies of an import. */
 export interface ImportDeps {
   db: Database;
   now(): Date;
