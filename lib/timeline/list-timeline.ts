@@ -291,9 +291,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes by people and programs, and the checks with Stripe that staff requested. The changes are to a customer's
- * payments, to the services of subscription items, and to the links of Stripe customers. The creation of a payment is
- * left out, because `paymentSource` already lists the payment.
+ * The changes that people and programs made to a customer's payments, to the services of subscription items, and to the
+ * links of Stripe customers. Also the checks with Stripe that staff requested. The creation of a payment is left out,
+ * because `paymentSource` already lists the payment.
  */
 const auditSource = toSource({
   form: ID,
