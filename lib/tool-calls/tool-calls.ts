@@ -122,7 +122,7 @@ const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
 /**
- * Deletes calls that are older than `days` days, up to 5,000 and the oldest first.
+ * Deletes up to 5,000 calls that are older than `days` days, the oldest first.
  *
  * @returns the number of deleted calls, and whether all such calls are deleted
  */
