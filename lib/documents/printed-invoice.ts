@@ -276,7 +276,7 @@ const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
   ...pickColumns(customer, 'buyer_reference', 'document_language', 'payment_terms'),
 });
 
-/** Returns a stored party. Its empty fields are filled from the current party. */
+/** Returns a stored seller or buyer, with its empty fields filled from the current one. */
 function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Party {
   const own = Object.entries(kept ?? {}).filter(([, value]) => value !== null);
   return { ...now, ...Object.fromEntries(own) } as Party;
