@@ -116,7 +116,7 @@ async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
   const isRunning = notInArray(s.status, ['cancelled', 'terminated']);
-  // A subscription that we sold and that never appeared at Stripe is not billed.
+  // A subscription that we sold but that never appeared at Stripe is not billed, so it does not prevent the erasure.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
   const isLive = and(ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
   const names = async (table: Owned, name: PgColumn, where: SQL | undefined) => {
