@@ -41,7 +41,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Returns a response with an example for every error code, keyed by the code. Operations refer to them. */
+/** Returns a response for each error code, with an example, keyed by the code. Operations refer to them. */
 export function errorResponses(): Responses {
   return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
