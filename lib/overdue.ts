@@ -47,7 +47,7 @@ const GROUPS = {
   'over-90': [91, null],
 } as const satisfies Record<string, AgeRange>;
 
-/** The first and the last day after the due date. Null for a range without that end. */
+/** The first and the last day of a range, counted from the due date. Null for a range without that end. */
 type AgeRange = readonly [from: number | null, to: number | null];
 export type AgeGroup = keyof typeof GROUPS;
 
