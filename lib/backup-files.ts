@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
-/** URL parameters that pg_dump and pg_restore accept. Our driver sends all other parameters to the server. */
+/** pg_dump and pg_restore refuse all other URL parameters, such as settings that our driver sends to the server. */
 const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 

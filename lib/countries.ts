@@ -102,7 +102,6 @@ const VAT_IDS: Record<string, VatFormat> = {
   SK: { pattern: /^SK\d{10}$/, example: 'SK1234567890' },
 };
 
-/** Returns whether a country is a member of the EU. */
 export const isInEu = (country: string): boolean => Object.hasOwn(VAT_IDS, country);
 
 /** Normalizes a VAT ID of an EU country: capitals without spaces, dots and hyphens. Only trims any other text. */

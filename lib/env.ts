@@ -220,7 +220,6 @@ export const variables = z.object({
   VERCEL: z.string().optional(),
 });
 
-/** The parsed variables. */
 export type Variables = z.infer<typeof variables>;
 
 /** The name of an environment variable that the service reads. */

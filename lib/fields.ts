@@ -64,7 +64,9 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns whether a text has at most `max` characters. Texts over `2 * max` UTF-16 units are not counted. */
+/**
+ * Returns whether a text has at most `max` characters. A text over `2 * max` UTF-16 units is too long without counting.
+ */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 }

@@ -16,7 +16,7 @@ interface HashedLine {
 /**
  * Returns a fingerprint of a Stripe invoice's lines, from the facts that all API versions report. Stripe embeds only
  * ten lines of a longer invoice. Its fingerprint covers these ten, and is therefore the same whether or not the other
- * lines are known. It also covers the total and the draft status, because only a draft's lines can change.
+ * lines are known. To notice changes of the others, it also covers the total and whether the invoice is a draft.
  *
  * @param more the total and whether the invoice is a draft; null for an invoice with at most ten lines
  */

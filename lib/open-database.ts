@@ -29,8 +29,8 @@ const LOOK_MS = 250;
 
 export interface OpenOptions {
   /**
-   * Whether the database is opened for a dry run. A PostgreSQL server is then opened with `openScratch`, which cannot
-   * change it.
+   * Whether the database is opened for a dry run. For a PostgreSQL server, `openScratch` then opens a session that
+   * cannot change the database.
    */
   scratch?: boolean;
   /** Milliseconds to wait while a command (not a server) has the embedded database open. */

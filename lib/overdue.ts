@@ -28,8 +28,8 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
 /**
- * Returns the status of a stored invoice if Stripe's new status is not applied. Only a failed payment changes it, from
- * `sent` to `overdue`. A due date that has passed does not change it.
+ * Returns the status that a stored invoice gets if Stripe's new status is not applied. Only a failed payment changes
+ * the status, from `sent` to `overdue`. A due date that has passed does not change it.
  */
 export function keptStatus<Status extends string>(
   status: Status,
@@ -47,7 +47,7 @@ const GROUPS = {
   'over-90': [91, null],
 } as const satisfies Record<string, AgeRange>;
 
-/** The first and the last day after the due date. Null for a range without that end. */
+/** The first and the last day of a range, counted from the due date. Null for a range without that end. */
 type AgeRange = readonly [from: number | null, to: number | null];
 export type AgeGroup = keyof typeof GROUPS;
 

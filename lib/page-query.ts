@@ -14,15 +14,15 @@ export async function readPage<Row>(
 }
 
 /**
- * Returns a number for LIMIT or OFFSET that becomes a literal in the statement's text. With a bound LIMIT, a generic
- * plan would expect a tenth of the table. Drizzle accepts SQL there, although the type is a number.
+ * Returns a number for LIMIT or OFFSET that becomes a literal in the statement's text. With a bound LIMIT, PostgreSQL's
+ * generic plan would assume a tenth of the table. Drizzle accepts SQL there, although the type is a number.
  */
 export function literal(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('not a whole number');
   return sql.raw(String(value)) as unknown as number;
 }
 
-/** Returns SQL for the start of a date in a time zone. PostgreSQL calculates it even for the year 10000. */
+/** Returns SQL for the start of a date in a time zone. JavaScript cannot parse the year 10000, but PostgreSQL can. */
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 

@@ -25,7 +25,7 @@ interface Tracing {
   close(): Promise<void>;
 }
 
-// Next's bundles and our server share the tracing. It is undefined while no traces are exported.
+// Next's bundles and our server share the tracing. `opened` is undefined while no traces are exported.
 const held = perProcess('tracing', () => ({ opened: undefined as Tracing | undefined }));
 
 /** Runs work in a span, or without one if no traces are exported. */

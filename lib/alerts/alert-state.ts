@@ -1,6 +1,6 @@
 import type { Alert } from '../health/check-health';
 
-/** A problem and the delivery state of its latest message, which reports its start or its end. See table `alerts`. */
+/** A problem, and the delivery of its latest message: that the problem started or that it ended. See table `alerts`. */
 export interface AlertState {
   cause: string;
   message: string;
@@ -47,7 +47,7 @@ export function followProblems(
   return [...started, ...ended];
 }
 
-/** Leases the next alert that has to be delivered. Returns null if no alert is due. */
+/** Returns the due alert that started first, with a lease on it. Returns null if no alert is due. */
 export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
   const due = known.filter(
     ({ pending, next_attempt_at }) =>
@@ -58,10 +58,10 @@ export function leaseAlert(known: AlertState[], now: Date): AlertState | null {
 }
 
 /**
- * Records the outcome of a delivery. Returns null if the alert started again or ended during the delivery, because the
- * new message still has to be delivered.
+ * Returns the alert with the outcome of a delivery. Returns null if the problem ended or started again during the
+ * delivery: the delivered message is then outdated, and the new one still has to be delivered.
  *
- * @param failures the error of each channel that failed, by channel
+ * @param failures the error message of each failed channel, by the channel's name
  */
 export function settleDelivery(
   known: AlertState[],
@@ -120,11 +120,13 @@ const ADVICE: Record<Cause, string> = {
   test: 'Nothing. This alert checks the way to you.',
 };
 
-/** Returns what to do about a problem. A row that a later version wrote may have an unknown cause. */
+/**
+ * Returns what to do about a problem. The cause may be unknown, because a later version of the app may have stored it.
+ */
 export function adviceFor(cause: string): string {
   return Object.hasOwn(ADVICE, cause) ? ADVICE[cause as Cause] : 'See docs/operations.md.';
 }
 
-/** Problems that are stored in a file, because the database may refuse reads or writes while they last. */
+/** Returns true if alerts of this cause are stored in a file. The database may be unusable while the problem lasts. */
 export const isStoredOutside = (cause: string): boolean =>
   cause === 'database_down' || cause === 'disk_full' || cause === 'disk_low';

@@ -51,7 +51,7 @@ function kindOf({ cause, ended_at }: AlertState): 'alert.started' | 'alert.resol
 }
 
 /**
- * Posts an alert with a signature of Standard Webhooks. A repeated delivery has the same `webhook-id`.
+ * Posts an alert, signed as Standard Webhooks specifies. A repeated delivery has the same `webhook-id`.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 async function postSigned(

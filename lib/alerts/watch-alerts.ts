@@ -38,7 +38,8 @@ export interface AlertDeps {
  */
 const EVERY = '*/15 * * * * *';
 /**
- * Number of consecutive failed checks after which the database counts as down. A database restart fails a single check.
+ * Number of consecutive failed checks after which the database counts as down. A restart of the database makes only one
+ * check fail.
  */
 const CONFIRMATIONS = 2;
 
@@ -157,7 +158,7 @@ async function deliver(
 /**
  * Sends a test alert to all channels immediately.
  *
- * @param by the person who asked for it
+ * @param by the person who asked for the test
  * @throws AppError with the reason if no channel is configured or a delivery failed
  */
 export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> {

@@ -16,7 +16,6 @@ export function staffActor({ id, email }: { id: string; email: string }): Actor 
   return { type: 'staff', id, name: email };
 }
 
-/** Returns the actor for a command or a test. */
 export function commandActor(name: string): Actor {
   return { type: 'cli', id: name, name };
 }
@@ -110,8 +109,8 @@ export async function listAuditOf(db: Database, entity: AuditEntry['entity'], fi
 export type AuditRow = Awaited<ReturnType<typeof listAudit>>[number];
 
 /**
- * Returns the names of the fields that a change altered, except `updated_at`. Returns no names for a creation or a
- * deletion.
+ * Returns the fields that a change altered, with their values before and after. Leaves out `updated_at`. Returns no
+ * fields for a creation or a deletion.
  */
 export function changedFields({ before, after }: Pick<AuditRow, 'before' | 'after'>) {
   if (!before || !after) return [];

@@ -134,7 +134,7 @@ export function accountKey(email: string): string {
 /** The counter of failed sign-ins to one account from one origin. */
 export type SignInCounter = Pick<typeof failures.$inferSelect, 'failures' | 'wait_until' | 'expires_at'>;
 
-/** Returns a counter after one more failure. @param before undefined if no failure has been counted */
+/** Counts one more failure. @param before the counter so far; undefined if no failure has been counted */
 type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounter;
 
 /** The number of failures at which an origin must start to wait. */

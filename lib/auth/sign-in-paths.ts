@@ -30,7 +30,6 @@ export const UNAVAILABLE_PATH = '/unavailable';
 /** The base path of the endpoints for signing in and for OAuth. */
 export const AUTH_PATH = '/api/auth';
 
-/** The prefix of our cookies' names. */
 export const COOKIE_PREFIX = 'w5t';
 
 /** Returns better-auth's cookie prefix. On https, `__Host-` stops another host of the domain from setting cookies. */

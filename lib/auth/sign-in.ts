@@ -58,8 +58,8 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
   const { deviceId } = origin;
   const body = { email, password: typed.password };
 
-  // better-auth's hook counts the attempt, inside the queue. Therefore refuse a client that must wait before it enters
-  // the queue.
+  // better-auth's hook counts an attempt only inside the queue. A client that must wait is refused before the queue, so
+  // that it does not take a place there.
   const at = runtime.now();
   const until = await findSignInWait(runtime.db, email, origin, at);
   if (until) {
@@ -99,8 +99,8 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   const code = typed.replace(/\s/g, '');
   const isAppCode = APP_CODE.test(code);
   const path = `/two-factor/${isAppCode ? 'verify-totp' : 'verify-backup-code'}`;
-  // Claim the code before the check, so that parallel requests with it open only one session. A person's
-  // recovery codes share one claim, because better-auth rewrites the whole list of codes.
+  // Claim the code before the check, so that parallel requests with it open only one session. A person's recovery codes
+  // share one claim, because better-auth rewrites the whole list of codes when one is used.
   const claimed = hashToken(`${user.id} ${isAppCode ? code : 'recovery'}`);
   const release = await claimOnce(runtime, `claimed code ${claimed}`, KEPT_MS);
   if (!release) throw new AppError('unauthenticated', WRONG);
@@ -117,7 +117,7 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   ];
 }
 
-/** Finds the person who recently entered the right password. better-auth verifies the cookie's signature afterwards. */
+/** Finds the person who recently entered the right password. better-auth verifies the signature of the cookie later. */
 async function findPending({ db, env, now }: Runtime, headers: Headers): Promise<StaffUser | null> {
   const cookies = parseCookies(headers.get('cookie') ?? '');
   const value = cookies.get(authCookieName(env.publicUrl, CODE_COOKIE)) ?? '';
@@ -148,7 +148,7 @@ export async function beginPasskeySignIn(
   if (answer.status !== 429) await clearExpired(runtime.db, runtime.now());
   if (!answer.ok) throw toRefusal(answer, 'Passkeys do not work right now.');
   const options: PublicKeyCredentialRequestOptionsJSON = await answer.json();
-  // better-auth's options only prefer user verification, but better-auth later refuses a passkey without it.
+  // better-auth's options only prefer user verification, but `requireVerifiedUser` refuses a passkey without it.
   return { options: { ...options, userVerification: 'required' }, cookies: answer.headers.getSetCookie() };
 }
 

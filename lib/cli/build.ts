@@ -90,8 +90,8 @@ export const PROGRAMS = ['server', 'start', 'run', 'restore'].map((name) => `lib
 export const BUNDLE = {
   bundle: true,
   /**
-   * Packages that are not bundled. Some read files of their own, are CommonJS or are patched. Others must be loaded as
-   * the same module by Next (`serverExternalPackages`), so that pages recognize their errors by class.
+   * Packages that are not bundled. Some read files of their own, are CommonJS or are patched. Our server and Next must
+   * load the others as the same module (`serverExternalPackages`), so that pages recognize their errors by class.
    */
   external: [
     '@e-invoice-eu/core',

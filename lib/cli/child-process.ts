@@ -91,5 +91,4 @@ export function untilStopped(): Promise<void> {
   });
 }
 
-/** The signals that stop our processes. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

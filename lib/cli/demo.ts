@@ -17,8 +17,8 @@ runProgram(async (args) => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);
-  // If another demo has the database open, this fails. Do it before building, because the other demo still uses the old
-  // build.
+  // Prepare the database before building. This fails if another demo has the database open, and that demo still uses
+  // the old build.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
   await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));

@@ -23,7 +23,10 @@ import { closeTracing, openTracing } from '../tracing';
 import { untilStopped } from './child-process';
 import { runProgram } from './program';
 
-/** Delay before loading Next, which would block the first response. A request for a page loads it immediately. */
+/**
+ * Milliseconds to wait before loading Next, because loading blocks the process. A request for a page loads Next at
+ * once.
+ */
 const QUIET_MS = 100;
 
 // By default V8 lets the heap double between two collections, which costs 150 MB while many pages are rendered.
@@ -58,7 +61,7 @@ runProgram(async (args) => {
   const stopped = untilStopped();
   const server = await openHttpServer({ ...env, log, secret }, handle);
   console.log(`Listening on ${env.port} of ${listenAddresses(env).join(' and ')}: ${env.publicUrl}`);
-  logConsole(log); // This is needed from the first request on, because libraries may print parts of requests.
+  logConsole(log); // From the first request on, libraries may print parts of requests.
   if (process.connected) process.send?.('listening');
   const isStopped = await Promise.race([sleep(QUIET_MS, false), stopped.then(() => true)]);
   if (!isStopped) await Promise.race([next.open(), stopped]); // If Next cannot be loaded, this process ends.

@@ -5,7 +5,7 @@ import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
 import type { Runtime } from '../runtime';
 
-/** Input and output of a command. The terminal is this process's, or that of another process through the socket. */
+/** Input and output of a command: those of this process, or of another process that is connected through a socket. */
 export interface Terminal {
   /** Text piped into the command. Undefined if the command takes no input or nothing was piped in. */
   input: string | undefined;
@@ -33,7 +33,7 @@ export interface Command<Wanted = unknown> {
   read(args: string[]): Wanted;
   /** Returns true if the command reads piped input. */
   takesInput?(wanted: Wanted): boolean;
-  /** Returns true if the command works on a copy of the database, so that it changes nothing. */
+  /** Returns true for a dry run, which gets a copy of the database or a session that cannot change it. */
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
@@ -54,7 +54,7 @@ export interface Command<Wanted = unknown> {
   run(wanted: Wanted, runtime: Runtime, terminal: Terminal): Promise<number>;
 }
 
-/** Exit code of a dry run that found changes to write. The user is asked whether to write them. */
+/** Exit code of a dry run that found changes, after which the user is asked whether to write them. */
 export const UNCONFIRMED = 3;
 
 /** Exit code of a stopped command: the code of a shell after Ctrl-C. */

@@ -58,7 +58,6 @@ export const dbRecount = command({
 
 const isFirst = (block: string) => block === '' || block.startsWith('-infinity');
 
-/** Fills an empty database with sample data. */
 export const dbSeed = command({
   usage: ['Usage: npm run db:seed', 'Fills an empty database with sample data.'],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],

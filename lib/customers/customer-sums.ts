@@ -49,7 +49,7 @@ export async function sumByCustomer<Sums extends z.ZodObject>(
     ...[...new Set([...largest, 'count'])].map((name) => desc(grouped(name))),
     ...[asc(grouped('of_customer')), asc(grouped('currency'))],
   ];
-  // Only the customers of the page are read, because all of them can be a million.
+  // Read only the customers of this page, because there can be a million customers.
   const page = sql`(select grouped.*, (count(*) over ())::int as groups from ${groups}
     order by ${sql.join(order, sql`, `)} limit ${literal(limit)} offset ${literal(offset)}) grouped`;
   const columns = Object.fromEntries(Object.keys(values).map((name) => [name, grouped(name)]));

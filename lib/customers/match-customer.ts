@@ -87,7 +87,7 @@ interface Selected {
   statuses?: readonly string[] | undefined;
 }
 
-/** The condition for the row with a `#id`, or with a whole number. */
+/** The condition for the row that a text names by `#id` or by its whole number. */
 export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text: string): SQL {
   const id = idAfterHash(text);
   return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
@@ -103,8 +103,8 @@ export function matchMention(text: string): SQL | undefined {
 const MAX_NAMED = 200;
 
 /**
- * Makes the filter of a list by customer. A whole number or `#id` selects one customer and supports counts.
- * Any other text selects the customers whose number, name, company or email address contains it.
+ * Makes the filter of a list by customer. A whole number or `#id` selects one customer, for whom counted lists have
+ * counts. Any other text selects the customers whose number, name, company or email address contains it.
  */
 export function customerFilter(column: PgColumn) {
   return {

@@ -15,7 +15,7 @@ import { findMergedNumbers } from './merged-customers';
 /** Error for writes to an erased customer. */
 const ERASED = 'This customer was erased and can no longer be changed.';
 
-/** The rules for writing customers. A new customer without a number gets the next K number. */
+/** The rules for writing customers. A new customer without a number gets the next number, such as K10001. */
 export const customerKind: RecordKind = {
   name: 'customer',
   table: customers,
@@ -77,7 +77,7 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
   // transaction continues, or sees the new number and is retried.
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
-  // Each number is looked up by index, because PostgreSQL cannot estimate how many links contain a number.
+  // `offset 0` makes PostgreSQL look up each number by index. It cannot estimate how many links contain a number.
   await tx.execute(sql`update stripe_customers l set recheck_at = ${now.toISOString()}::timestamptz
     where l.recheck_at is null and l.linked_by <> 'staff' and l.stripe_customer_id in (
       select named.id from jsonb_array_elements_text(${numbers}::jsonb) as number, lateral (

@@ -15,7 +15,6 @@ export const customerQuery = z.preprocess(
 /** Schema of a row's id. An id that is too large for the database is valid, and finds no row. */
 export const wholeId = z.int('must be an integer').min(1, 'must be at least 1');
 
-/** The filter of a list by one customer. */
 export const customerIdFilter = wholeId.optional();
 
 /** The customer as part of a row of another table, or as a search result. */

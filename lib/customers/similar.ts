@@ -11,7 +11,7 @@ import type { CustomerSnippet } from './schema';
 /** Maximum number of similar customers to return. */
 export const MOST_SIMILAR = 5;
 
-/** Removes accents, umlauts (also written with an e) and punctuation, like the SQL function `unaccented`. */
+/** Removes accents, umlauts (`ä` and `ae` become `a`) and punctuation, like the SQL function `unaccented`. */
 export function unaccented(text: string): string {
   return composed(text)
     .toLowerCase()

@@ -3,7 +3,7 @@ import { type NotedDetail, stripeCustomers } from '@/db/schema';
 
 export type LinkedBy = (typeof stripeCustomers.$inferSelect)['linked_by'];
 
-/** The values of `linked_by` for reliable links. `read_snapshot.sql` repeats them. */
+/** The values of `linked_by` for reliable links. `read_snapshot.sql` must name the same values. */
 const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 

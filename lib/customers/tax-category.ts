@@ -24,7 +24,7 @@ interface Case {
 }
 
 interface TaxedLine {
-  /** The tax rate that the buyer pays by default, in percent. */
+  /** The tax rate of the line, in percent. */
   tax_rate: number;
   tax_category: TaxCategory;
 }
@@ -127,7 +127,6 @@ const buyerHasVatId = (rule: string): Precondition => ({
 });
 const isAbroad = ({ buyer, seller }: Case) => buyer.country !== null && buyer.country !== seller.country;
 
-/** The conditions of each category. */
 const PRECONDITIONS: Record<TaxCategory, Precondition[]> = {
   S: [
     {

@@ -94,7 +94,7 @@ export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ib
   ...new Set([...toIbans(iban), ...toIbans(other_ibans)]),
 ];
 
-/** Returns why a text without spaces is not an IBAN. Checks its form and its check digits (ISO 13616). */
+/** Returns why a text without spaces is not an IBAN, or undefined. Checks its form and its check digits (ISO 13616). */
 function ibanProblem(text: string): string | undefined {
   if (!IBAN_FORM.test(text)) {
     return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';

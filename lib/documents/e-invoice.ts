@@ -108,9 +108,9 @@ function toInvoice(printed: PrintedInvoice): Invoice {
 }
 
 function toSeller({ seller, lines }: PrintedInvoice) {
-  // A document with category O must not have VAT IDs (BR-O-2), so the seller is identified only by its tax number.
+  // A document with category O must not have VAT IDs (BR-O-2).
   const vatId = isOutsideVat(lines) ? null : seller.vat_id;
-  // Without a VAT ID, another identifier must name the seller (BR-CO-26).
+  // Without a VAT ID, the tax number or the register entry must identify the seller (BR-CO-26).
   const identifier = vatId ? null : (seller.tax_number ?? seller.register_entry);
   return {
     'cbc:EndpointID': seller.contact_email,
@@ -158,7 +158,10 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
   'cac:Country': { 'cbc:IdentificationCode': country },
 });
 
-/** Returns the date of the delivery. Adds the country for a supply within the EU, which must name it (BR-IC-12). */
+/**
+ * Returns the delivery's date. For a supply within the EU, adds the address, because its country is required
+ * (BR-IC-12).
+ */
 function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {
   const isSupply = lines.some(({ tax_category }) => tax_category === 'K');
   return {

@@ -31,7 +31,7 @@ export interface DocumentState {
   missing: MissingField[];
 }
 
-/** Returns a state without a document, with the reasons. */
+/** Returns the state of a record that has no document for these reasons. */
 export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
@@ -162,7 +162,6 @@ export interface Moment {
   timeZone: string;
 }
 
-/** The files of a document. */
 export interface DocumentFiles {
   /** PDF/A-3 file with the e-invoice inside. */
   pdf: Uint8Array;
@@ -179,8 +178,8 @@ interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
   /**
-   * Returns the data that the document prints. Fields that were empty when the parties were stored are filled from the
-   * current data.
+   * Returns the data that the document prints. Fields that were empty when the seller and the buyer were stored are
+   * filled from the current data.
    */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;

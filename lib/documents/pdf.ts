@@ -92,7 +92,6 @@ function facturXMetadata(): string {
   </rdf:Description>`;
 }
 
-/** The fonts of documents. */
 interface Fonts {
   regular: Font;
   bold: Font;

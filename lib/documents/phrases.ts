@@ -31,7 +31,7 @@ export interface Phrases {
   customerVatId: string;
   buyerReference: string;
   due: string;
-  /** Sentence that says that the date of supply is the invoice's date. Section 14 UStG requires it. */
+  /** Sentence that says that the date of supply is the invoice's date. Section 14 UStG requires the date of supply. */
   supplied: string;
   position: string;
   text: string;

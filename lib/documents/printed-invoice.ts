@@ -132,7 +132,7 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
   const { fromBalance, toBalance, earlierDebt } = beside;
   const total = parts(amounts.total);
   const settled = parts(amounts.amount_paid) + parts(fromBalance) - parts(toBalance) - parts(earlierDebt);
-  // An amount paid beyond the total belongs to an earlier invoice or to the customer.
+  // Do not count an amount paid beyond the total. It belongs to an earlier invoice or to the customer.
   return fromThousandths(Math.min(Math.max(settled, Math.min(total, 0)), Math.max(total, 0)));
 }
 
@@ -244,7 +244,7 @@ async function partiesOf(
   kept: { seller: KeptParty | null; buyer: KeptParty | null },
   customer: typeof customers.$inferSelect,
 ): Promise<{ seller: Company; buyer: Buyer }> {
-  // The row of an erased customer has a placeholder instead of a name.
+  // Do not print the placeholder that replaces the last name of an erased customer.
   const current = toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer);
   return { seller: filledUp(kept.seller, await getCompany(db)), buyer: filledUp(kept.buyer, current) };
 }
@@ -276,7 +276,7 @@ const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
   ...pickColumns(customer, 'buyer_reference', 'document_language', 'payment_terms'),
 });
 
-/** Returns a stored party. Its empty fields are filled from the current party. */
+/** Returns a stored seller or buyer, with its empty fields filled from the current one. */
 function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Party {
   const own = Object.entries(kept ?? {}).filter(([, value]) => value !== null);
   return { ...now, ...Object.fromEntries(own) } as Party;

@@ -96,7 +96,6 @@ export const toRules = ({ pause_days, levels }: ReminderSettings): ReminderRules
   days: levels.map(({ days }) => days),
 });
 
-/** Reads the rules for when reminders are due. */
 export const getReminderRules = async (db: Database): Promise<ReminderRules> =>
   toRules(await getReminderSettings(db));
 

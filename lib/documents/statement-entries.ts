@@ -165,8 +165,7 @@ function entriesOfInvoice(
     entries.push(entry(kind, settledOn, amount));
     rest -= amount;
   };
-  // Stripe's older credit notes have no rows here, and an invoice may have been cancelled before credit notes were
-  // recorded.
+  // Add what has no row: Stripe's older credit notes, and cancellations from before credit notes were recorded.
   if (invoice.status === 'cancelled' && rest < 0) settle('cancellation', rest);
   const noted = notes.reduce((sum, { total }) => sum + toThousandths(total), 0);
   const credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
@@ -176,8 +175,8 @@ function entriesOfInvoice(
 }
 
 /**
- * Returns the claim of an invoice in thousandths, which is its open amount. The claim is negative if one of our own
- * invoices was overpaid.
+ * Returns the claim of an invoice, which is its open amount, in thousandths. The claim is negative if the invoice is
+ * our own and was overpaid.
  */
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;
@@ -192,8 +191,8 @@ function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
 }
 
 /**
- * Returns a payment and its refunds. If a person set the payment's status, the refunds may not add up to the returned
- * amount.
+ * Returns the entries of a payment and of its refunds. If a person set the payment's status, the refunds may not add up
+ * to the returned amount. The rest is then a refund on the day of the payment.
  */
 function entriesOfPayment(payment: Payment, back: Returned[], timeZone: string): RawEntry[] {
   const { id, payment_date, payment_reference: reference } = payment;
@@ -215,7 +214,8 @@ const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
   toThousandths(status === 'refunded' ? amount : refunded_amount);
 
 /**
- * Returns the credit of a transfer and its returned amounts. The shares of the transfer are entries of their invoices.
+ * Returns the entries of a transfer: its credit, and the amounts that were paid back. The parts that are assigned to
+ * invoices are entries of these invoices.
  */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;

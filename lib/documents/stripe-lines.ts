@@ -95,12 +95,12 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
 const DECIMALS = 6;
 
 /**
- * Returns text, period, quantity, price and discount of a line, all without tax. Quantity times price minus discount
- * must equal the net amount. If this is impossible, the quantity is moved into the text.
+ * Returns text, period, quantity, price and discount of a line. Price and discount are without tax. Quantity times
+ * price minus discount must equal the net amount. If this is impossible, the quantity is moved into the text.
  */
 function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quantityLabel }: Context) {
   const isIncluded = line.taxes.some(({ inclusive, amount }) => inclusive && Number(amount) !== 0);
-  // The amount before the discount, and therefore the discount, may differ from Stripe's by a cent.
+  // After rounding, the discount and the amount before it may differ from Stripe's by a cent.
   const reduced = Number(line.discount) / (isIncluded ? 1 + Number(rate) / 100 : 1);
   const discount = reduced > 0 ? toThousandths(reduced.toFixed(currencyDecimals(currency))) : 0;
   const whole = (toThousandths(line.net) + discount) / 1000;

@@ -74,7 +74,10 @@ export async function eraseCustomer(
   });
 }
 
-/** Returns the time ten minutes ago, as text. A row's time is the start of its transaction, which commits later. */
+/**
+ * Returns the time ten minutes ago, as text. A row has the time at which its transaction started, so a row that is
+ * committed now may have an earlier time.
+ */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
   return String(found?.at);
@@ -113,7 +116,7 @@ async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
   const isRunning = notInArray(s.status, ['cancelled', 'terminated']);
-  // A subscription that we sold and that never appeared at Stripe is not billed.
+  // A subscription that we sold but that never appeared at Stripe is not billed, so it does not prevent the erasure.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
   const isLive = and(ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
   const names = async (table: Owned, name: PgColumn, where: SQL | undefined) => {
@@ -149,7 +152,9 @@ async function stripeCustomersOf(db: Database, id: number): Promise<string[]> {
   return links.map((link) => link.id);
 }
 
-/** Locks the Stripe customers' keys, then their links, then the customer, as all other transactions do. */
+/**
+ * Locks the Stripe customers' keys, then their links, then the customer. All other transactions lock in this order too.
+ */
 async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   const known = await stripeCustomersOf(tx, id);
   for (const key of known) await lockKey(tx, key);

@@ -212,7 +212,7 @@ export async function listEventIds(tx: Database, customerId: number, ids: string
   return found.map(({ id }) => id);
 }
 
-/** Removes personal data from the bodies of events. */
+/** Removes personal data from the bodies of Stripe's events. */
 export async function reduceEvents(tx: Database, ids: string[]): Promise<void> {
   for (let from = 0; from < ids.length; from += REDUCED) {
     const some = sql`(select jsonb_array_elements_text(${JSON.stringify(ids.slice(from, from + REDUCED))}::jsonb))`;

@@ -24,7 +24,7 @@ const COLUMNS = [
   'record', // One of RECORDS.
   'event', // See EVENTS.
   'date', // The posting date.
-  'original_date', // The date of the booked event. It is earlier than `date` if its month was already over.
+  'original_date', // The date of the event. Earlier than `date` if that month was over when the event was booked.
   'customer_number',
   'customer_name',
   'customer_country',
@@ -158,7 +158,7 @@ export const postingList = defineList({
     record: filter(z.enum(POSTING_KINDS), (kind) => ({
       where: kind === 'received' ? inArray(e.record, ['payment', 'refund']) : eq(e.record, kind),
     })),
-    // The index begins with the kind, so name all kinds.
+    // Name all kinds, so that PostgreSQL can use the index, which begins with the kind.
     currency: filter(currencyCode, (currency) => ({
       where: and(inArray(e.record, [...RECORDS]), eq(e.currency, currency)),
     })),

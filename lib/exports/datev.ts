@@ -13,7 +13,9 @@ import { readStripeRates } from '../invoices/lines';
 import { type Entry, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
-/** The entries for a month's DATEV file, and the reasons why the file cannot be written. */
+/**
+ * The number of postings in a month's DATEV file, the entries that it leaves out, and the settings that it still needs.
+ */
 export interface DatevPlan {
   postings: number;
   /** Names of missing settings and accounts. The file can be written only if there are none. */
@@ -85,8 +87,8 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
 }
 
 /**
- * Reads the rates of the entries' invoices, and the categories that their documents have. If an invoice's lines have no
- * rate, the rate is derived from the totals.
+ * Reads the tax rates of the entries' invoices, and the categories in the invoices' documents. If the lines of an
+ * invoice give no rate, the rate is derived from the totals.
  */
 async function readTaxes(
   db: Database,
@@ -166,7 +168,7 @@ export interface Posting {
   vatId: string;
 }
 
-/** First words of a posting's text. DATEV's programs and their users are German. */
+/** First words of a posting's text. They are German, like DATEV's programs and their users. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
@@ -223,7 +225,7 @@ export function toPosting(
     contra: contraAccount,
     key,
     date: entry.booked_on,
-    // These are the only characters on which all readers of the format agree.
+    // Keep only the characters that every reader of the format accepts.
     document: (number ?? String(invoice_id)).replace(/[^A-Za-z0-9$%/-]/g, '-').slice(0, 36),
     text: `${isCancelled ? 'Storno ' : ''}${TEXTS[record]} ${entry.customer_name}`
       .replace(/\s+/g, ' ')

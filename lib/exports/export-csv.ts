@@ -143,7 +143,7 @@ async function* readRecords(db: Database, kind: ExportKind, since: Date | null) 
 /** A row with the columns of the file, and its sort values as `place 0`, `place 1` and so on. */
 type Found = Record<string, unknown>;
 
-/** Reads the batch after the last record. Records that are added meanwhile do not move it. */
+/** Reads the batch after the last record. Records that are added meanwhile do not shift the batches. */
 async function readBatch(
   db: Database,
   { table, columns, joins = [], order }: ExportKind,

@@ -17,7 +17,7 @@ const BATCH = 1000;
 
 /**
  * Returns the net revenue of each product and month as CSV, in chunks. The sum over the products of a month and a
- * currency equals `invoiced_net` in the revenue report, because each invoice in the journal is split by its lines.
+ * currency equals `invoiced_net` in the revenue report, because `OTHER` contains what no line explains.
  *
  * @param months first days of the months
  */

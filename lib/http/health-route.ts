@@ -8,7 +8,8 @@ import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
 /**
- * The minimum time between two database probes, in milliseconds, because anyone may call the endpoint.
+ * Minimum time between two probes of the database, in milliseconds. It limits the load, because anyone may call the
+ * endpoint.
  */
 const PROBE_MS = 10_000;
 

@@ -251,7 +251,10 @@ export function methodNotAllowed(allow: string): Route {
   return { ...everyMethod(refuse), OPTIONS: options };
 }
 
-/** Returns a route that uses one handler for all methods. Next itself handles a method that a route file omits. */
+/**
+ * Returns a route that uses one handler for all methods. A route file must not omit a method, or Next handles it
+ * itself.
+ */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }

@@ -63,7 +63,6 @@ function answerPasskeyOptions(request: Request): Promise<Response> {
   return answerSignInStep(request, SIGN_IN_PATH, (runtime) => beginPasskeySignIn(runtime, request.headers));
 }
 
-/** Signs in with a passkey. */
 function answerPasskey(request: Request): Promise<Response> {
   return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
     const parsed = passkeyAnswer.safeParse(given.response);
@@ -106,7 +105,8 @@ function answerSignInStep(
   let given: Given = {};
   return answerWith(
     async (runtime) => {
-      // Another site must not sign its visitors in to an account of its choice. Every browser sends the page's origin.
+      // Another site must not sign its visitors in to an account of its choice. Every browser sends the page's origin
+      // with such a request.
       if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }

@@ -28,7 +28,7 @@ export async function startServer(): Promise<void> {
   );
 }
 
-/** Prints the link for the first admin. It is not logged, because readers of logs may not control the server. */
+/** Prints the link for the first admin. It is not logged, because not everyone who reads logs may become an admin. */
 async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   try {
     const token = await issueFirstAdminToken(runtime);
@@ -49,7 +49,7 @@ async function openRuntime(): Promise<Runtime | null> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // On Vercel, the process is not started separately. The function responds with 503, and retries at the next
+    // On Vercel, the process starts for a request. The process must respond with 503, and try again at the next
     // request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);

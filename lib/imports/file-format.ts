@@ -40,7 +40,6 @@ export type Encoding = (typeof ENCODINGS)[number];
 
 export const ENCODING_NAMES = { 'utf-8': 'UTF-8', 'windows-1252': 'Windows-1252' } as const;
 
-/** Options for reading a file. */
 export interface FileOptions {
   /** Our column names, keyed by the file's column names. '' leaves a column out. */
   map: Map<string, string>;

@@ -46,7 +46,6 @@ export async function noteCounts(db: Database, id: number, counts: ImportCounts,
   await db.update(imports).set(changes).where(eq(imports.id, id));
 }
 
-/** Row of the import log. */
 export type ImportRow = typeof imports.$inferSelect;
 
 /** Milliseconds without an update after which an import counts as interrupted. Each batch updates the import's row. */
@@ -81,7 +80,7 @@ export function importState(
 
 /**
  * Finds the column options of the last import of this kind whose file had the same header. Returns null if there was no
- * such import. The options do not include values for all rows. `format` is a name in FORMATS, or '' for our own format.
+ * such import. The options do not include `constants`. `format` is a name in FORMATS, or '' for our own format.
  */
 export async function findRemembered(db: Database, kind: ImportName, path: string) {
   const [found] = await db

@@ -10,7 +10,6 @@ import type { ImportCounts } from './import-log';
 import { type ReadRow, type RowSource, readRow } from './open-import';
 import type { CsvRow } from './text-file';
 
-/** Dependencies of an import. */
 export interface ImportDeps {
   db: Database;
   now(): Date;
@@ -73,8 +72,8 @@ export class ImportRows {
   }
 
   /**
-   * Whether a row belongs to the unit before it. An unreadable row without a key does, so that all lines of an invoice
-   * are refused together. A readable row without a key does not, because it may be a line of another invoice.
+   * Returns whether a row belongs to the unit before it. An unreadable row without a key belongs to it, so that all
+   * lines of an invoice are refused together. A readable row without a key may be a line of another invoice.
    */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;

@@ -14,7 +14,7 @@ import { WHMCS } from './whmcs';
 
 const NEXT = 'converted_to_document_number';
 
-/** Sales documents in files. A new document needs a date. In a form, a missing date becomes today. */
+/** In a file, a new sales document needs a date. In a form, a missing date becomes today. */
 const datedKind: RecordKind = {
   ...salesDocumentKind,
   check: (writing) =>

@@ -30,7 +30,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const columns = toColumns(kind.fields);
     const header = await readHead(lines, columns, options);
     const { delimiter, format } = header;
-    // The values for all rows. `isTheirs` marks a value that comes from the format and not from the options.
+    // Values that apply to all rows. `isTheirs` marks a value that comes from the format and not from the options.
     const constants = columns.flatMap((column) => {
       const ours = options.constants.get(column.name);
       const value = ours ?? format?.constants?.[column.name];
@@ -55,8 +55,8 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
 
 /**
  * Returns our columns that are computed from the file's cells. Omits a column if the file contains it, if it is set for
- * all rows, or if all its source columns are missing. `at` contains the indexes of the source columns, with -1 for a
- * missing column.
+ * all rows, or if all its source columns are missing. `at` of a returned column contains the indexes of its source
+ * columns, with -1 for a missing one.
  */
 function findDerived({ columns: theirs, format }: Header, columns: Column[], { constants }: FileOptions) {
   const names = theirs.map((column) => comparable(column.theirs));
@@ -122,8 +122,8 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
 }
 
 /**
- * Returns a problem if a row has too few cells, or a value in an unnamed column or after the last column. A row may
- * repeat the column names if several exports were joined.
+ * Returns a problem if a row has too few cells, or a value in an unnamed column or after the last column. Also refuses
+ * a row that repeats the column names, as in a file that was joined from several exports.
  */
 function cellProblem(cells: string[], columns: Header['columns']): string | undefined {
   const isFilled = (i: number) => cells[i]?.trim() !== '';
@@ -145,7 +145,8 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
 }
 
 /**
- * Compares the currencies in amounts, such as `€ 9.90`, with the row's currency. If the row has no currency, sets it.
+ * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets a missing currency of
+ * the row.
  */
 function currencyProblems(
   values: Row,

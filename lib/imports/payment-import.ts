@@ -42,7 +42,8 @@ const fields = z.strictObject({
 type PaymentFields = z.infer<typeof fields>;
 
 /**
- * Imports payments and refunds. A payment is applied to its invoice, but never reopens one that was imported as paid.
+ * Imports payments and refunds. A payment is applied to its invoice, but never reopens an invoice that was imported as
+ * paid.
  */
 export const paymentImport: ImportKind = {
   fields,
@@ -66,8 +67,8 @@ export const paymentImport: ImportKind = {
     const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
     const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
     const saved: Saved[] = [];
-    // `recordPayments` has written most payments together. Refunds and the other payments follow one by one, because
-    // they may refer to a payment of this batch.
+    // `recordPayments` has written most payments together. Refunds and the other payments follow one by one, because a
+    // refund may refer to a payment of this batch.
     for (const one of planned) {
       if ('refund' in one) saved.push(await orRefused(recordRefund(db, one.refund, writer)));
       else if ('outcome' in one) saved.push(one);

@@ -33,8 +33,8 @@ export async function openTextFile(path: string, wanted?: Encoding) {
       throw fileProblem(error, path);
     }
   }
-  // Some letters in DOS and Mac encodings are also letters in Windows-1252. Therefore the share of unlikely lines
-  // decides about all lines.
+  // Some letters in DOS and Mac encodings look like letters in Windows-1252, so a single line may not show its
+  // encoding. Therefore the share of unlikely lines decides about all lines.
   const isForeign = wanted === undefined && seen.unlikely >= seen.other * FOREIGN_SHARE;
   const decoder = new TextDecoder('utf-8');
   const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
@@ -46,7 +46,7 @@ export async function openTextFile(path: string, wanted?: Encoding) {
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-/** The smallest share of unlikely lines at which the file is not considered Windows-1252. */
+/** If at least this share of lines is unlikely, the file counts as neither UTF-8 nor Windows-1252. */
 const FOREIGN_SHARE = 0.25;
 
 /**
@@ -115,8 +115,8 @@ const UNLIKELY = /[\u0081\u008d\u008f\u0090\u009d¤]|\p{L}[„”ŠŸŽ§™¼½
 const isUtf16 = (bytes: Buffer) =>
   bytes.length >= 2 && ['fffe', 'feff'].includes(bytes.subarray(0, 2).toString('hex'));
 
-// Characters of the bytes 0x80 to 0x9f in Windows-1252. Some versions of Node's decoder treat Windows-1252 as Latin-1,
-// and lose the euro sign.
+// Characters of the bytes 0x80 to 0x9f in Windows-1252. Node's decoder is not used, because some versions treat
+// Windows-1252 as Latin-1 and lose the euro sign.
 const FROM_80 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 /** Decodes Windows-1252. Each byte becomes one character. */

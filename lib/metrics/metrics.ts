@@ -58,7 +58,7 @@ export function watchQueue(name: string, queue: Queue): void {
 /**
  * Counts a request when its response ends. Does nothing while no metrics are open.
  *
- * @param isCounted function that is called when the response has ended
+ * @param isCounted function that returns whether to count the request; it is called when the response has ended
  */
 export function timeRequest(
   request: IncomingMessage,

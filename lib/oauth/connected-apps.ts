@@ -159,7 +159,8 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
 }
 
 /**
- * Ends the grant of a refresh token: deletes its consent, codes and tokens. Of an older grant, deletes only the tokens.
+ * Ends the grant of a refresh token: deletes its consent, codes and tokens. For an older grant, deletes only the
+ * tokens.
  */
 export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;

@@ -17,7 +17,7 @@ import {
 
 /** The `clientDiscoveryId` of clients whose id is the URL of their metadata document. */
 export const DOCUMENT_CLIENT = 'metadata-document';
-/** Milliseconds after which a stored document is read again. An authorization takes less time. */
+/** Milliseconds after which a stored document is read again. This is longer than an authorization takes. */
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 

@@ -204,7 +204,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
     const own = db.select({ one: sql`1` }).from(table).where(eq(table.referenceId, referenceId));
     return sql`not exists ${own}`;
   });
-  // An hour is longer than the lifetime of a code. A newer grant without tokens may still get tokens for its code.
+  // Keep a grant that is younger than an hour, because its code may still be exchanged for tokens.
   const isOld = lt(updatedAt, new Date(now.getTime() - HOUR_MS));
   await db.delete(oauthConsents).where(and(isNotNull(referenceId), isOld, ...hasNo));
 }

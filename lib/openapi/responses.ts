@@ -41,7 +41,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Returns a response with an example for every error code, keyed by the code. Operations refer to them. */
+/** Returns a response for each error code, with an example, keyed by the code. Operations refer to them. */
 export function errorResponses(): Responses {
   return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
@@ -53,7 +53,9 @@ export function errors(...codes: ApiErrorCode[]): Responses {
   );
 }
 
-/** Returns responses with these errors as examples, keyed by HTTP status. Spread after `errors`, they override it. */
+/**
+ * Returns responses with these errors as examples, keyed by HTTP status. Spread them after `errors` to override those.
+ */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }

@@ -78,7 +78,7 @@ const TEXTS = {
   customers_created: ['customer was', 'customers were', 'created from Stripe; no match found.'],
 } as const;
 
-/** Counts items that customers pay for but that are not linked to a service. Skips items of cancelled subscriptions. */
+/** Counts items without a service. Skips cancelled subscriptions, and Stripe customers without a reliable link. */
 async function countUnlinkedItems(db: Database): Promise<number> {
   const [counted] = await db
     .select({ total: count() })

@@ -74,7 +74,9 @@ export interface ReportRow {
   currency: string;
   /** The values of the report's columns, in major units. Null if no state of the month was recorded. */
   values: Record<string, number | null>;
-  /** Whether the amounts of single customers were recorded, too. Earlier versions recorded only some of them. */
+  /**
+   * Whether `month_amounts` has every measure of the month by customer. Earlier versions recorded only some measures.
+   */
   hasRows: boolean;
 }
 
@@ -121,7 +123,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** Builds the reports. @param given.first the first month that was recorded; its changes are not known */
+/** Builds the reports. @param given.first the first recorded month; no changes from the month before it are known */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },

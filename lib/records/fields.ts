@@ -22,7 +22,6 @@ export const countryCode = textLine(100, toCountryCode).refine(
   'must be a country by its name or its two letters, such as Germany or DE',
 );
 
-/** Error for a text that is not a number. */
 export const NO_NUMBER = 'must be a number';
 
 /** Amount in units of a currency, such as euros. It must not be negative. */

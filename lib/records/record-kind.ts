@@ -99,7 +99,6 @@ export interface RecordKind {
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }
 
-/** Returns the writer for a member of staff. */
 export function staffRecordWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   staff: { id: string; email: string },

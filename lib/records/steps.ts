@@ -44,7 +44,7 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'The record no longer exists.');
-    // If the version has changed, let `saveRecord` report the conflict, because it explains why the step is no longer
+    // If the version has changed, let `saveRecord` report the conflict. The conflict explains why the step is no longer
     // possible.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);

@@ -25,7 +25,7 @@ export interface TypedKind {
   fields: Record<string, TypedField>;
 }
 
-/** Record as the texts of its form. The version detects conflicts. */
+/** A record as the texts of its form, with the version by which a save detects conflicts. */
 export interface TypedRecord {
   version: number;
   typed: Typed;

@@ -163,7 +163,7 @@ export function summarizeSalesDocuments(db: Database, given: SalesDocumentFilter
   });
 }
 
-/** The documents of a customer in one currency. */
+/** The count and the total of a customer's documents in one currency. */
 export const customerDocuments = customerSums({
   total: z.number(),
 });

@@ -121,7 +121,8 @@ function checkDocument(writing: Writing): FieldError[] {
 }
 
 /**
- * Checks that a document is a draft. Otherwise a write may only add missing lines, or change the status by one step.
+ * Returns the problems of a change. If the document is not a draft, a write may only add missing lines, or change the
+ * status by one step.
  */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);

@@ -45,9 +45,9 @@ import { MAX_HITS, type SearchGroup, type SearchHit, type SearchKind, type Searc
  */
 export async function search(db: Database, text: string): Promise<SearchResults> {
   const found = await readLimited(db, async (tx) => {
-    // If many rows match, the planner prefers a sequential scan, which is slow if the matches are at the table's end.
-    // Turn JIT off too: the estimated cost of a disabled scan is so high that JIT would start, which is slower than the
-    // query.
+    // Turn sequential scans off. The planner prefers one if many rows match, and it is slow if the matches are at the
+    // table's end. Turn JIT off too: the estimated cost of a disabled scan is so high that JIT would start, which is
+    // slower than the query.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     const groups: (SearchGroup & { exact: number })[] = [];
     for (const { kind, label, find } of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
@@ -444,7 +444,10 @@ function beginnings(number: PgColumn, text: string): SQL[] {
 /** Minimum length of a searched ending. Shorter endings match too many numbers. */
 const SHORTEST_ENDING = 3;
 
-/** Returns the condition for numbers that end with the text. Uses the index on the reversed number. */
+/**
+ * Returns the conditions for numbers that end with the text, in one of its spellings. Uses the index on the reversed
+ * number.
+ */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];
   return spellings(text).map(

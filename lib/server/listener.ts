@@ -63,7 +63,10 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
-/** Checks that there is one Host header (RFC 9112, 3.2). Of two, a proxy and our server might use different ones. */
+/**
+ * Checks that there is one Host header (RFC 9112, 3.2). If there were two, a proxy and our server might use different
+ * ones.
+ */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   return hosts.length <= 1 && HOST.test(headers.host ?? '');

@@ -75,7 +75,7 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
   });
   // Set no limit, because Node would drop headers silently. The listener refuses too many headers.
   server.maxHeadersCount = 0;
-  // This is also called when keep-alive ends. Keep the connection while the server computes a response.
+  // Close a connection that is idle or whose client does not read. Keep it while the server computes a response.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });

@@ -89,7 +89,9 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
   };
 }
 
-/** The indexed expression of the next billing date. A service without it has the value `infinity`, which sorts last. */
+/**
+ * The indexed expression of the next billing date. Services without a date have the value `infinity`, which sorts last.
+ */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
 const filters = {
@@ -138,7 +140,7 @@ const counted = countedList({
   page: pageOf(serviceRow),
 });
 
-/** Reads services by their ids. Their order is undefined. */
+/** Reads services by their ids. The order of the result is undefined. */
 export const readServices = counted.rows;
 
 const toCounted = ({ domain, service_number: number, statuses, ...given }: ServiceFilters) => ({
@@ -193,7 +195,9 @@ export function summarizeServices(db: Database, given: ServiceFilters) {
   });
 }
 
-/** Number of a customer's services in one currency. Their prices are per month, per year or once, and have no sum. */
+/**
+ * Number of a customer's services in one currency. Prices are not summed, because they are per month, per year or once.
+ */
 export const customerServiceCounts = customerSums({});
 
 /** Counts the services that match the filters per customer and currency, the most services first. */

@@ -81,7 +81,9 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
   return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
 }
 
-/** Schedules a recheck of subscriptions that name these services. They may have been synced before the services. */
+/**
+ * Schedules a recheck of subscriptions that name these services. Sync may have read them before the services existed.
+ */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)

@@ -146,8 +146,8 @@ export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: S
 }
 
 /**
- * Generates new recovery codes and invalidates the old ones. The audit entry is written first, because better-auth
- * writes outside our transaction.
+ * Generates new recovery codes and invalidates the old ones. The audit entry is written first, so that no renewal lacks
+ * one: better-auth writes outside our transaction.
  *
  * @param headers request headers with the session's cookie
  * @throws AppError validation_failed for a wrong password; too_many_requests

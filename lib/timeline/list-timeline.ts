@@ -172,7 +172,9 @@ const paymentSource = toSource({
   cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
 });
 
-/** Returns the time when a payment was recorded. If it was recorded on another day, returns only the payment's day. */
+/**
+ * Returns the time when a payment was recorded. If that was not on the payment's date, returns only the payment's date.
+ */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
@@ -289,9 +291,9 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes by people and programs, and the checks with Stripe that staff requested. The changes are to a customer's
- * payments, to the services of subscription items, and to the links of Stripe customers. The creation of a payment is
- * left out, because `paymentSource` already lists the payment.
+ * The changes that people and programs made to a customer's payments, to the services of subscription items, and to the
+ * links of Stripe customers. Also the checks with Stripe that staff requested. The creation of a payment is left out,
+ * because `paymentSource` already lists the payment.
  */
 const auditSource = toSource({
   form: ID,

@@ -17,7 +17,9 @@ type World = Pick<Runtime, 'db' | 'env' | 'log'>;
 const EVERY_MS = 1000;
 /** The number of calls that one statement writes. */
 const WRITTEN_AT_ONCE = 500;
-/** The maximum number of unwritten calls in memory. While the database is not available, further calls are dropped. */
+/**
+ * The maximum number of unwritten calls in memory. Above it, calls are dropped, for example while the database is down.
+ */
 const MAX_WAITING = 10_000;
 
 const waiting = perProcess('tool-calls', () => ({
@@ -120,7 +122,7 @@ const DAY_MS = 86_400_000;
 const CLEARED_AT_ONCE = 5000;
 
 /**
- * Deletes calls that are older than `days` days, up to 5,000 and the oldest first.
+ * Deletes up to 5,000 calls that are older than `days` days, the oldest first.
  *
  * @returns the number of deleted calls, and whether all such calls are deleted
  */

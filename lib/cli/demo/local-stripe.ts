@@ -20,7 +20,7 @@ import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
  * Returns the local Stripe account of a database: the saved account, or a new one with the objects that the database
  * refers to.
  *
- * @param fresh whether the database was just seeded, so that the saved account belongs to an earlier database
+ * @param options `fresh`: true if the database was just seeded. The saved account then belongs to an earlier database.
  */
 export async function prepareWorld(
   db: Database,
@@ -93,7 +93,7 @@ function missedPayment(world: World) {
   return { ...rowOf(event), outcome: 'failed' as const, error_code: 'TimeoutError', attempts: 3 };
 }
 
-/** Makes an event that can never be applied, so that reconciliation does not retry it. */
+/** Makes an event that can never be applied. Reconciliation does not retry such an event. */
 function unstorable(world: World, [invoice]: Invoice[]) {
   if (!invoice) return [];
   const total = 10 ** 14;

@@ -52,8 +52,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Revokes the tokens of earlier runs, and creates this run's token with all scopes. While the demo runs, the server has
- * the embedded database open. Therefore a run cannot revoke its own token when it ends.
+ * Revokes the tokens of earlier runs, and creates this run's token with all scopes. A run cannot revoke its own token,
+ * because its server has the embedded database open.
  */
 export async function prepareAccessToken(
   db: Database,

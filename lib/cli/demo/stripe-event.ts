@@ -21,7 +21,7 @@ const NO_DEMO = 'No demo is running: start it with npm run demo.';
 /**
  * Triggers an event in the local Stripe of the demo that runs on a data directory, and prints the result.
  *
- * @returns false if the webhook refused a delivery
+ * @returns false if a delivery was sent that the webhook did not accept
  * @throws StartError if no demo is running or the event cannot happen
  */
 export async function stripeEvent(

@@ -28,7 +28,8 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
   ['Tools', listTools],
 ];
 /**
- * The User-Agent of checks whose failure affects every client. No real client uses it, so a proxy does not block it.
+ * The User-Agent of checks whose failure affects every client. No real client uses it, so a proxy that blocks certain
+ * clients lets it pass.
  */
 const NEUTRAL = { userAgent: 'w5t-connection-check' };
 
@@ -66,7 +67,7 @@ async function checkClient(trial: Trial) {
   }
 }
 
-/** Adds the advice to allow the client's User-Agent if the failed step succeeds with `NEUTRAL`. */
+/** Adds the advice to allow the client's User-Agent if `checkConnection` has passed the failed step with `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;

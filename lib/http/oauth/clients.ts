@@ -11,7 +11,7 @@ export interface ClientTraits {
   redirect: string;
   /** How the client writes `resource` (RFC 8707). */
   resource: 'exact' | 'slash' | 'origin' | 'none';
-  /** The client's User-Agent. Some proxies block some of them. */
+  /** The client's User-Agent. A proxy may block it. */
   userAgent: string;
   /** The protocol revision that the client sends. */
   revision: '2025-06-18' | '2025-11-25' | '2026-07-28';
@@ -28,7 +28,8 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
 /**
- * Clients as of autumn 2026. Their values come from their docs, source or metadata, otherwise from the official SDK.
+ * MCP clients as of autumn 2026. Each value comes from the client's docs, source or metadata, otherwise from the
+ * official SDK.
  */
 export const CLIENTS: ClientTraits[] = [
   {
