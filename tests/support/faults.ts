@@ -6,7 +6,7 @@ import type postgres from 'postgres';
 import { type Database, rows } from '@/db/database';
 import { onPostgres } from './database';
 
-/** A fault and its position. The driver's statements and ends of transactions are counted from 0. */
+/** A fault and its position. Positions count the driver's statements and ends of transactions from 0. */
 export interface Fault {
   at: number;
   /** The SQLSTATE of the error, or `DEAD` to simulate a process that sends no more statements. */
@@ -235,8 +235,8 @@ const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
  * Converts rows to text, so that a test can compare the rows with and without a fault. References become names instead
  * of ids.
  *
- * @param since instants in the hour from this one on count as equal, and so do all times of the last comparison with
- *   Stripe. Null compares times exactly.
+ * @param since start of an hour whose instants count as equal. All times of the last comparison with Stripe then count
+ *   as equal, too. Null compares times exactly.
  */
 export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);
