@@ -23,13 +23,13 @@ import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
  */
 const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
-/** The time before a failing run, so that lost events are older than the window of the next run. */
+/** The wait before a failing run. It is so long that lost events are older than the window of the next run. */
 const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * Maximum number of processes that may work on one customer at the same time without making answers out of date. One
- * decision asks Stripe at most four times and may need two answers.
+ * Maximum number of processes that may work on one customer at the same time. A decision asks Stripe at most four times
+ * and may need two answers, so at most two answers may be out of date.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -307,7 +307,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
  * @param fails whether the bank refuses the latest payout afterwards
  */
 export function payOutAll(world: World, fails: boolean): void {
-  // Payouts draw their ids from a chance of their own, so that the ids of all other objects stay the same.
+  // Payouts have their own random numbers for their ids, so that the ids of all other objects stay the same.
   const stripe = { ...world, chance: seededChance(world.payouts.size) };
   const moved = [...world.paymentIntents.values(), ...world.refunds.values(), ...world.disputes.values()];
   for (const currency of new Set(moved.map((one) => one.currency))) tried(() => payOut(stripe, { currency }));

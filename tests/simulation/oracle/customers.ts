@@ -5,7 +5,7 @@ import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 /** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** True if neither an event nor a certain answer reported an e-mail address. */
+  /** True if no event reported an e-mail address, and no answer that sync surely kept. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
@@ -98,7 +98,7 @@ function linkOf(
   return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** Returns the customers that a number in the Stripe customer's subscriptions, invoices or checkouts may link. */
+/** Returns the customers that numbers in the Stripe customer's subscriptions, invoices or checkouts may link it to. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>

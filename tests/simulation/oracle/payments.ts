@@ -208,7 +208,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   }
 }
 
-/** Number of days after its arrival for which a payout is compared, and before the first run for which it is listed. */
+/** A payout is compared for this many days after its arrival. The first run lists the payouts of this many days. */
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**

@@ -53,7 +53,7 @@ export function storeEvent(
   });
 }
 
-/** Stores a failed event like `failEvent`. It keeps the outcome if another delivery applied the event. */
+/** Stores a failed event like `failEvent`. The event keeps its outcome if another delivery has applied it. */
 export function failModelEvent(
   tables: ModelTables,
   event: ProviderEvent,
