@@ -72,7 +72,7 @@ export function forgetNoRoom(): void {
 }
 
 /**
- * Forgets the full disk after an insert into the table that lacked space, or into any table if no insert had failed. An
+ * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. An
  * update would not prove free space.
  */
 function noteRoom(statement: string): void {

@@ -28,8 +28,8 @@ const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * Maximum number of processes that may work on one customer at the same time. A decision asks Stripe at most four times
- * and may need two answers, so at most two answers may be out of date.
+ * If more processes than this work on one customer at the same time, a decision may end with outdated answers. It asks
+ * Stripe at most four times and may need two answers.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -235,7 +235,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Applies an event again as staff, although later events and people have changed its object since. */
+  /** Applies an event again as staff, although later events and people may have changed its object since. */
   const replay = async (step: Step): Promise<void> => {
     const id = eventToReplay(played, step);
     const sent = id && bodies.get(id);
@@ -353,7 +353,7 @@ function isAwaited(played: Played, invoice: string): boolean {
   );
 }
 
-/** Chooses the event to replay. Objects that people changed are preferred, because conflicts are likely. */
+/** Chooses the event to replay. Prefers events of objects that people changed, because these are likely to conflict. */
 function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
   const { deeds, world } = played;
   const all = [...played.delivered];

@@ -32,7 +32,7 @@ const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
 /**
  * Runs `after` when a query has its result. The returned promise is lazy, because postgres.js sends a query only when
- * it is awaited.
+ * its promise is awaited.
  */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
   const { values } = answer as { values?: () => Promise<unknown> };
@@ -151,7 +151,7 @@ const clientOf = <Client>(db: Database) => (db as unknown as { $client: Client }
 const raising = (code: string) =>
   `do $$ begin raise exception 'made to fail' using errcode = '${code}'; end $$`;
 
-/** All tables that sync reads or writes. A table comes after the tables that it references. */
+/** The tables that a test saves, restores and compares. A table comes after the tables that it references. */
 const TABLES = [
   'customers',
   'customer_services',
@@ -180,7 +180,7 @@ export type Meaning = Record<string, string[]>;
 
 const DELETES = TABLES.toReversed().map((table) => `delete from ${table};`);
 
-/** Saves all rows. @returns a function that restores the rows with their ids and timestamps */
+/** Saves the rows of `TABLES`. @returns a function that restores the rows with their ids and timestamps */
 export async function keepScene(db: Database): Promise<() => Promise<void>> {
   const columns = await rows<{ table: string; list: string }>(
     db,

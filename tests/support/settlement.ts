@@ -166,7 +166,7 @@ const customer = fc.oneof(
 );
 /** Index of an invoice in the ledger, modulo the number of invoices. Null for an invoice that does not exist. */
 const invoice = fc.option(fc.nat(30), { freq: 20 });
-/** The index of an existing payment, modulo their number. Null for a payment that does not exist. */
+/** Index of a payment in the ledger, modulo the number of payments. Null for a payment that does not exist. */
 const target = fc.option(fc.nat(30), { freq: 20 });
 const amount = fc.oneof(
   fc.integer({ min: 1, max: 15_000 }).map((cents) => cents / 100),
@@ -290,7 +290,7 @@ export type Call =
   | { verb: 'patch'; id: number; changes: PaymentChanges }
   | { verb: 'delete'; id: number };
 
-/** Replaces the indexes in a write with the ids of existing rows. */
+/** Converts a write to a call, with ids instead of indexes. */
 export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>): Call {
   if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, held)) };
   const id = pick(held.payments, write.target);

@@ -165,7 +165,7 @@ function addReported(
   add(about.metadata.customer_number, 2);
 }
 
-/** Returns every customer that staff or any reported number ever linked to the Stripe customer. */
+/** Returns every customer that staff linked to the Stripe customer at some time, or that a reported number named. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
   const id = stripeCustomerId ?? '';
   const named = reportedOf(truth, true)
@@ -201,8 +201,8 @@ interface OwnNumber {
 }
 
 /**
- * Returns the possible values of a Stripe customer's own number. No event reports a change of it, so the
- * number in Stripe's last answer counts. If sync may have discarded an answer, several numbers are possible.
+ * Returns the possible values of a Stripe customer's own number. No event reports its changes, so the number in the last
+ * answer of Stripe counts. If sync may have discarded an answer, several numbers are possible.
  */
 function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   const looks = truth.looks

@@ -219,9 +219,9 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * Returns the states that a row may show. The last state in `ANNOUNCING` events is always possible, and with an API key
- * also each later state. If the last second has several events and Stripe cannot be asked, each state that their
- * payloads allow is possible as well.
+ * Returns the states that a row may show. The last state that an `ANNOUNCING` event reported is always possible, and
+ * with an API key also each later state. If the last second has several events and Stripe cannot be asked, each state
+ * that their payloads allow is possible as well.
  *
  * @param candidates the last states that the payloads of one second allow
  */
