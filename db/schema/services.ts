@@ -89,7 +89,7 @@ export const customerServices = pgTable(
      * the date.
      */
     synced_billing_date: date(),
-    /** Last day of the service: the end of all subscriptions that bill it, or a date entered by staff. */
+    /** Last day of the service: the latest end, if all subscriptions that bill it end, or a date entered by staff. */
     ends_on: date(),
     /** The value that sync last wrote into `ends_on`. */
     synced_ends_on: date(),

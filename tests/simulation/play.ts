@@ -324,7 +324,7 @@ const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.le
 
 const toBody = (rendered: object) => ({ rendered, body: JSON.stringify(rendered) });
 
-/** Returns the API version of the endpoint. It changes between two seconds but not within one. */
+/** Returns the API version of the endpoint. The version can change every second, but not within one. */
 export function versionOf({ versions }: Plan, event: WorldEvent): string {
   return versions[(event.created * 7) % versions.length] ?? '';
 }

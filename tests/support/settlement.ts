@@ -238,7 +238,7 @@ const INVOICES: NewInvoice[] = [
   { total: '900', due_date: '2026-03-16', currency: 'jpy', stripe_invoice_id: 'in_yen' },
 ];
 
-/** Empties the tables and inserts `INVOICES` and two payments. */
+/** Empties the tables and inserts two customers, `INVOICES` and two payments. @returns a model of these rows */
 export async function openLedger({ db, now, env }: TestRuntime): Promise<PaymentModel> {
   await db.execute(sql`truncate customers, invoices, payments, payment_tombstones, audit_log,
     reconciliation_runs restart identity cascade`);

@@ -201,8 +201,8 @@ interface OwnNumber {
 }
 
 /**
- * Returns the possible values of a Stripe customer's own number. No event reports its changes, so the number in the last
- * answer of Stripe counts. If sync may have discarded an answer, several numbers are possible.
+ * Returns the possible values of a Stripe customer's own number. No event reports its changes, so the number in
+ * Stripe's last answer counts. If sync may have discarded an answer, several numbers are possible.
  */
 function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   const looks = truth.looks
