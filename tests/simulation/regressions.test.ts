@@ -218,10 +218,7 @@ describe('amounts paid outside of Stripe', () => {
       await scene.tell({ events: [again] });
       expect(await payment()).toMatchObject({ amount: '60.000' });
     },
-    'a payment that staff confirmed at 90 becomes 60 if 30 were paid outside Stripe': changedHere(
-      [90],
-      '60.000',
-    ),
+    'a payment that staff set to 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
     'a payment that staff changed to 80 and back becomes 60 if 30 were paid outside Stripe': changedHere(
       [80, 90],
       '60.000',
@@ -320,10 +317,8 @@ describe('several customer numbers', () => {
         leadsTo('C-1', [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')], {
           number_source: 'subscription',
         }),
-      'a Stripe customer that loses its own number is linked again by the first reported number': leadsTo(
-        'C-2',
-        [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')],
-      ),
+      'a Stripe customer that loses its own number is linked again by the first number that was reported':
+        leadsTo('C-2', [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')]),
       'a customer number removed at Stripe does not link our customer that gets the number later': async (
         scene,
       ) => {
