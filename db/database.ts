@@ -41,7 +41,7 @@ export const DISK_FULL = '53100';
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
-/** Returns true if the database could not be reached or refused the connection, so that a retry may help. */
+/** Returns true if the database cannot be reached, refuses the connection or lacks resources. A retry may help. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return UNAVAILABLE.test(pgErrorCode(error) ?? '');
 }

@@ -46,7 +46,7 @@ const isDeadLink = (path: string): boolean =>
 /** The first number of a file of our tables. PostgreSQL uses smaller numbers for its own tables. */
 const FIRST_OWN_FILE = 16_384;
 
-/** Returns true if a folder has files of our tables. A copy of DATA_DIR may still have the marker of its creation. */
+/** Returns true if a folder has files of our tables. Its marker is then out of date, as in a copy of DATA_DIR. */
 function holdsTables(path: string): boolean {
   const base = join(path, 'base');
   if (!existsSync(base)) return false;
@@ -170,7 +170,8 @@ const NO_SPACE = [51, 19];
 
 /**
  * A file system that creates PGlite's files for their owner only. PGlite alone would make them readable and writable
- * for every user. If a write to the write-ahead log finds no space, it deletes the reserve file and retries.
+ * for every user. If a write to the write-ahead log finds no space, the file system deletes the reserve file and
+ * retries.
  */
 export class PrivateFs extends NodeFS {
   constructor(

@@ -71,7 +71,10 @@ export function forgetNoRoom(): void {
   disk.lackedBy = undefined;
 }
 
-/** Forgets the full disk after an insert into the table that lacked space. An update would not prove free space. */
+/**
+ * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. An
+ * update would not prove free space.
+ */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
   if (table === undefined) return;

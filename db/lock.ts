@@ -55,7 +55,7 @@ export function nameSocket(dataDir: string, socket: string): void {
   const draft = `${file}.${process.pid}.tmp`;
   const owner: Owner = { pid: process.pid, started: startOf(process.pid), socket };
   writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
-  renameSync(draft, file); // The rename is atomic, because another process would treat a half-written lock as stale.
+  renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
 
 /** Waits until no other process has locked a folder, and locks it. @returns a function that releases the lock */

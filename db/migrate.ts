@@ -9,7 +9,7 @@ import journal from './migrations/meta/_journal.json';
 
 const FOLDER = { migrationsFolder: join(process.cwd(), 'db/migrations') };
 
-/** Thrown if the database was created by migrations that no longer exist, so that ours cannot be applied. */
+/** Thrown if migrations that no longer exist created the database. The current migrations cannot be applied to it. */
 export class ForeignMigrationsError extends Error {}
 
 /** Thrown if a newer version of the program has migrated the database. */
@@ -90,7 +90,7 @@ const FUNCTIONS = join(process.cwd(), 'db/functions');
 /**
  * Installs the SQL functions of this version. Each file of db/functions covers one subject, and installing a function
  * replaces its previous version. Drizzle's breakpoints separate the functions, because a driver runs one statement at a
- * time. After any change, a new migration must contain the hash of the files.
+ * time. They are installed only with a new migration, so each change needs a migration with the hash of the files.
  */
 async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {

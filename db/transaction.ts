@@ -88,7 +88,7 @@ async function limited<T>(
     // Do not await `limiting` yet. The server runs statements in order, so the limits apply to the work anyway.
     return await work(tx);
   } finally {
-    await limiting; // If `limiting` failed, throw its error, because it also caused the error of the work.
+    await limiting; // If `limiting` failed, throw its error, which also caused the error of the work.
   }
 }
 

@@ -4,8 +4,8 @@ import { Anchor, type AnchorProps, Button, type ButtonProps, Group, Text } from 
 import NextLink, { type LinkProps } from 'next/link';
 import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 
-// These links are client components. A server component cannot pass Next's `Link` to a Mantine component,
-// because `Link` is a function.
+// These links are client components, because a server component cannot pass Next's `Link`, which is a function, to a
+// Mantine component.
 type Target = Pick<LinkProps, 'href'> & AriaAttributes & { rel?: string; children: ReactNode };
 
 /**

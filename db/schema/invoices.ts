@@ -71,7 +71,7 @@ export const invoices = pgTable(
      * its negative total was added to the balance. Null if the balance was not used, or if that is not known yet.
      */
     balance_applied: money(),
-    /** Id of the payment recorded here for money that Stripe later reported as collected. Null if there is none. */
+    /** Id of the payment recorded here for money that Stripe later reported as collected. Null if no payment was. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */

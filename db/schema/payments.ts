@@ -307,9 +307,7 @@ export const stripePayouts = pgTable(
     failure_code: text(),
     /** False for a payout that a person made. Stripe does not list the transactions of such a payout. */
     is_automatic: boolean().notNull(),
-    /**
-     * Whether Stripe lists all transactions of the payout already. It is always false if the payout is not automatic.
-     */
+    /** True once Stripe lists all transactions of the payout. Always false for a payout that is not automatic. */
     is_listed: boolean().notNull(),
     arrival_date: date().notNull(),
     issued_at: instant().notNull(),
@@ -360,7 +358,7 @@ export const stripePayoutEntries = pgTable(
     /** Id of the charge, refund or dispute. Null for a Stripe fee. */
     source_id: text(),
     stripe_payment_intent_id: text(),
-    /** Invoice that a charge pays, if Stripe was asked because no payment has the charge's ids. */
+    /** Stripe's id of the invoice that a charge pays, from a Stripe payment with the charge's ids or from Stripe. */
     stripe_invoice_id: text(),
   },
   (t) => [

@@ -89,7 +89,7 @@ export const customerServices = pgTable(
      * the date.
      */
     synced_billing_date: date(),
-    /** Last day of the service: the end of all subscriptions that bill it, or a date entered by staff. */
+    /** Last day of the service: the latest end, if all subscriptions that bill it end, or a date entered by staff. */
     ends_on: date(),
     /** The value that sync last wrote into `ends_on`. */
     synced_ends_on: date(),
@@ -106,7 +106,7 @@ export const customerServices = pgTable(
     index('customer_services_type_status').on(t.service_type, t.status, t.service_number),
     index('customer_services_server').on(t.server_id),
     index('customer_services_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
-    // Include the status, because most services of one status may share a billing date, such as null.
+    // An index without the status might have to pass most services, for example if no cancelled service has a date.
     index('customer_services_status_billing').on(
       t.status,
       sql`coalesce(${t.next_billing_date}, 'infinity')`,
@@ -136,7 +136,7 @@ export const subscriptions = pgTable(
     pause_behavior: text(),
     /** Planned end of the pause. Null if no date is set. */
     pause_resumes_at: instant(),
-    /** Time when the checkout of this subscription was completed. Null if the checkout is neither paid nor free. */
+    /** Time when the checkout of this subscription was completed. Null unless the checkout was paid or free. */
     checkout_completed_at: instant(),
     /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),

@@ -116,7 +116,7 @@ export const alerts = pgTable('alerts', {
   attempts: integer().notNull().default(0),
   /** Reason why the last delivery failed. Null if it succeeded. */
   failure: text(),
-  /** Time of the next delivery, and the end of the lease of a process that is delivering. */
+  /** Time of the next delivery. While a process is delivering, the end of its lease. */
   next_attempt_at: instant(),
   delivered_at: instant(),
   ...timestamps,

@@ -216,7 +216,7 @@ async function operationsOf(
 }
 
 /**
- * Compares the row counts of the servers' answers. The floor's rows have another shape.
+ * Compares only the row counts of the servers' answers, because the floor's rows have another shape.
  *
  * @throws Error if the counts differ
  */

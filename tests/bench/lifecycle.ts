@@ -73,7 +73,7 @@ interface Held {
   heap: number;
 }
 
-/** Measures how much the memory grows over many requests, without garbage. @returns the missed limits */
+/** Measures how much the memory grows over many requests, not counting garbage. @returns the missed limits */
 async function measureMemory(db: Database, databaseUrl: string, folder: string): Promise<string[]> {
   const file = join(folder, 'memory');
   const product = await start({

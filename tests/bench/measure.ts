@@ -64,7 +64,7 @@ export async function compareAll(
   });
 }
 
-/** Prints whether the ratio on all connections is high enough. If it is not, the bench fails. */
+/** Prints whether the ratio on `CONNECTIONS` connections is high enough. If it is not, the bench fails. */
 export function requireRatio(what: string, ratio: number, least: number): void {
   const isMet = ratio >= least;
   console.log(
@@ -73,7 +73,7 @@ export function requireRatio(what: string, ratio: number, least: number): void {
   if (!isMet) process.exitCode = 1;
 }
 
-/** Prints the missed limits. The bench fails if there are any. */
+/** Prints the missed limits. The bench fails if a limit was missed. */
 export function requireNone(missed: string[]): void {
   console.log(missed.length === 0 ? '\nAll limits are kept.' : `\nMissed:\n${missed.join('\n')}`);
   if (missed.length > 0) process.exitCode = 1;

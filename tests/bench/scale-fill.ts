@@ -170,7 +170,7 @@ async function fill(db: Database, times: number): Promise<void> {
     Object.entries(SMALL).map(([name, count]) => [name, count * times]),
   ) as unknown as typeof SMALL;
   const bar = new ProgressBar();
-  // Fill the tables without triggers, foreign keys and indexes. Create the indexes after the rows.
+  // Triggers, foreign keys and indexes would slow down the inserts. Create the indexes after the rows.
   await db.execute(sql`select set_config('session_replication_role', 'replica', false),
     set_config('maintenance_work_mem', '512MB', false)`);
   for (const { table, count, insert } of tables(counts)) {

@@ -93,7 +93,7 @@ const SOURCES = [
 
 /**
  * Builds a copy of the product with extra routes for comparison, which the product itself must not ship. The copy is
- * in .data, which Git ignores, so that it finds node_modules.
+ * inside the repository, so that it finds node_modules, and in .data, which Git ignores.
  *
  * @param added URLs of the extra files, keyed by their path in the copy
  */

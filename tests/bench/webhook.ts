@@ -13,7 +13,7 @@ import {
 } from './requests';
 
 // This bench compares the handling of deliveries without HTTP to a transaction of two statements (the floor), and to
-// another engine.
+// Supabase's sync engine.
 
 const LEAST_RATIO = 0.5;
 
@@ -42,7 +42,7 @@ await withSeededDatabase(async (db, databaseUrl) => {
   }
 });
 
-/** Compares our handling of events after the signature check with the floor. @returns the ratios on all connections */
+/** Compares our handling of events after the signature check with the floor. @returns the ratios by source */
 async function compareHandler(
   deps: SyncDeps,
   floor: Floor,
@@ -62,7 +62,7 @@ async function compareHandler(
 }
 
 /**
- * Compares our handler with the engine, without signature checks.
+ * Compares our handler with Supabase's sync engine, without signature checks.
  *
  * @returns our calls per second divided by the engine's
  */

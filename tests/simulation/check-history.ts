@@ -247,8 +247,8 @@ async function run(stage: Stage, looks: Look[]) {
 }
 
 /**
- * Returns the failures that a run must report. A run cannot find checkouts of customers that Stripe's API no longer
- * returns.
+ * Returns the failures that a run must report, because it cannot look for checkouts of Stripe customers that Stripe's
+ * API no longer returns.
  */
 function expectedFailures({ unknown }: Played, { links, subscriptions }: Tables) {
   const waiting = subscriptions.filter(

@@ -69,7 +69,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       LINK_BY_EMAIL: linkByEmail ? 'on' : 'propose',
     };
     const made = testRuntime(db, { env, stripe: hasKey ? client : null });
-    // Each simulated process has its own database object, because work queues per database object.
+    // Each simulated process has its own database object, because each database object has its own work queue.
     Object.defineProperty(made, 'db', { get: () => work.getStore()?.db ?? db });
     runtimes.set(name, made);
     return made;
@@ -140,8 +140,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
 }
 
 /**
- * Builds a request that is signed only when its signature header is read. Other deliveries may move the clock by days
- * while the body is read.
+ * Builds a request that is signed only when its signature header is read, because other deliveries may move the clock
+ * by days while the body is read.
  */
 function toRequest(body: string, now: () => Date): HttpRequest {
   const request = new Request('http://localhost/api/stripe/webhook', {

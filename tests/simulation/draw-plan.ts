@@ -48,7 +48,7 @@ const FAULT_CHANCES = {
 type FaultKind = keyof typeof FAULT_CHANCES;
 
 const STEP_KINDS = Object.keys(STEP_WEIGHTS) as StepKind[];
-/** Kinds of steps that other steps need. */
+/** Kinds of steps that no history leaves out, because other steps need them. */
 const ALWAYS: ReadonlySet<string> = new Set(['subscribe', 'invoice']);
 const factor = fc.constantFrom(0, 1, 1, 5);
 const steady = fc.constantFrom(1, 1, 2, 3);

@@ -191,8 +191,7 @@ async function changePayment(
   if (kind === 'refundHere') {
     // Sometimes staff also refund the payment at Stripe, before or after they record the refund here.
     if (c % 4 === 1) refundAtStripe(reference);
-    // The refund is refused if the currency does not allow the amount, because the local Stripe collects parts of a
-    // króna.
+    // The refund is refused if the currency does not allow the amount: the local Stripe can collect a part of a króna.
     const isRefunded = await isDone(
       () => hands.updatePayment(id, { status: 'refunded' }),
       'validation_failed',

@@ -23,13 +23,13 @@ import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
  */
 const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
-/** The time before a failing run, so that lost events are older than the window of the next run. */
+/** The wait before a failing run. It is so long that lost events are older than the window of the next run. */
 const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * Maximum number of processes that may work on one customer at the same time without making answers out of date. One
- * decision asks Stripe at most four times and may need two answers.
+ * If more processes than this work on one customer at the same time, a decision may end with outdated answers. It asks
+ * Stripe at most four times and may need two answers.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -235,7 +235,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Applies an event again as staff, although later events and people have changed its object since. */
+  /** Applies an event again as staff, although later events and people may have changed its object since. */
   const replay = async (step: Step): Promise<void> => {
     const id = eventToReplay(played, step);
     const sent = id && bodies.get(id);
@@ -307,7 +307,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
  * @param fails whether the bank refuses the latest payout afterwards
  */
 export function payOutAll(world: World, fails: boolean): void {
-  // Payouts draw their ids from a chance of their own, so that the ids of all other objects stay the same.
+  // Payouts have their own random numbers for their ids, so that the ids of all other objects stay the same.
   const stripe = { ...world, chance: seededChance(world.payouts.size) };
   const moved = [...world.paymentIntents.values(), ...world.refunds.values(), ...world.disputes.values()];
   for (const currency of new Set(moved.map((one) => one.currency))) tried(() => payOut(stripe, { currency }));
@@ -324,7 +324,7 @@ const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.le
 
 const toBody = (rendered: object) => ({ rendered, body: JSON.stringify(rendered) });
 
-/** Returns the API version of the endpoint. It changes between two seconds but not within one. */
+/** Returns the API version of the endpoint. The version can change every second, but not within one. */
 export function versionOf({ versions }: Plan, event: WorldEvent): string {
   return versions[(event.created * 7) % versions.length] ?? '';
 }
@@ -353,7 +353,7 @@ function isAwaited(played: Played, invoice: string): boolean {
   );
 }
 
-/** Chooses the event to replay. Objects that people changed are preferred, because conflicts are likely. */
+/** Chooses the event to replay. Prefers events of objects that people changed, because these are likely to conflict. */
 function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
   const { deeds, world } = played;
   const all = [...played.delivered];

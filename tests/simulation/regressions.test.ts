@@ -136,7 +136,7 @@ describe('revisions of an invoice', () => {
     expect(await stored()).toMatchObject({ status: 'cancelled', uncollectible: false });
   }
 
-  /** Sets the customer's number after the original, so that only Stripe's answer about the original contains it. */
+  /** Sets the number after an invoice was reported, so that only Stripe's answer about that invoice contains it. */
   async function relinking(scene: Scene) {
     own()(scene);
     const first = atStripe.invoice(scene);
@@ -148,7 +148,7 @@ describe('revisions of an invoice', () => {
     expect((await scene.rows()).payments[id]).toMatchObject({ customer: 'C-1' });
   }
 
-  /** Delivers the events of a revised revision, of its revision and of the original, the latest first. */
+  /** Delivers the events of an invoice, of its revision and of the revision's revision, the latest first. */
   async function arrivingLate(scene: Scene) {
     own()(scene);
     scene.hasKey = true;
@@ -168,11 +168,11 @@ describe('revisions of an invoice', () => {
   }
 
   testRules({
-    'a revised invoice whose events arrive after its revision owes nothing': {
+    'a revised invoice owes nothing if its events arrive after those of its revision': {
       inSql: true,
       events: [arrivingLate],
     },
-    'a payment belongs to the customer that the answer about a revised invoice names': {
+    'a payment of a revision belongs to the customer that Stripe names for the revised invoice': {
       ...{ given, events: [relinking] },
     },
     'a written-off invoice is only cancelled once its revision replaces it': writtenOff,
@@ -218,8 +218,8 @@ describe('amounts paid outside of Stripe', () => {
       await scene.tell({ events: [again] });
       expect(await payment()).toMatchObject({ amount: '60.000' });
     },
-    'a payment confirmed at 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
-    'a payment changed to 80 and back becomes 60 if 30 were paid outside Stripe': changedHere(
+    'a payment that staff set to 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
+    'a payment that staff changed to 80 and back becomes 60 if 30 were paid outside Stripe': changedHere(
       [80, 90],
       '60.000',
     ),
@@ -313,11 +313,11 @@ describe('several customer numbers', () => {
         own('C-1'),
         subscribes('C-2'),
       ]),
-      'the customer number of a subscription still links after the Stripe customer loses its own number':
+      'a Stripe customer that loses its own number is still linked by the number of its subscription':
         leadsTo('C-1', [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')], {
           number_source: 'subscription',
         }),
-      'the first reported customer number links again after the Stripe customer loses its own number':
+      'a Stripe customer that loses its own number is linked again by the first number that was reported':
         leadsTo('C-2', [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')]),
       'a customer number removed at Stripe does not link our customer that gets the number later': async (
         scene,
@@ -371,7 +371,7 @@ describe('a customer that Stripe failed to return', () => {
           ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
           ...[created('sub_1'), night],
         ]),
-      'the customer number of the earlier event links until the nightly run fetches the Stripe customer':
+      'a Stripe customer is linked by the number of the earlier event until the nightly run fetches it':
         leadsTo('C-3', [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
           ...[expectLink({ customer: 'C-1' }), own('C-3'), night],
@@ -613,7 +613,7 @@ describe('regressions on a database', () => {
     const db = withCommits(async (commit) => {
       begun += 1;
       if (begun > 1) return commit();
-      // The delivery already has Stripe's answer, but commits late.
+      // The delivery already has Stripe's answer, but commits only after the number has changed.
       rename(id, after.metadata);
       await sync.take(meanwhile);
       return commit();

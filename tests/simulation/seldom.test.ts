@@ -19,7 +19,7 @@ import {
 import { typed, useSync } from '../support/sync';
 import { customer, type Scene, service, sold, testRules } from '../support/sync-rules';
 
-// Each test is the smallest history in which some rare behaviour of Stripe once led to wrong rows.
+// Each test is the smallest history in which rare behaviour of Stripe once led to wrong rows.
 
 const ADA = customer('C-1');
 const SERVICES = [service('S-1', ADA), service('S-2', ADA)];
@@ -247,7 +247,7 @@ describe('rows that move with their customer', () => {
         },
       },
       'an unchanged payment moves with its invoice to the linked customer': movesAlong({}),
-      'a payment of another amount moves with its invoice to the linked customer': movesAlong({
+      'a payment whose amount changes moves with its invoice to the linked customer': movesAlong({
         amount_paid: 500,
       }),
     },

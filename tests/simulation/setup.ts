@@ -62,7 +62,7 @@ export async function setUp(making: Making, world: World, plan: Plan): Promise<S
   return { ours, stripeCustomers: made };
 }
 
-// Two of the prices are equal, so that a wrong match of items is noticed.
+// Two of the prices are equal, so that matching items by price alone leads to wrong rows.
 const PRICES = [
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },
   { text: '9.90', minor: 990, currency: 'eur', interval: 'month', months: 1 },

@@ -18,7 +18,7 @@ export interface Stage {
   faults: Faults;
   /** Returns the number of requests to Stripe's API. */
   requestCount(): number;
-  /** Counts deadlocks since the last call, up to a second late. Retries hide deadlocks from the rows. */
+  /** Counts deadlocks since the last call, up to a second late. Retries make them invisible in the rows. */
   takeDeadlocks?(): Promise<number>;
   begin(scene: Scene): Promise<void>;
   /**

@@ -22,7 +22,7 @@ const CHANGES = [
 
 async function write(): Promise<never> {
   for (;;) {
-    // A transaction leaves nothing behind if it deadlocks or its session is ended.
+    // Ignore errors, because a transaction that deadlocks or loses its session leaves nothing behind.
     const written = db.transaction(async (tx) => {
       for (const change of CHANGES) await tx.execute(change);
     });

@@ -25,7 +25,7 @@ const PREPARED = Buffer.concat([
   message('n', Buffer.alloc(0)),
 ]);
 
-/** Starts a minimal PostgreSQL server that cuts connections. Statements have no rows and no parameters. */
+/** Starts a minimal PostgreSQL server that cuts connections. It answers statements without rows and parameters only. */
 export async function startCuttingServer(cutAt: (statement: string) => Cut | null): Promise<CuttingServer> {
   const connections: string[][] = [];
   const server = createServer((socket) => {

@@ -15,10 +15,7 @@ afterAll(() => {
   }
 });
 
-/**
- * Functions that reset state that the product keeps per process rather than per database or runtime, by its
- * `perProcess` name.
- */
+/** Functions that reset the state that the product keeps per process, keyed by the state's `perProcess` name. */
 const RESETS = {
   'mcp-rate': (state: { minute: number }) => Object.assign(state, { minute: 0 }),
   'schema-doubt': (state: { isDoubted: boolean }) => Object.assign(state, { isDoubted: false }),

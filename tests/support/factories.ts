@@ -133,7 +133,7 @@ export async function createSubscriptionItem(db: Database, overrides: New<typeof
   return insert(db, subscriptionItems, defaults, overrides);
 }
 
-/** Creates a transfer of 50.00 EUR without payments, so that all of it is credit, of a new customer by default. */
+/** Creates a transfer of 50.00 EUR, of a new customer by default. It has no payments, so all of it is credit. */
 export async function createTransfer(db: Database, overrides: New<typeof transfers> = {}) {
   const customer_id = await customerOf(db, overrides);
   const money = { amount: '50', credit: '50', payment_date: '2026-03-10' };

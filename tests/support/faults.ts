@@ -6,7 +6,7 @@ import type postgres from 'postgres';
 import { type Database, rows } from '@/db/database';
 import { onPostgres } from './database';
 
-/** A fault and its position. The driver's statements and ends of transactions are counted from 0. */
+/** A fault and its position. Positions count the driver's statements and ends of transactions from 0. */
 export interface Fault {
   at: number;
   /** The SQLSTATE of the error, or `DEAD` to simulate a process that sends no more statements. */
@@ -32,7 +32,7 @@ const WRITES = /\b(insert|update|delete|commit_plan)\b(?! of)/i;
 
 /**
  * Runs `after` when a query has its result. The returned promise is lazy, because postgres.js sends a query only when
- * it is awaited.
+ * its promise is awaited.
  */
 function followed(answer: Promise<unknown>, after: () => void): Promise<unknown> {
   const { values } = answer as { values?: () => Promise<unknown> };
@@ -151,7 +151,7 @@ const clientOf = <Client>(db: Database) => (db as unknown as { $client: Client }
 const raising = (code: string) =>
   `do $$ begin raise exception 'made to fail' using errcode = '${code}'; end $$`;
 
-/** All tables that sync reads or writes. A table comes after the tables that it references. */
+/** The tables that a test saves, restores and compares. A table comes after the tables that it references. */
 const TABLES = [
   'customers',
   'customer_services',
@@ -180,7 +180,7 @@ export type Meaning = Record<string, string[]>;
 
 const DELETES = TABLES.toReversed().map((table) => `delete from ${table};`);
 
-/** Saves all rows. @returns a function that restores the rows with their ids and timestamps */
+/** Saves the rows of `TABLES`. @returns a function that restores the rows with their ids and timestamps */
 export async function keepScene(db: Database): Promise<() => Promise<void>> {
   const columns = await rows<{ table: string; list: string }>(
     db,
@@ -235,8 +235,8 @@ const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
  * Converts rows to text, so that a test can compare the rows with and without a fault. References become names instead
  * of ids.
  *
- * @param since instants in the hour from this one on count as equal, and so do all times of the last comparison with
- *   Stripe. Null compares times exactly.
+ * @param since start of an hour whose instants count as equal. All times of the last comparison with Stripe then count
+ *   as equal, too. Null compares times exactly.
  */
 export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);

@@ -56,7 +56,7 @@ export function usePayments(
       return { invoice, body };
     },
 
-    /** Creates an open invoice and records its payment. @returns both, with the payment as POST returned it */
+    /** Creates an open invoice and records its payment. @returns both, and the path and ETag of the payment */
     async recorded(overrides: Parameters<typeof createInvoice>[1] = {}) {
       const { invoice, body } = await payments.openInvoice(overrides);
       const { body: payment, headers } = await payments.call('POST', '', body);

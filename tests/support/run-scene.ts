@@ -45,14 +45,14 @@ export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined 
   /^\/v1\/\w+\/(\w+_\w+)$/.exec(path)?.[1] ?? query.customer ?? query.subscription ?? query.invoice;
 
 /**
- * Sets up a database and a Stripe account that have drifted apart, and a run that brings them in sync. The run is
- * performed once without faults and then again with a fault. Each time it must lead to the same rows.
+ * Sets up a database and a Stripe account that have drifted apart, and performs a run that brings them in sync. Each
+ * test performs the run again, usually with a fault, and expects the same rows.
  */
 export function useRunScene() {
   const sync = useSync({ withKey: true });
   let faulty: FaultyDatabase;
   let restore: () => Promise<void>;
-  /** The start of the run. All timestamps that the run writes are later. */
+  /** The start of the run. The run writes no earlier timestamps. */
   let begin: Date;
   let truth: Meaning;
   let passed: string[];
@@ -132,7 +132,7 @@ export function useRunScene() {
   }
 
   /**
-   * Creates six subscriptions with their events. The first two have services, and the last has more items
+   * Creates six subscriptions with their events. The items of the first two name services, and the last has more items
    * than an event shows.
    */
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {

@@ -12,7 +12,7 @@ export async function serveHandler(handle: Handler): Promise<{ url: string; clos
       res.end(JSON.stringify(String(error)));
     });
   });
-  server.keepAliveTimeout = 0; // A test that blocks the process must not find its connections closed.
+  server.keepAliveTimeout = 0; // Never close idle connections, because a test that blocks the process may reuse them.
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const { port } = server.address() as AddressInfo;
   return {

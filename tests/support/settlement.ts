@@ -166,7 +166,7 @@ const customer = fc.oneof(
 );
 /** Index of an invoice in the ledger, modulo the number of invoices. Null for an invoice that does not exist. */
 const invoice = fc.option(fc.nat(30), { freq: 20 });
-/** The index of an existing payment, modulo their number. Null for a payment that does not exist. */
+/** Index of a payment in the ledger, modulo the number of payments. Null for a payment that does not exist. */
 const target = fc.option(fc.nat(30), { freq: 20 });
 const amount = fc.oneof(
   fc.integer({ min: 1, max: 15_000 }).map((cents) => cents / 100),
@@ -238,7 +238,7 @@ const INVOICES: NewInvoice[] = [
   { total: '900', due_date: '2026-03-16', currency: 'jpy', stripe_invoice_id: 'in_yen' },
 ];
 
-/** Empties the tables and inserts `INVOICES` and two payments. */
+/** Empties the tables and inserts two customers, `INVOICES` and two payments. @returns a model of these rows */
 export async function openLedger({ db, now, env }: TestRuntime): Promise<PaymentModel> {
   await db.execute(sql`truncate customers, invoices, payments, payment_tombstones, audit_log,
     reconciliation_runs restart identity cascade`);
@@ -290,7 +290,7 @@ export type Call =
   | { verb: 'patch'; id: number; changes: PaymentChanges }
   | { verb: 'delete'; id: number };
 
-/** Replaces the indexes in a write with the ids of existing rows. */
+/** Converts a write to a call, with ids instead of indexes. */
 export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>): Call {
   if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, held)) };
   const id = pick(held.payments, write.target);

@@ -2,7 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * Path patterns in the order in which test files run. Files that need the production build come late, because the build
- * runs in the meantime. The slowest of them come first, so that all workers end at about the same time.
+ * runs in the meantime. Otherwise the slowest files come first, so that all workers end at about the same time.
  */
 const ORDER = [
   '/simulation/',

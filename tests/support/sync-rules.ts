@@ -166,8 +166,8 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
       return deliver(renderEvent(event, '2026-10-28.endive'), false);
     },
     /**
-     * Delivers the events of an action that sync handles, expects each to be processed, and moves the clock forward by
-     * a minute.
+     * Delivers those events of an action that sync handles, expects each to be processed, and moves the clock forward
+     * by a minute.
      */
     tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
       for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {

@@ -20,7 +20,7 @@ const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?
 
 const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
 
-/** Books an entry as proposed. A check box of the form also remembers the other party's account. */
+/** Books an entry as proposed. If `remember` is set, also stores a rule for the other party's account. */
 export const accept = staffFormAction({
   role: 'staff',
   input: [rowId, rowId, rowId, shares],

@@ -30,7 +30,6 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
       entryOf={(row) => ({
         title: periodOf(row),
         detail: joinTexts(accountOf(row), openText(row)),
-        // A statement without balances shows a dash here.
         figure: row.closing === null ? '–' : balance(row.closing, row.currency),
       })}
       sorting={sorting}

@@ -7,7 +7,6 @@ import { LANGUAGES } from '../_components/records/customer-facts';
 /** Returns a customer by id, or the customer that it was merged into. Returns null if it does not exist. */
 export const readCustomer = (db: Runtime['db'], id: number) => getCustomerDetails(db, { id });
 
-/** Returns the form fields of a customer. */
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   {
     title: 'Details',

@@ -219,7 +219,7 @@ const REMINDER_COLUMNS: Column<Reminder>[] = [
 export async function OverdueViews({ current }: { current: 'customers' | 'invoices' | 'reminders' }) {
   const { db } = await getRuntime();
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
-  // paid, so neither view contains them.
+  // paid, so no view contains them.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <>

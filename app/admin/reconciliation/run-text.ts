@@ -26,7 +26,7 @@ export const PHASES: Record<RunRow['phase'], string> = {
   done: 'Done',
 };
 
-/** Returns the number of finished phases of a run, and the number of all phases. */
+/** Returns the number of finished phases of a run, and the number of all phases without `done`. */
 export function progressOf(phase: RunRow['phase']): { done: number; phases: number } {
   const phases = Object.keys(PHASES);
   return { done: phases.indexOf(phase), phases: phases.length - 1 };

@@ -90,7 +90,7 @@ const POSTED: Record<string, string> = {
   received_net: 'received',
 };
 
-/** The columns of the report on recurring revenue that count or sum the customers of another measure than `mrr`. */
+/** The measure that a column of the report on recurring revenue counts or sums. All other columns use `mrr`. */
 const MRR_CHANGES: Record<string, string> = {
   new: 'mrr_new',
   expansion: 'mrr_expansion',
@@ -100,7 +100,7 @@ const MRR_CHANGES: Record<string, string> = {
   customers_lost: 'mrr_churn',
 };
 
-/** Returns the address of the customers whose amounts a number of a recorded month sums. */
+/** Returns the URL of the list of customers whose amounts add up to a number of a recorded month. */
 const customersOf = ({ month, currency }: ReportRow, measure: string) =>
   toHref('/admin/reports/customers', { month: month.slice(0, 7), measure, currency });
 

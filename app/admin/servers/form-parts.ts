@@ -2,7 +2,6 @@ import type { FormPart } from '../_components/forms/record/record-form';
 
 const ADDRESSES = 'Separated by spaces, or one per line.';
 
-/** The form fields of a server. */
 export const SERVER_PARTS: FormPart[] = [
   {
     title: 'Host',

@@ -19,7 +19,7 @@ export const REFUSAL_TEXTS: Record<string, string> = {
   server_error: 'Something went wrong here. Try again later.',
 };
 
-/** Returns our own text for an OAuth error code, because anyone can craft a link to the error page. */
+/** Returns our text for an OAuth error code. Never show text from the URL, because anyone can craft such a link. */
 export function refusalText(error: string): string {
   const text = Object.hasOwn(REFUSAL_TEXTS, error) ? REFUSAL_TEXTS[error] : undefined;
   return text ?? 'The app’s request is incomplete or invalid. Update the app, then connect again.';

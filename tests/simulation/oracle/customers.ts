@@ -5,7 +5,7 @@ import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 /** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** True if neither an event nor a certain answer reported an e-mail address. */
+  /** True if no event reported an e-mail address, and no answer that sync surely kept. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
@@ -98,7 +98,7 @@ function linkOf(
   return only && others.length === 0 ? { ids: [only.id], by: 'email' } : { ids: [], by: 'created' };
 }
 
-/** Returns the customers that a number in the Stripe customer's subscriptions, invoices or checkouts may link. */
+/** Returns the customers that numbers in the Stripe customer's subscriptions, invoices or checkouts may link it to. */
 function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
@@ -165,7 +165,7 @@ function addReported(
   add(about.metadata.customer_number, 2);
 }
 
-/** Returns every customer that staff or any reported number ever linked to the Stripe customer. */
+/** Returns every customer that staff linked to the Stripe customer at some time, or that a reported number named. */
 export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
   const id = stripeCustomerId ?? '';
   const named = reportedOf(truth, true)
@@ -201,8 +201,8 @@ interface OwnNumber {
 }
 
 /**
- * Returns the possible values of a Stripe customer's own number. No event reports a change of it, so the
- * number in Stripe's last answer counts. If sync may have discarded an answer, several numbers are possible.
+ * Returns the possible values of a Stripe customer's own number. No event reports its changes, so the number in
+ * Stripe's last answer counts. If sync may have discarded an answer, several numbers are possible.
  */
 function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   const looks = truth.looks

@@ -92,7 +92,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
 const SHOWN_LINES = 10;
 
 /**
- * Expects the lines that Stripe has, because a simulated invoice keeps its lines. Without an answer of Stripe's API,
+ * Expects the lines that Stripe has. The lines of a simulated invoice never change. Without an answer of Stripe's API,
  * only the first lines of a longer invoice are known. If only a failed payment of an invoice is known, the invoice may
  * have no lines.
  */

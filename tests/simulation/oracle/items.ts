@@ -53,7 +53,7 @@ function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: s
         // services count.
         .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
     );
-  // An item keeps the service that it was sold with, even if its customer was linked to another customer at the time.
+  // An item keeps the service that it was sold with, even if its Stripe customer was linked to another customer then.
   const owners = [row.customer_id, ...couldSurelyBe(truth, row.stripe_customer_id)];
   const isSoldTo = (own: Own) => own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
   return [...ever, ...truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []), null];
@@ -136,13 +136,13 @@ export function checkSold(given: Case): void {
 /** The Stripe subscription that a checkout links to the sold subscription with the checkout's reference. */
 interface Adopted {
   id: string;
-  /** Whether sync must use this id. If false, sync may have seen another state or owner at the time. */
+  /** Whether sync must use this id. If false, sync may have handled the checkout with another state or owner. */
   must: boolean;
 }
 
 /**
- * Maps the ids of sold subscriptions to Stripe subscriptions. A Stripe customer keeps a subscription that
- * it bought while it was linked to another customer.
+ * Maps the ids of sold subscriptions to Stripe subscriptions. The Stripe customer may have been linked to another
+ * customer since.
  */
 function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   const found = new Map<number, Adopted>();

@@ -108,8 +108,8 @@ export function checkMoneyBack(given: Case): void {
 }
 
 /**
- * Expects a refund or dispute to belong to the right payment. People may record an invoice's money under
- * several ids, so any payment of that invoice is accepted.
+ * Expects a refund or dispute to have these values. People may record an invoice's money under several ids, so it may
+ * belong to any payment of that invoice.
  */
 function compareMoneyBack(
   given: Case,
@@ -208,7 +208,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   }
 }
 
-/** Number of days after its arrival for which a payout is compared, and before the first run for which it is listed. */
+/** A run compares a payout for `COMPARED_DAYS` after its arrival. The first run lists payouts of `LISTED_DAYS`. */
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**

@@ -103,7 +103,7 @@ export interface EventTimes {
   tried: number | null;
   /** The first time the event was certainly handled. */
   done: number | null;
-  /** Number of changes of the customer number of the event's Stripe customer up to the last handling of the event. */
+  /** How often the event's Stripe customer had changed its number when the event was last handled. */
   changes: number | null;
 }
 
@@ -115,7 +115,7 @@ export interface Look {
    * have been discarded.
    */
   kind: 'asked' | 'brought';
-  /** Number of changes of the customer's own number up to this answer. Null if the customer was deleted. */
+  /** How often the customer's own number had changed before this answer. Null if the customer was deleted. */
   changes: number | null;
   number: string | undefined;
   /** Whether a crash or conflict may have undone the effects of the answer. */
@@ -219,9 +219,9 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * Returns the states that a row may show. The last announced state is always possible, and with an API key also each
- * later state. If the last second has several events and Stripe cannot be asked, each state that their payloads allow
- * is possible as well.
+ * Returns the states that a row may show. The last state that an `ANNOUNCING` event reported is always possible, and
+ * with an API key also each later state. If the last second has several events and Stripe cannot be asked, each state
+ * that their payloads allow is possible as well.
  *
  * @param candidates the last states that the payloads of one second allow
  */

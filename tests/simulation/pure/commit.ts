@@ -364,7 +364,7 @@ function replaceLines(tables: ModelTables, planned: Plan['lines'], made: Made): 
   }
 }
 
-/** Removes a customer that sync created if it has no records left, like `remove_if_empty`. */
+/** Like `remove_if_empty`, removes a customer that sync created if it has no records and staff did not change it. */
 function removeIfEmpty(tables: ModelTables, id: number): void {
   for (const [key, link] of tables.rows.links) {
     if (link.customer_id !== id || link.linked_by !== 'email') continue;

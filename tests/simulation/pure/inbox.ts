@@ -53,7 +53,7 @@ export function storeEvent(
   });
 }
 
-/** Stores a failed event like `failEvent`. It keeps the outcome if another delivery applied the event. */
+/** Stores a failed event like `failEvent`. The event keeps its outcome if another delivery has applied it. */
 export function failModelEvent(
   tables: ModelTables,
   event: ProviderEvent,
@@ -93,7 +93,7 @@ const RETENTION_OF_ALL_DAYS = 180;
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
- * Drops bodies like `dropOldBodies`, but earlier and only for checkouts. Sync needs no other old bodies.
+ * Drops bodies like `dropOldBodies`, but earlier, and only those of checkouts, because sync needs no other old bodies.
  */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
@@ -113,7 +113,7 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Returns the time since which no event has lost its body. */
+/** Returns the time after which every event still has its body. */
 export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

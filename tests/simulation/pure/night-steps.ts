@@ -186,7 +186,7 @@ async function listedDisputes(night: Night): Promise<void> {
   await pages(night, 'dispute', { status: null, createdFrom: disputesFrom(night.work) });
 }
 
-/** Retrieves each invoice that was credited after its stored state. */
+/** Retrieves each invoice with a credit note that is newer than its stored state. */
 async function creditNotes(night: Night): Promise<void> {
   const { deps, work } = night;
   if (!deps.stripe) return;

@@ -68,7 +68,7 @@ export class Night {
     return this.process.stating(() => read(this.model.tables.rows));
   }
 
-  /** Does the work for each object. If it fails for an object, records this and continues, as `guarded` does. */
+  /** Does the work for each object. If the work fails, records the failure and continues, as `guarded` does. */
   async each(object: Subject, ids: string[], work: (id: string) => Promise<void>): Promise<void> {
     for (const id of ids) {
       try {

@@ -23,7 +23,7 @@ const PAYABLE = ['open', 'uncollectible'];
 const STRANGE_INVOICE = 'disputed';
 /** A status of a refund or dispute that the product does not know. */
 const STRANGE = 'strange' as 'lost';
-/** Time after its success within which a refund can still fail. */
+/** Time within which a refund that succeeded can still fail. */
 const FAILS_WITHIN = 29 * DAY;
 /** Time after the creation of a dispute within which the bank can still reverse its decision. */
 const REVERSED_WITHIN = 119 * DAY;

@@ -21,7 +21,6 @@ type InputProps = Pick<
   'autoCapitalize' | 'autoComplete' | 'autoFocus' | 'inputMode' | 'maxLength' | 'min' | 'spellCheck' | 'type'
 >;
 
-/** Declaration of a form field. */
 export interface FormField extends InputProps {
   name: string;
   label: string;

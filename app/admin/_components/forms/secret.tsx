@@ -95,7 +95,6 @@ interface CopyTextButtonProps extends ButtonProps {
   'aria-label'?: string;
 }
 
-/** Shows a button that copies a text to the clipboard. */
 export function CopyTextButton({ text, children, ...button }: CopyTextButtonProps) {
   return (
     <Copy value={text} timeout={2000}>

@@ -15,7 +15,7 @@ const PREFIX = 'w5t.typed ';
 export function useKeptTyping(name: string, answer: unknown) {
   const [kept, setKept] = useState<Record<string, string> | null>(null);
   useEffect(() => {
-    // An action has just redirected here. If it saved the values, `RecordNotice` deletes the kept copy.
+    // Do not restore the values after an action has redirected here. If it saved them, `RecordNotice` deletes the copy.
     if (new URLSearchParams(window.location.search).has('notice')) return;
     const found = sessionStorage.getItem(keyOf(name));
     if (found) setKept(JSON.parse(found));

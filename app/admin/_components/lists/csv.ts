@@ -60,7 +60,7 @@ export function listFile<Schema extends z.ZodObject, Row>(list: ListDeclaration<
   return { [downloadName(path)]: open };
 }
 
-/** Creates a download response. It generates the file only as fast as the client reads it. */
+/** Creates a download response. The file is generated only as fast as the client reads. */
 export function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   return new Response(toStream(pieces), {
     headers: {

@@ -46,7 +46,7 @@ interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
 }
 
-/** Shows a filter with its current value, a form to set the value, and a link that removes it. */
+/** Shows a filter with its current value, a form to set the value, and a link that clears the filter. */
 function FilterChip({ path, field, values, problems }: FilterChipProps) {
   const names = namesOf(field);
   const text = filterText(field, values);

@@ -66,7 +66,6 @@ interface DatesField {
   presets: DatePreset[];
 }
 
-/** A filter of a list. */
 export type FilterField = TextField | ChoiceField | DatesField;
 
 /** Returns the query parameters of a filter. */

@@ -41,7 +41,8 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
   run(call: Call<R>, ...args: Args): Promise<Result>;
   /**
    * Called after success. If it returns a string, the action redirects there and reloads all staff pages.
-   * Any other value is the action's result. Call `refreshPages` first if staff pages show changed data.
+   * Any other value is the action's result. Before it returns one, it must call `refreshPages` if staff pages show
+   * changed data.
    */
   done(result: Result, ...args: Args): Done | Promise<Done>;
   /** Called after an `AppError`. Returns a URL or a result, as `done` does. If absent, the error is thrown. */

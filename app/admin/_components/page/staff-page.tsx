@@ -196,7 +196,6 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Shows a section of a page with a title. */
 export function Section({ title, action, folds = false, facts, none, isFramed = false, children }: Props) {
   const body = isFramed ? (
     children
@@ -247,7 +246,6 @@ export function Nothing({ title, text, action }: { title: string; text: ReactNod
   );
 }
 
-/** Shows the text of an empty section. */
 export function EmptyText({ children }: { children: ReactNode }) {
   return <Dimmed p="md">{children}</Dimmed>;
 }

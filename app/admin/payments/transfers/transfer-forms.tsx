@@ -147,7 +147,6 @@ function restText(rest: number, currency: string): string {
   return `${formatMoney(rest, currency)} is left over. It becomes credit of the customer.`;
 }
 
-/** Shows the form that corrects a transfer. */
 export function TransferCorrection({ currency, ...form }: FormProps) {
   return (
     <ActionForm

@@ -138,7 +138,7 @@ function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone:
   ));
 }
 
-/** Returns the URL of the failed event, or of the list of subscriptions or events for another object. */
+/** Returns the URL of the failed event, of the payouts, or of a list filtered by the failed object. */
 function hrefOf({ object, stripe_id }: RunFailure): string {
   const id = encodeURIComponent(stripe_id);
   if (object === 'event') return `/admin/webhooks/${id}`;

@@ -31,7 +31,7 @@ export default async function InvitationPage({ params }: { params: Promise<{ tok
         submit="Choose password"
         button={{ fullWidth: true, mt: 'xs' }}
       >
-        {/* The browser's password manager stores this URL with the password. */}
+        {/* The browser's password manager stores this e-mail address with the password. */}
         <input type="hidden" name="username" autoComplete="username" value={invited.email} readOnly />
       </ActionForm>
     </SignInFrame>
