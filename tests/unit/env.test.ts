@@ -154,7 +154,7 @@ describe('environment variables', () => {
       const deps = syncDeps({ ...worldOf(env), db: {} as Database, stripe: null, env });
       return [JSON.stringify(deps), JSON.stringify(env.stripe)];
     };
-    // Each variable above must change the result. Add new variables of sync to that list.
+    // Removing any one of these variables must change the result. When sync reads another variable, add it above.
     for (const name of Object.keys(variables)) {
       const others = Object.keys(variables).filter((other) => other !== name);
       expect(taken(others)).not.toEqual(taken());

@@ -89,7 +89,7 @@ describe('redacted texts', () => {
     ['Mustermanns Hosting', 'Mustermanns Hosting'],
     ['e.m@example.com (+49 30 123)', '[erased] ([erased])'],
     ['e-m@example.com', 'e-m@example.com'],
-    ['Wu', 'Wu'], // Two letters occur in too many other words.
+    ['Wu', 'Wu'], // A name of two letters occurs in too many words.
   ])('the text %j is redacted to %j', (text, expected) => expect(redact(text)).toBe(expected));
 
   test('accented letters are redacted in composed and decomposed form', () => {
