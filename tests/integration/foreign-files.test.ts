@@ -313,7 +313,7 @@ describe('files of other programs', () => {
     await createInvoice(base.db, { customer_id: id, number: 'F-1', total: '99999' });
   });
 
-  test.each(all)('importing $name stores or reports $outcome', async (file) => {
+  test.each(all)('importing $name has the outcome $outcome', async (file) => {
     write('f.csv', file.content);
     const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
     const found = await find(file);

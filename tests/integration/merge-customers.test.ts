@@ -137,7 +137,7 @@ test('merging customers moves all records to the remaining customer', async () =
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
 
-/** Expects every query to find the customer by its number, and to find this many subscriptions of it. */
+/** Expects every query to find the customer by its number, with this many subscriptions. */
 async function expectFound(number: string, id: number, subscriptions: number) {
   const { db } = base;
   expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);

@@ -178,7 +178,7 @@ describe('the list of receivables', () => {
     for (let i = 0; i < 9; i += 1) ids.customers.push((await createCustomer(base.db)).id);
   });
 
-  test('the list of receivables is correct after every change, whether or not its stored rows are updated', async () => {
+  test('the list of receivables is correct after every change, whether or not the change is in its stored rows', async () => {
     for (let i = 0; i < 60; i += 1) {
       await change();
       if (chance(5) === 0) await base.db.execute(sql`select fold_receivables(${chance(3)}::int)`);

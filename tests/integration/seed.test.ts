@@ -489,7 +489,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     ['Monitoring 24/7', 'Monitoring 24/7'],
     ['Backup (50 GB)', 'Backup (50 GB)'],
     ['', '(without lines)'],
-  ])('the line %j counts for the product %j', (text, product) => {
+  ])('the invoice line %j counts towards the product %j', (text, product) => {
     expect(productOf(text)).toBe(product);
   });
 

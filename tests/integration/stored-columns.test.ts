@@ -107,7 +107,7 @@ test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
   },
 );
 
-test('a sync commit stores only the columns of changed customers that sync may write', async () => {
+test('a sync commit changes only those columns of customers and services that sync may write', async () => {
   const values = written('customers', 0);
   await write('customers', 'inserted', { id: -1, ...values });
   expect(await latest('customers')).toMatchObject(values);

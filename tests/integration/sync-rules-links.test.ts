@@ -98,21 +98,22 @@ describe('customers created for Stripe', () => {
       events: ['in_1', 'in_2'].map((id) => finalized(id, { customer_email: 'İnfo@example.com' })),
       counts: { customers: 1, invoices: 2 },
     },
-    'a customer number named later moves the invoices of a created customer': {
-      inSql: true,
-      given: [ADA],
-      events: [
-        finalized('in_1'),
-        async (scene) => expect((await scene.rows()).invoices.in_1).toMatchObject({ customer: 'new 1' }),
-        created('sub_1', named('C-1')),
-      ],
-      rows: {
-        links: { cus_1: { customer: 'C-1', linked_by: 'number', number_source: 'subscription' } },
-        invoices: { in_1: { customer: 'C-1' } },
-        subscriptions: { sub_1: { customer: 'C-1' } },
+    'a customer number named later moves invoices from the created customer to the customer with the number':
+      {
+        inSql: true,
+        given: [ADA],
+        events: [
+          finalized('in_1'),
+          async (scene) => expect((await scene.rows()).invoices.in_1).toMatchObject({ customer: 'new 1' }),
+          created('sub_1', named('C-1')),
+        ],
+        rows: {
+          links: { cus_1: { customer: 'C-1', linked_by: 'number', number_source: 'subscription' } },
+          invoices: { in_1: { customer: 'C-1' } },
+          subscriptions: { sub_1: { customer: 'C-1' } },
+        },
+        counts: { customers: 1 },
       },
-      counts: { customers: 1 },
-    },
   });
 });
 
@@ -154,7 +155,7 @@ describe('checkouts of sold subscriptions', () => {
         rows: { ...taken, invoices: { in_1: { customer: 'C-1' } } },
         counts: { subscriptions: 1 },
       },
-      'a checkout with a customer’s e-mail address and reference does not take over the sale': {
+      'a checkout with only a customer’s e-mail address and the reference does not take over the sale': {
         inSql: true,
         settings: { linkByEmail: true },
         events: [
@@ -185,7 +186,7 @@ describe('checkouts of sold subscriptions', () => {
         ],
         rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
       },
-      'a subscription becomes the sold one when its price matches the sale': {
+      'a Stripe subscription takes over the sale once its price matches': {
         events: [
           completed('cs_1', { ...reference, ...named('C-1') }),
           created('sub_1', doubled),

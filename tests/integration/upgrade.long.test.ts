@@ -24,7 +24,7 @@ const FIRST_MIGRATIONS = 3;
  */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
-/** PGlite is built without this compression, and its migrations leave it out. */
+/** PGlite is built without this compression, and our migrations skip these statements on PGlite. */
 const OF_SERVERS = /^ALTER TABLE .* SET COMPRESSION lz4;$/gm;
 
 const opened: (() => Promise<void>)[] = [];
