@@ -219,7 +219,7 @@ test('accounting entries rebuilt from the current records have the same sums as 
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
-test('an accounting entry keeps the country and the VAT ID that its customer had at the time', async () => {
+test('an accounting entry keeps the country and the VAT ID that its customer had when it was booked', async () => {
   const { customer_number } = await createCustomer(sync.db, { country: 'AT', vat_id: 'ATU00000001' });
   const values = { customer_number, number: 'OWN-AT', status: 'sent', subtotal: 80, tax: 0, total: 80 };
   await saveRecord(sync.db, invoiceKind, { values }, sync.writer());

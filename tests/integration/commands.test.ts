@@ -267,7 +267,7 @@ describe('a server with the embedded database', () => {
     await expect.poll(() => ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  test('the server still accepts commands after a client disconnects', async () => {
+  test('the server still accepts commands after a client disconnects during a command', async () => {
     const gone = connect(socketPath());
     gone.write(request({ command: 'reconcile' }), () => gone.destroy());
     await once(gone, 'close');

@@ -197,7 +197,7 @@ describe('refused imports from Stripe', () => {
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
-  test('a Stripe import links no customer by e-mail if Stripe stops responding', async () => {
+  test('a Stripe import links no customer by e-mail if it cannot read all of Stripe', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, said } = await at.run(['--link-by-email']);
     expect(code).toBe(1);

@@ -200,7 +200,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('the transactions of a payout that Stripe does not list yet are read by the next reconciliation run', async () => {
+  test('the transactions of a payout that a reconciliation run could not read are read by the next run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;

@@ -241,7 +241,7 @@ describe('the list of receivables', () => {
     for (const [i, line] of text.entries()) expect(line).toContain(String(numbers[i]?.split(',')[0]));
   });
 
-  test('a wrong stored row of receivables raises an alert until a recount', async () => {
+  test('a wrong stored row of receivables is found by the check and corrected by a recount', async () => {
     await base.db.execute(sql`select rebuild_receivables()`);
     await base.db.execute(sql`update receivables set open_amount = open_amount + 3
       where (customer_id, currency) = (select customer_id, currency from receivables limit 1)`);

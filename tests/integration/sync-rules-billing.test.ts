@@ -301,7 +301,7 @@ describe('invoices that Stripe collects in parts', () => {
       await expectRow('payments', id, collected('40', day))(scene);
       expect(await scene.night()).toEqual(QUIET);
     },
-    'the nightly reconciliation subtracts an amount paid outside Stripe from a payment': async (scene) => {
+    'a payment from the nightly reconciliation excludes amounts paid outside Stripe': async (scene) => {
       const { id } = await scene.tell(issue(scene));
       const day = collect(scene, id, 4000);
       collect(scene, id, 1000, { offStripe: true });

@@ -98,22 +98,21 @@ describe('customers created for Stripe', () => {
       events: ['in_1', 'in_2'].map((id) => finalized(id, { customer_email: 'İnfo@example.com' })),
       counts: { customers: 1, invoices: 2 },
     },
-    'a customer number named later moves invoices from the created customer to the customer with the number':
-      {
-        inSql: true,
-        given: [ADA],
-        events: [
-          finalized('in_1'),
-          async (scene) => expect((await scene.rows()).invoices.in_1).toMatchObject({ customer: 'new 1' }),
-          created('sub_1', named('C-1')),
-        ],
-        rows: {
-          links: { cus_1: { customer: 'C-1', linked_by: 'number', number_source: 'subscription' } },
-          invoices: { in_1: { customer: 'C-1' } },
-          subscriptions: { sub_1: { customer: 'C-1' } },
-        },
-        counts: { customers: 1 },
+    'a customer number named later moves invoices from a created customer to the named one': {
+      inSql: true,
+      given: [ADA],
+      events: [
+        finalized('in_1'),
+        async (scene) => expect((await scene.rows()).invoices.in_1).toMatchObject({ customer: 'new 1' }),
+        created('sub_1', named('C-1')),
+      ],
+      rows: {
+        links: { cus_1: { customer: 'C-1', linked_by: 'number', number_source: 'subscription' } },
+        invoices: { in_1: { customer: 'C-1' } },
+        subscriptions: { sub_1: { customer: 'C-1' } },
       },
+      counts: { customers: 1 },
+    },
   });
 });
 

@@ -286,7 +286,7 @@ describe('a payment of a transfer over the API', () => {
     });
   });
 
-  test('a partly refunded payment stays in its transfer until the refund is withdrawn', async () => {
+  test('a partly refunded payment of a transfer cannot be deleted until the refund is withdrawn', async () => {
     const { id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     const shareId = share?.id ?? 0;
