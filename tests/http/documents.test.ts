@@ -402,7 +402,7 @@ test.each([
     if (reason) expect(xml).toContain(reason);
     // An e-invoice without VAT contains no VAT ID (BR-O-2).
     expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
-    // The e-invoice then identifies the seller in another way (BR-CO-26).
+    // Without a VAT ID, the e-invoice must identify the seller in another way (BR-CO-26).
     expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
   },
 );

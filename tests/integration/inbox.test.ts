@@ -228,7 +228,7 @@ describe('replays by staff', () => {
   });
 
   test('an applied event keeps its warnings when a replay is stale', async () => {
-    const unknown = 'frozen' as 'active'; // This status is from a later version of Stripe's API.
+    const unknown = 'frozen' as 'active'; // A later version of Stripe's API could have such a status.
     const { object: customer } = await sync.happen((world) => act.createCustomer(world, {}));
     const { object } = await sync.happen((world) =>
       act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 990 }] }),

@@ -107,7 +107,7 @@ test('merging customers covers every database column that refers to a customer',
   );
   const known = REFERRING.map(({ table }) => `${getTableName(table)}.customer_id`);
   const ofServices = ['subscription_items.customer_service_id'];
-  // Triggers derive these from the other tables.
+  // Triggers derive these tables from the others, so merging does not have to move their rows.
   const derived = ['receivables.customer_id', 'receivable_changes.customer_id'];
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
 });

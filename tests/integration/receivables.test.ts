@@ -246,7 +246,7 @@ describe('the list of receivables', () => {
     await base.db.execute(sql`update receivables set open_amount = open_amount + 3
       where (customer_id, currency) = (select customer_id, currency from receivables limit 1)`);
     const seen = new Set<string>();
-    // The check starts at a random customer, so it may miss the row.
+    // A check starts at a random customer and may miss the wrong row, so repeat it.
     for (let i = 0; i < 60; i += 1) for (const name of await checkCounts(base.db)) seen.add(name);
     expect([...seen]).toEqual(['receivables']);
     const wrong = [];

@@ -348,7 +348,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
           (sum: number, one) => sum + (one ?? 0),
           0,
         );
-        // Each amount is rounded separately.
+        // Each amount is rounded separately, so their sum may be a few cents off.
         if (before !== null) expect(Math.abs((mrr ?? 0) - before - changes)).toBeLessThan(0.03);
         before = mrr ?? 0;
       }

@@ -207,7 +207,7 @@ test('git ignores every .env file except the example', () => {
   git('init', '-q');
   copyFileSync(join(ROOT, '.gitignore'), join(folder, '.gitignore'));
   const files = ['.env', '.env.local', '.env.production', '.env.example', 'lib/env.ts', 'tests/.env'];
-  // git check-ignore exits with code 1 if no file is ignored.
+  // If no file were ignored, git check-ignore would exit with code 1, and `git` would throw.
   const ignored = git('-c', 'core.excludesFile=/dev/null', 'check-ignore', ...files);
   rmSync(folder, { recursive: true, force: true });
   expect(ignored.trim().split('\n')).toEqual(['.env', '.env.local', '.env.production', 'tests/.env']);

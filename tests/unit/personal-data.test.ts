@@ -124,6 +124,6 @@ test('every text column declares how erasing a customer changes it', () => {
   const declared = Object.entries(TEXT_COLUMNS).flatMap(([table, texts]) =>
     Object.keys(texts).map((column) => `${table}.${column}`),
   );
-  // `access_tokens.scopes` has a fixed set of values.
+  // `access_tokens.scopes` has a fixed set of values, so it contains no personal data.
   expect(columns.filter((name) => name !== 'access_tokens.scopes').sort()).toEqual(declared.sort());
 });

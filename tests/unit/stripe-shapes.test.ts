@@ -471,7 +471,7 @@ describe('the handled event types', () => {
     const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(text) ?? [];
     let before = '';
     const types = [...named.matchAll(/`([^`]+)`/g)].map(([, type = '']) => {
-      // `.updated` stands for `customer.subscription.updated`.
+      // After `customer.subscription.created`, the document shortens `customer.subscription.updated` to `.updated`.
       before = type.startsWith('.') ? before.replace(/\.\w+$/, type) : type;
       return before;
     });

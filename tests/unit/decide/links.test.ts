@@ -354,7 +354,7 @@ describe('matching Stripe’s items with sold items', () => {
 
 test('a postal address that Stripe reports again is not stored twice', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
-  // This is the order in which jsonb stores the keys.
+  // jsonb stores the keys in this order, which differs from the order in Stripe’s object.
   const noted = [
     { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
   ];
