@@ -19,8 +19,8 @@ const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
 
 /**
- * Pattern of tables that triggers derive from other tables. Every write changes their rows, so the tests compare them
- * with `checkCounts` instead.
+ * Pattern of tables that triggers derive from other tables. Every write changes their rows, so `checkCounts` checks
+ * them instead of a comparison.
  */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
