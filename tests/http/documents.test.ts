@@ -112,7 +112,7 @@ const download = async (id: number | string, accept?: string, list = 'invoices')
   });
 const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, moment())).xml;
 
-/** Returns the XML inside a PDF. It is the only stream that is an XML document with this root. */
+/** Returns the XML inside a PDF, which is the only stream that contains the root element of an e-invoice. */
 function embedded(pdf: Buffer): string {
   const text = pdf.toString('latin1');
   for (const { index } of text.matchAll(/stream\n/g)) {

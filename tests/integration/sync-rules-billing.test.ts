@@ -248,7 +248,7 @@ function expectRow(table: Table, key: string, row: object) {
 
 const QUIET = { status: 'completed', changes: [], failures: [] };
 
-/** Creates an invoice of 100 EUR that Stripe finalizes. */
+/** Creates and finalizes an invoice of 100 EUR at Stripe. Returns its id and its undelivered events. */
 function issue({ world }: Scene, input = {}) {
   const { id: customer } = act.createCustomer(world).object;
   const { id } = act.createInvoice(world, { customer, lines: [{ amount: 10_000 }], ...input }).object;

@@ -19,8 +19,8 @@ const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
 
 /**
- * Pattern of tables that triggers derive from other tables. Every write changes their rows, so `checkCounts` checks
- * them instead of a comparison.
+ * Pattern of tables that triggers derive from other tables. Every write changes their rows, so the tests do not
+ * compare them. `checkCounts` checks them.
  */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
