@@ -208,12 +208,7 @@ describe('a payment', () => {
   const DATED = { payment_date: '2026-03-10' };
   test.each<[string, Collected, Partial<StoredPayment>, Partial<StoredPayment>]>([
     ['stays if nothing changed', collected('119.000'), {}, { amount: '119.000', payment_date: '2026-03-14' }],
-    [
-      'grows with the amount that Stripe collected',
-      collected('150.000'),
-      {},
-      { amount: '150.000', payment_date: '2026-03-16' },
-    ],
+    ['grows with the payment', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
     ['keeps the date that staff gave it', collected('150.000'), DATED, { amount: '150.000', ...DATED }],
     ['keeps the amount that staff gave it', collected('150.000'), { amount: '50.000' }, { amount: '50.000' }],
     ['shrinks by the amount paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
@@ -511,11 +506,7 @@ describe('a payout', () => {
       { ...matching(), amount: '5', entries: null },
       [],
     ],
-    [
-      'reports a charge that was recorded for two invoices',
-      matching({ ...charge, isTwice: true }),
-      ['counted_twice'],
-    ],
+    ['reports a charge of two invoices', matching({ ...charge, isTwice: true }), ['counted_twice']],
     ['reports a charge without a payment', matching({ ...charge, record: null }), ['payment_unknown']],
     [
       'reports a bank debit without a payment',
@@ -566,12 +557,12 @@ describe('a payout', () => {
     ],
     ['reports that it is missing at the bank', { ...matching(charge), isInBank: false }, ['not_in_bank']],
     [
-      'is not reported as missing before the bank statement of its days',
+      'is not missing before the bank statement of its days',
       { ...matching(charge), isInBank: false, isCovered: false },
       [],
     ],
     [
-      'is not reported as missing while it is in transit',
+      'is not missing while it is in transit',
       { ...matching(charge), isInBank: false, status: 'in_transit' },
       [],
     ],
