@@ -208,7 +208,7 @@ describe('a payment', () => {
   const DATED = { payment_date: '2026-03-10' };
   test.each<[string, Collected, Partial<StoredPayment>, Partial<StoredPayment>]>([
     ['stays if nothing changed', collected('119.000'), {}, { amount: '119.000', payment_date: '2026-03-14' }],
-    ['grows with the payment', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
+    ['grows if more was paid', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
     ['keeps the date that staff gave it', collected('150.000'), DATED, { amount: '150.000', ...DATED }],
     ['keeps the amount that staff gave it', collected('150.000'), { amount: '50.000' }, { amount: '50.000' }],
     ['shrinks by the amount paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
