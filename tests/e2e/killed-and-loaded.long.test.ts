@@ -75,7 +75,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
 );
 
 describe('a killed server', () => {
-  test('commands and a new server still start after the server is killed', async () => {
+  test('commands and a new server can start after the server was killed', async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'killed')) };
     const run = (name: string, ...args: string[]) => runCommandFile(name, args, env);
     const { server } = await startServer(env);

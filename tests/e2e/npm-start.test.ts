@@ -148,7 +148,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'a server behind a proxy answers a server action posted to a page without that action',
+    'a server behind a proxy answers a server action even if it is posted to a page without that action',
     async () => {
       const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
       if (!action) throw new Error('the action is not built');

@@ -194,7 +194,6 @@ describe('layout of the pages', () => {
   });
 });
 
-/** Finds a link by its name. */
 const link = (page: Page, name: string | RegExp) =>
   page.getByRole('link', { name, exact: typeof name === 'string' });
 

@@ -30,7 +30,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
 
 const share = (page: Page, number: string) => page.getByLabel(`Share of invoice ${number}`);
 
-test('staff can record one transfer over two invoices within five clicks, and use and pay back its credit', async () => {
+test('staff can record a transfer over two invoices in four clicks, and use and pay back its credit', async () => {
   const page = await site.open(customerPage(), { own: true });
   const clicks = await countClicks(page);
   await page.getByRole('link', { name: 'Record transfer' }).click();

@@ -159,7 +159,7 @@ describe('access to pages and route handlers', () => {
       expect(text).not.toMatch(DATA);
     };
     for (const { path, kind } of routes) {
-      // Next answers the other methods of a page itself, in the same way for every page.
+      // Next answers the other methods of every page in the same way, so test them with one page only.
       const tried = kind === 'route' || path === '/admin' ? methods : ['GET', 'POST'];
       await Promise.all([check(path, 'GET', ''), ...tried.map((method) => check(path, method, FORGED))]);
     }

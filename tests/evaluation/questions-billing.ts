@@ -7,7 +7,7 @@ export const BILLING_QUESTIONS: Question[] = [
     language: 'de',
     kind: 'total',
     text: 'Wer schuldet uns in Euro am meisten, und seit wann? (Kundennummer, ältestes Fälligkeitsdatum)',
-    // The list starts with the most frequent currency, so the first row is in euros.
+    // The list starts with the most frequent currency, which is the euro.
     plan: [['list-invoices-tool', { statuses: ['sent', 'overdue'], summary_by: 'customer', per_page: 1 }]],
     figure: ({ by_customer }) =>
       first(
@@ -308,7 +308,7 @@ export const BILLING_QUESTIONS: Question[] = [
     language: 'de',
     kind: 'total',
     text: 'Welcher Kunde hat in Euro die wertvollsten offenen Angebote? (Kundennummer)',
-    // The list starts with customers whose offers are in yen, so read ten rows.
+    // The list starts with customers whose offers are in yen, so the plan reads ten rows.
     plan: [
       [
         'list-sales-documents-tool',

@@ -59,7 +59,7 @@ test.each(Object.entries(FAST_ROUTES))(
   },
 );
 
-/** Sends every request to `handle`, with one invoice in the database. Returns each request and its answer. */
+/** Sends every request to `handle`, whose database contains one invoice. Returns each request and its answer. */
 async function play(handle: Handler) {
   const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET };
   const api = await openApi(handle, { env });

@@ -112,7 +112,7 @@ const download = async (id: number | string, accept?: string, list = 'invoices')
   });
 const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, moment())).xml;
 
-/** Returns the XML inside a PDF. It is the only stream that is an XML document with this root. */
+/** Returns the XML inside a PDF, which is the only stream that contains the root element of an e-invoice. */
 function embedded(pdf: Buffer): string {
   const text = pdf.toString('latin1');
   for (const { index } of text.matchAll(/stream\n/g)) {
@@ -327,7 +327,7 @@ describe('documents of credit notes', () => {
     await setCompany();
   });
 
-  test('the documents of a month include its credit notes, which are deleted with those of an erased customer', async () => {
+  test('the documents of a month include its credit notes, and those of an erased customer are deleted after the retention period', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = [];
@@ -340,7 +340,7 @@ describe('documents of credit notes', () => {
     await eraseCustomer(db, customer?.id ?? 0, { actor, ...moment() });
     const { xml } = await getCreditNoteDocument(db, note.id, moment());
     expect(xml).toContain('Vergessen AG');
-    // A document with characters that the PDF font lacks was never made, but its buyer's data is stored.
+    // Simulate a document that was never made, because the PDF font lacks a character. Its buyer's data is stored.
     const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
     await db.update(creditNotes).set(unmade).where(eq(creditNotes.id, cancellation.id));
     await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
@@ -369,7 +369,7 @@ test.each([
   ['of Stripe that is a draft', () => stripeInvoice({ status: 'draft' }), 'It is a draft'],
   ['of Stripe that is void', () => stripeInvoice({ status: 'cancelled' }), 'Stripe voided it'],
   ['of Stripe without a number', () => stripeInvoice({ number: null }), 'BR-02'],
-  ['of Stripe with another total', () => stripeInvoice({ subtotal: '90', total: '107.1' }), 'BR-CO-10'],
+  ['of Stripe with a wrong total', () => stripeInvoice({ subtotal: '90', total: '107.1' }), 'BR-CO-10'],
   ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
   ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
@@ -384,15 +384,15 @@ const untaxed = [{ text: 'Webhosting M', quantity: 1, unit_price: 80, tax_rate: 
 const as = (tax_category: TaxCategory) => untaxed.map((line) => ({ ...line, tax_category }));
 
 test.each([
-  ['a domestic customer', {}, LINES, 'S', null],
-  ['a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, untaxed, 'AE', 'VATEX-EU-AE'],
-  ['a customer outside the EU', { country: 'CH', vat_id: 'CHE-1' }, untaxed, 'O', 'VATEX-EU-O'],
-  ['an exempt customer', { tax_exempt: true }, untaxed, 'E', 'Steuerfreie Leistung.'],
-  ['a domestic customer at 0 %', {}, untaxed, 'Z', null],
-  ['goods for a business in the EU', { ...VIENNA, vat_id: 'ATU00000001' }, as('K'), 'K', 'VATEX-EU-IC'],
-  ['goods for a customer outside the EU', { country: 'US' }, as('G'), 'G', 'VATEX-EU-G'],
+  ['a domestic customer stores S', {}, LINES, 'S', null],
+  ['a business in the EU stores AE', { ...VIENNA, vat_id: 'ATU00000001' }, untaxed, 'AE', 'VATEX-EU-AE'],
+  ['a customer outside the EU stores O', { country: 'CH', vat_id: 'CHE-1' }, untaxed, 'O', 'VATEX-EU-O'],
+  ['an exempt customer stores E', { tax_exempt: true }, untaxed, 'E', 'Steuerfreie Leistung.'],
+  ['a domestic customer at 0 % stores Z', {}, untaxed, 'Z', null],
+  ['goods to an EU business stores K', { ...VIENNA, vat_id: 'ATU00000001' }, as('K'), 'K', 'VATEX-EU-IC'],
+  ['goods to a customer outside the EU stores G', { country: 'US' }, as('G'), 'G', 'VATEX-EU-G'],
 ])(
-  'issuing an invoice for %s stores the tax category of its line',
+  'issuing an invoice for %s as the tax category of its line',
   async (_, customer, lines, category, reason) => {
     const id = await issue(customer, lines);
     const stored = await readRows(server.runtime.db, invoiceLines, sql`invoice_id = ${id}`);
@@ -402,13 +402,13 @@ test.each([
     if (reason) expect(xml).toContain(reason);
     // An e-invoice without VAT contains no VAT ID (BR-O-2).
     expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
-    // The e-invoice then identifies the seller in another way (BR-CO-26).
+    // Without a VAT ID, the e-invoice must identify the seller in another way (BR-CO-26).
     expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
   },
 );
 
 test.each([
-  ['VAT from a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
+  ['VAT by a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
   ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
   [
     'a name in an unknown script',

@@ -210,7 +210,7 @@ describe('concurrent deliveries', () => {
       const more = { customer_email: `twin-${round}@example.com` };
       const deliverBoth = () =>
         statuses(twins.map((id) => send(draw(finalized(id, { ...own(id), ...more })))));
-      // The events arrive in either order, so a Stripe customer may be linked only by its second event.
+      // Deliver both events twice, because a Stripe customer may be linked only by its second event.
       expect([await deliverBoth(), await deliverBoth()]).toEqual([
         [200, 200],
         [200, 200],

@@ -134,7 +134,7 @@ test('the accounting export of a past month is not changed by later corrections'
   );
 });
 
-test('an amount that is booked and reversed within one month is missing from the accounting export', async () => {
+test('an amount that is booked and reversed within one month is left out of the accounting export', async () => {
   sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
   const own = await sendOwn('OWN-DEC');
   const { payment } = await recordPayment(
@@ -202,7 +202,7 @@ test('a payment and an invoice whose writes waited past the end of a month are b
   ]);
 });
 
-test('accounting entries rebuilt from the current records have the same sums', async () => {
+test('accounting entries rebuilt from the current records have the same sums as before', async () => {
   const sums = () =>
     rows(
       sync.db,
@@ -219,7 +219,7 @@ test('accounting entries rebuilt from the current records have the same sums', a
   expect(await sync.db.$count(accountingEntries)).toBe(made);
 });
 
-test('an accounting entry keeps the country and the VAT ID that its customer had at the time', async () => {
+test('an accounting entry keeps the country and the VAT ID that its customer had when it was booked', async () => {
   const { customer_number } = await createCustomer(sync.db, { country: 'AT', vat_id: 'ATU00000001' });
   const values = { customer_number, number: 'OWN-AT', status: 'sent', subtotal: 80, tax: 0, total: 80 };
   await saveRecord(sync.db, invoiceKind, { values }, sync.writer());
@@ -285,7 +285,7 @@ test('the accounting export splits a Stripe invoice and its cancellation by the 
     ['cancelled', '19', '-100.00', '-19.00', '-119.00'],
     ['cancelled', '7', '-50.00', '-3.50', '-53.50'],
   ]);
-  // These lines do not add up to the invoice.
+  // An invoice whose lines do not add up to its total is not split by tax rate.
   await sync.db.execute(
     sql`update stripe_invoice_lines set amount = 99 where invoice_id = ${invoice_id} and position = 1`,
   );

@@ -70,7 +70,7 @@ const upload = (lines: Line[], name = 'n26.csv', account?: string) => {
 };
 
 let drawn = 0;
-/** Returns a day that no other test uses, because entries are counted by account and day. */
+/** Returns a day that no other test uses. Otherwise an equal entry of another test would count as already known. */
 function newDay(): string {
   drawn += 1;
   return new Date(Date.UTC(2024, 0, drawn)).toISOString().slice(0, 10);
@@ -220,7 +220,7 @@ describe('bank statements', () => {
       return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(text) }, writer);
     };
 
-    test('balances, gaps and known entries of a bank statement belong to its own account and currency', async () => {
+    test('a bank statement is compared only with earlier statements of the same account and currency', async () => {
       const [one, two] = [newDay(), newDay()];
       const of = [
         await mt940(OWN, 'EUR', one, [100, 110]),
@@ -553,7 +553,7 @@ test('payments, credit and paid back amounts add up to the booked bank entries a
   );
 }, 300_000);
 
-/** Performs a step. The step may be refused, because the sums must be right after a refusal, too. */
+/** Performs a step. A refused step is no error: the sums must be right after it, too. */
 async function play(
   statement: number,
   customerId: number,

@@ -194,7 +194,7 @@ describe('a server with the embedded database', () => {
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
     const dry = await ask('reconcile', ['--dry-run']);
     expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/^Dry run, nothing was written/m) });
-    // The server’s own connection still uses the real tables.
+    // After a dry run, which writes to temporary tables, the server’s connection must use the real tables again.
     expect((await ask('reconcile')).out).toMatch(/^Run 2, completed:/m);
   });
 
@@ -202,7 +202,7 @@ describe('a server with the embedded database', () => {
     expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });
 
-  test('import and export resolve paths relative to the folder of the command', async () => {
+  test('import and export resolve relative paths against the folder in which the command runs', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv', '--yes']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
@@ -267,7 +267,7 @@ describe('a server with the embedded database', () => {
     await expect.poll(() => ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  test('the server still accepts commands after a client disconnects', async () => {
+  test('the server still accepts commands after a client disconnects during a command', async () => {
     const gone = connect(socketPath());
     gone.write(request({ command: 'reconcile' }), () => gone.destroy());
     await once(gone, 'close');

@@ -107,7 +107,7 @@ describe('commits of decisions on outdated rows', () => {
     await sync.happen(() => billUntil(60));
     sync.later(60);
     const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
-    // `other` ends before the stored billing date, so it changes only the version of the service.
+    // `other` is billed until an earlier day than `one`, so linking it changes only the version of the service.
     const metadata = { service_number };
     await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);

@@ -145,7 +145,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
   const someOf = ({ enumName, enumValues }: Listed['closed'][string]) =>
     sql.raw(`(array['${enumValues.join("','")}'])[1 + floor(random() * ${enumValues.length})]::${enumName}`);
 
-  // No payment of another list may refer to a row that a test deletes.
+  // Otherwise payments that another list has left could refer to a row that a test deletes.
   beforeAll(() => base.db.execute(sql`truncate ${isOtherDay ? target : sql`payments`} cascade`));
 
   function insert(count: number): SQL {

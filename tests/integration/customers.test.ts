@@ -322,7 +322,7 @@ describe('the state of a month', () => {
     ['2026-04', 'age_not-due', 'eur', 'same'],
     ['2026-03', 'age_open', 'eur', ''],
   ])(
-    'the number of %s for %s in %s links to the customers “%s”',
+    'the report figure of %s for %s in %s links to the customers “%s”',
     async (month, measure, currency, expected) => {
       const given = customerAmountList.schema.parse({ month, measure, currency });
       const { data } = await customerAmountList.page(months.db, given);

@@ -74,7 +74,7 @@ test('an audit entry for a creation stores SQL null as the previous state', asyn
 });
 
 test('an error of the database driver contains neither SQL nor parameters', async () => {
-  // The driver calls `toString` first. Drizzle then calls it again for its error message.
+  // The driver's call of `toString` fails. Drizzle then calls it again for its error message.
   const asText = vi.fn(() => 'text');
   asText.mockImplementationOnce(() => {
     throw new Error('it has no text');

@@ -75,7 +75,7 @@ function copy(words: string[]): void {
 
 /** Runs an instruction of a stage. The build and the packages of the tests replace those of the first stage. */
 function run(line: string): void {
-  if (/^(apt-get|install) /.test(line)) return; // These instructions change the image's operating system.
+  if (/^(apt-get|install) /.test(line)) return; // Without Docker, these instructions would change this machine.
   const shared: Record<string, string[]> = {
     'npm ci --include=dev': ['node_modules', 'app', 'lib', 'db', 'proxy.ts', 'tsconfig.json'],
     'npm run build': ['.next', 'dist', 'CHANGELOG.md', 'LICENSE'],

@@ -116,7 +116,7 @@ describe('the list of events', () => {
 });
 
 describe('the records of an event', () => {
-  test('an event names its customer, subscription, invoice and payment', async () => {
+  test('the records of an event are its customer, subscription, invoice and payment', async () => {
     const customer = await createCustomer(sync.db);
     const of = { customer_id: customer.id };
     await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
@@ -145,7 +145,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('a change by an event is listed with the name or number of its record', async () => {
+  test('a change made by an event is listed with the name or number of the changed record', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const item = await createSubscriptionItem(sync.db);
@@ -228,7 +228,7 @@ describe('replays by staff', () => {
   });
 
   test('an applied event keeps its warnings when a replay is stale', async () => {
-    const unknown = 'frozen' as 'active'; // This status is from a later version of Stripe's API.
+    const unknown = 'frozen' as 'active'; // A later version of Stripe's API could have such a status.
     const { object: customer } = await sync.happen((world) => act.createCustomer(world, {}));
     const { object } = await sync.happen((world) =>
       act.createSubscription(world, { customer: customer.id, items: [{ unitAmount: 990 }] }),

@@ -354,7 +354,7 @@ describe('merging two customers with Stripe customers', () => {
     expect(await servicesOf(made.subscription.id)).toEqual([service.id]);
     const [row] = await sync.db.select().from(customers).where(eq(customers.id, kept.id));
     expect(row?.email).toBe(kept.email);
-    // The next created customer gets a number that no customer ever had.
+    // The next created customer does not get the merged customer's number, which leads to the remaining customer.
     const next = await createAtStripe('next@example.com');
     expect(next.customerId).not.toBe(kept.id);
   });

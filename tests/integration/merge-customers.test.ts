@@ -107,7 +107,7 @@ test('merging customers covers every database column that refers to a customer',
   );
   const known = REFERRING.map(({ table }) => `${getTableName(table)}.customer_id`);
   const ofServices = ['subscription_items.customer_service_id'];
-  // Triggers derive these from the other tables.
+  // Triggers derive these tables from the others, so merging does not have to move their rows.
   const derived = ['receivables.customer_id', 'receivable_changes.customer_id'];
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
 });
@@ -137,7 +137,7 @@ test('merging customers moves all records to the remaining customer', async () =
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
 
-/** Expects every query to find the customer by its number, and to find this many subscriptions of it. */
+/** Expects every query to find the customer by its number, with this many subscriptions. */
 async function expectFound(number: string, id: number, subscriptions: number) {
   const { db } = base;
   expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);

@@ -135,7 +135,7 @@ describe('money received per day', () => {
     return { ...found, days: days.map(({ date, ...sums }) => ({ date: date.slice(5), ...sums })) };
   }
 
-  test('a refund is deducted from the money received on its own day', async () => {
+  test('a refund is deducted from the money received on the day of the refund', async () => {
     const { id } = await paid('100', { status: 'refunded', refunded_amount: '100' });
     await createRefund(base.db, { payment_id: id, amount: '30', issued_at: at('03-12') });
     await createRefund(base.db, { payment_id: id, amount: '70', issued_at: at('03-20') });

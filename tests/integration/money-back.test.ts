@@ -291,7 +291,7 @@ describe('a refund that the API recorded', () => {
       RECORD,
       run(REFUNDED),
     ),
-    'a refund recorded through the API fails with the earlier pending refund of Stripe': inSql(
+    'a refund recorded through the API fails when Stripe’s earlier pending refund fails': inSql(
       refund({ status: 'pending' }),
       run(),
       RECORD,

@@ -31,11 +31,11 @@ import { createCustomer, createStripeInvoice } from '../support/factories';
 import { recordedEvents, recordedInvoices, toEvent } from '../support/stripe-events';
 import { useSync } from '../support/sync';
 
-/** Folder with the schema and rules of EN 16931 and XRechnung, and a README. It is not part of the project. */
+/** Folder with the schema and rules of EN 16931 and XRechnung, and a README. The folder is not part of the project. */
 const OFFICIAL = '../shared/e-invoice';
 const XSD = `${OFFICIAL}/xsd/uncefact/data/standard/CrossIndustryInvoice_100pD16B.xsd`;
 const MOMENT = { now: new Date('2026-11-28T10:00:00Z'), timeZone: 'Europe/Berlin' };
-/** Number of the demo's documents to check against the rules, besides the cases. The schema checks all of them. */
+/** How many documents of the demo are checked against the rules. All of them are checked against the schema. */
 const SAMPLE = Number(process.env.TEST_DOCUMENTS ?? 10);
 
 const base = useSync();

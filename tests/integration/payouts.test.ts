@@ -76,7 +76,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('the payment of a charge in a payout is found by its invoice if it lacks the ids of the charge', async () => {
+  test('the payment of a charge in a payout is found by its invoice if the payment lacks the ids of the charge', async () => {
     const { payment } = await sync.collect();
     await sync.db
       .update(payments)
@@ -98,7 +98,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('a payout names a payment that was recorded for two invoices', async () => {
+  test('the task of a payout names a payment that was recorded for two invoices', async () => {
     const { payment, invoice } = await sync.collect();
     const intent = [...sync.world.invoicePayments.where('invoice', invoice)].at(-1)?.payment;
     const payment_reference = intent?.type === 'payment_intent' ? intent.payment_intent : '';
@@ -200,7 +200,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('the transactions of a payout that Stripe does not list yet are read by the next reconciliation run', async () => {
+  test('the transactions of a payout that a reconciliation run could not read are read by the next run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;

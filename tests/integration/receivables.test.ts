@@ -178,7 +178,7 @@ describe('the list of receivables', () => {
     for (let i = 0; i < 9; i += 1) ids.customers.push((await createCustomer(base.db)).id);
   });
 
-  test('the list of receivables is correct after every change, whether or not its stored rows are updated', async () => {
+  test('the list of receivables is correct after every change, whether or not the change is in its stored rows', async () => {
     for (let i = 0; i < 60; i += 1) {
       await change();
       if (chance(5) === 0) await base.db.execute(sql`select fold_receivables(${chance(3)}::int)`);
@@ -241,12 +241,12 @@ describe('the list of receivables', () => {
     for (const [i, line] of text.entries()) expect(line).toContain(String(numbers[i]?.split(',')[0]));
   });
 
-  test('a wrong stored row of receivables raises an alert until a recount', async () => {
+  test('a wrong stored row of receivables is found by the check and corrected by a recount', async () => {
     await base.db.execute(sql`select rebuild_receivables()`);
     await base.db.execute(sql`update receivables set open_amount = open_amount + 3
       where (customer_id, currency) = (select customer_id, currency from receivables limit 1)`);
     const seen = new Set<string>();
-    // The check starts at a random customer, so it may miss the row.
+    // A check starts at a random customer and may miss the wrong row, so repeat it.
     for (let i = 0; i < 60; i += 1) for (const name of await checkCounts(base.db)) seen.add(name);
     expect([...seen]).toEqual(['receivables']);
     const wrong = [];

@@ -367,7 +367,8 @@ describe('a single run at a time', () => {
     const taken = new Proxy(db, {
       get: (from, name) => (name === '$count' ? count : Reflect.get(from, name, from)),
     });
-    const at = new Date(sync.now().getTime() - 1000); // The heartbeat of the other process must differ.
+    // One second earlier, so that the heartbeats of the two processes differ.
+    const at = new Date(sync.now().getTime() - 1000);
     const result = await runWith({ db: taken, now: () => at });
     expect(result).toMatchObject({ status: 'running', alreadyRunning: true });
     sync.later(LEASE);

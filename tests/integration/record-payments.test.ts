@@ -62,7 +62,7 @@ describe('payments recorded by staff', () => {
     ['1 119', 1119],
     ...['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999'].map((text) => [text, null]),
   ] as [string, number | null][])(
-    'the typed payment amount “%s” is read as %s, or refused if null',
+    'the typed payment amount “%s” is read as %s (null if refused)',
     (amount, expected) => {
       if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
       else {
@@ -240,7 +240,7 @@ describe('an import of payments', () => {
     ],
   ];
 
-  /** Creates invoices, imports all files, `atOnce` payments at a time, and returns the resulting rows. */
+  /** Creates invoices, imports all files in batches of `atOnce` payments, and returns the resulting rows. */
   async function write(prefix: string, atOnce: number) {
     const { db } = base;
     const { id: customer_id } = await createCustomer(db);

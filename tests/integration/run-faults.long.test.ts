@@ -42,7 +42,7 @@ test.each(['XX000', '53100', '40001'])(
     const passed = scene.passed();
     const offset = Number.parseInt(how, 36) % STRIDE;
     for (let at = offset; at < passed.length; at += 4 * STRIDE) {
-      // The entry `committed` marks a commit and is not a statement.
+      // The entry `committed` marks a commit and is not a statement, so refuse the statement before it.
       await scene.playRefusal(passed[at] === 'committed' ? at - 1 : at, how);
     }
   },

@@ -237,7 +237,7 @@ describe('imported invoices', () => {
     expect(await base.db.$count(payments, eq(payments.invoice_id, made.id))).toBe(1);
   });
 
-  test('importing an open invoice again keeps it paid by its payments', async () => {
+  test('an invoice that was paid by payments stays paid when it is imported again as open', async () => {
     await pay(await imported({ number: 'P3' }), 119, 'P3-1');
     expect((await imported({ number: 'P3' })).status).toBe('paid');
   });

@@ -61,7 +61,7 @@ describe('saving records', () => {
     expect(await base.db.$count(servers)).toBe(1);
   });
 
-  test('a new VAT ID of another country than the customer’s is refused', async () => {
+  test('saving a customer is refused if the new country does not fit the VAT ID', async () => {
     const save = (values: Draft['values']) => saveRecords(base.db, customerKind, [{ values }], writer);
     const of = { customer_number: 'V1', company: 'Vat' };
     expect(await save({ ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' })).toMatchObject(
@@ -122,7 +122,7 @@ describe('saving records', () => {
   const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
   const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
 
-  test('a saved service is assigned to its customer by customer number', async () => {
+  test('a saved service gets the next number, and an unknown customer or server is refused', async () => {
     await createCustomer(base.db, { customer_number: 'K1' });
     const values = { ...service, hostname: 'a.example.net' };
     for (let i = 0; i < 2; i += 1) await saveService(values);
@@ -138,7 +138,7 @@ describe('saving records', () => {
     });
   });
 
-  test('a Stripe customer is rechecked when a customer with its customer number is created', async () => {
+  test('a recheck of a Stripe customer becomes due when a customer with its customer number is created', async () => {
     const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
     const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
     const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });

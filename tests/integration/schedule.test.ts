@@ -83,8 +83,8 @@ describe('the daily schedule', () => {
     vi.restoreAllMocks();
   });
 
-  // Database drivers do not work with fake timers, so the database is a stub. Hours pass without yielding,
-  // because real time would pass between asynchronous ticks.
+  // Database drivers do not work with fake timers, so the database is a stub. The tests advance the timers without
+  // `await`, because each asynchronous tick would take real time.
   const start = async (found: { recent: boolean; dead?: boolean; timeZone?: string | null }) => {
     const { timeZone = null } = found;
     const db = { execute: async () => [found] } as unknown as Database;

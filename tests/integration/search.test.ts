@@ -107,7 +107,7 @@ test.each([
   ['si_1QxItem', 'subscription'],
   ['evt_1QxPaid', 'event'],
   ...['K10001', 'in_1QxInvoice', 'weiß', 'xu', 'nobody', 'R2026-00012x'].map((text) => [text, null]),
-])('the search text %j leads directly to a record of the kind %s, or to none if null', async (text, kind) => {
+])('the kind of the record to which the search text %j leads directly is %s', async (text, kind) => {
   const { only } = await search(base.db, text ?? '');
   expect(only?.kind ?? null).toBe(kind);
 });
@@ -122,7 +122,7 @@ test('the search finds an amount in any number format', async () => {
   expect(await titles('1.500')).toEqual(expect.arrayContaining([...found, 'invoice SUM-2']));
 });
 
-test('the search finds a partly paid invoice by its open amount, and shows it', async () => {
+test('the search finds a partly paid invoice by its open amount, and shows that amount', async () => {
   const paid = { amount_paid: '400', amount_due: '1069.06' };
   await createInvoice(base.db, { number: 'OPEN-1', total: '1469.06', ...paid });
   await createInvoice(base.db, { number: 'OPEN-2', total: '400', amount_paid: '400', amount_due: '0' });

@@ -348,7 +348,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
           (sum: number, one) => sum + (one ?? 0),
           0,
         );
-        // Each amount is rounded separately.
+        // Each amount is rounded separately, so their sum may be a few cents off.
         if (before !== null) expect(Math.abs((mrr ?? 0) - before - changes)).toBeLessThan(0.03);
         before = mrr ?? 0;
       }
@@ -489,7 +489,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     ['Monitoring 24/7', 'Monitoring 24/7'],
     ['Backup (50 GB)', 'Backup (50 GB)'],
     ['', '(without lines)'],
-  ])('the line %j counts for the product %j', (text, product) => {
+  ])('the invoice line %j counts towards the product %j', (text, product) => {
     expect(productOf(text)).toBe(product);
   });
 

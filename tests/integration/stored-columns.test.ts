@@ -63,7 +63,7 @@ function valueFor(name: string, column: Column, which: 0 | 1): unknown {
 
 function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
   if (enumValues?.length) return [enumValues[1], enumValues[2]];
-  if (name === 'refunded_amount') return ['1.250', '2.500']; // The value never exceeds the amount of the payment.
+  if (name === 'refunded_amount') return ['1.250', '2.500']; // They must not exceed the payment.
   if (columnType === 'PgNumeric') return ['11.250', '12.500'];
   if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
   const ofType: Record<string, unknown[]> = {
@@ -107,7 +107,7 @@ test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
   },
 );
 
-test('a sync commit stores only the columns of changed customers that sync may write', async () => {
+test('a sync commit changes only those columns of customers and services that sync may write', async () => {
   const values = written('customers', 0);
   await write('customers', 'inserted', { id: -1, ...values });
   expect(await latest('customers')).toMatchObject(values);

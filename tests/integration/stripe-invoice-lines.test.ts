@@ -45,7 +45,7 @@ const linesAsked = (id: string) =>
 test.each([
   ['the newest API version', undefined],
   ['an older API version', OLDER],
-])('an event of %s reports up to ten lines', async (_, version) => {
+])('an invoice event of %s stores its lines without a request to Stripe', async (_, version) => {
   const { id, event } = finalize(3);
   await sync.take(event, { version, withKey: true });
   const found = await stored(id);
@@ -60,7 +60,7 @@ test.each([
   expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
 });
 
-test('an event with more than ten lines fetches the other lines once', async () => {
+test('an invoice event with more than ten lines makes sync fetch the lines once', async () => {
   const { id, event } = finalize(130);
   await sync.take(event, { withKey: true });
   const found = await stored(id);
@@ -75,7 +75,7 @@ test('an event with more than ten lines fetches the other lines once', async () 
   expect((await stored(id)).lines).toEqual(found.lines);
 });
 
-test('the next reconciliation fetches lines that an event could not show', async () => {
+test('the next reconciliation fetches the invoice lines that an event could not show', async () => {
   const { id, event } = finalize(12);
   await sync.take(event);
   const before = await stored(id);
@@ -104,7 +104,7 @@ test('reconciliation fetches the lines of an old paid invoice that was stored wi
   expect(after.lines.map(({ id: _, ...line }) => line)).toEqual(lines.map(({ id: _, ...line }) => line));
 });
 
-test('an invoice whose lines do not add up names the amount that belongs to no line', () => {
+test('the gap of a Stripe invoice names the amount that its lines do not explain', () => {
   const line = { description: null, period_start: null, period_end: null, quantity: '1' };
   const amounts = { amount: '10.000', discount: '0.000', net: '10.000', tax: '0.000', taxes: [] };
   const gapOf = (subtotal: number, tax: number, lines_complete = true) =>

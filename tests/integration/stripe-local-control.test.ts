@@ -268,7 +268,7 @@ describe('faults of the local Stripe', () => {
   ])(
     'a request to the local Stripe with the fault %j and %d retries ends as %s',
     async (fault, retries, outcome, requests) => {
-      // The SDK waits at least half a second before a retry.
+      // Fake timers skip the half second or more that the SDK waits before a retry.
       vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync');
       local.faults.add({ fault, times: 1 });
       const before = local.requestCount();

@@ -171,7 +171,7 @@ describe('renewals of subscriptions and services', () => {
   });
 
   test.each([
-    // The first period end is 2026-12-01 in Berlin, and 2026-11-30 in Los Angeles.
+    // 2026-11-30T23:30Z is 1 December in Berlin, and 2026-12-01T05:00Z is 30 November in Los Angeles.
     ['east of Greenwich', '2026-12-01', ['2026-11-30T23:30', '2027-06-30T22:30'], ['2026-12', '2027-07']],
     ['west of Greenwich', '2026-11-30', ['2026-12-01T05:00', '2027-05-31T05:00'], ['2026-11', '2027-05']],
     ['in a shorter month', '2026-11-30', ['2026-11-30T10:00', '2027-02-28T10:00'], ['2026-11', '2027-02']],

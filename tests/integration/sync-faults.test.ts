@@ -72,7 +72,7 @@ describe('a delivery during a database fault', () => {
     return object;
   }
 
-  /** Creates a subscription and its finalized invoice, whose event is not delivered. */
+  /** Creates a subscription and its finalized invoice. The event of the invoice is not delivered. */
   function invoiced(customer = newCustomer()) {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(sync.world, { customer, items }).object;
@@ -129,7 +129,7 @@ describe('a delivery during a database fault', () => {
       ofSent('invoice.payment_succeeded', (id) => act.payInvoice(sync.world, id)),
     'invoice.payment_failed': () =>
       ofSent('invoice.payment_failed', (id) => act.failInvoicePayment(sync.world, id)),
-    // This event moves the rows of a created customer and applies its checkout again.
+    // This event moves the rows of a created customer to a known one, and applies the stored checkout again.
     'customer.subscription.updated with a customer number': async () => {
       const { ours, items } = await knownCustomer();
       const sold = await createSubscription(sync.db, {

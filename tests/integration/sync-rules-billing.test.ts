@@ -109,7 +109,7 @@ testRules({
     },
     counts: { tasks: 1 },
   },
-  'a run reports an invoice without a customer only once': {
+  'a reconciliation run reports an invoice without a customer only once': {
     inSql: true,
     events: [
       async (scene) => {
@@ -155,7 +155,7 @@ testRules({
     },
     counts: { customers: 1 },
   },
-  'a service loses its billing date when Stripe removes its item': {
+  'a service loses its billing date when Stripe removes its subscription item': {
     inSql: true,
     given,
     events: [created('sub_1', forServices('S-1', 'S-2')), updated('sub_1', forServices('S-1'))],
@@ -248,7 +248,7 @@ function expectRow(table: Table, key: string, row: object) {
 
 const QUIET = { status: 'completed', changes: [], failures: [] };
 
-/** Creates an invoice of 100 EUR that Stripe finalizes. */
+/** Creates and finalizes an invoice of 100 EUR at Stripe. Returns its id and its undelivered events. */
 function issue({ world }: Scene, input = {}) {
   const { id: customer } = act.createCustomer(world).object;
   const { id } = act.createInvoice(world, { customer, lines: [{ amount: 10_000 }], ...input }).object;
@@ -258,13 +258,13 @@ function issue({ world }: Scene, input = {}) {
 describe('changes at Stripe without an event', () => {
   testRules(
     {
-      'a run with an invalid invoice still stores the next invoice': async (scene) => {
+      'a reconciliation run with an invalid invoice still stores the next invoice': async (scene) => {
         const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
         const { status, failures } = await scene.night();
         expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
         expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
       },
-      'the nightly run repairs the end date of a service': async (scene) => {
+      'the nightly reconciliation repairs the end date of a service': async (scene) => {
         const { world } = scene;
         const { id: customer } = act.createCustomer(world, named('C-1')).object;
         const one = { unitAmount: 990, metadata: { service_number: 'S-1' } };
@@ -301,7 +301,7 @@ describe('invoices that Stripe collects in parts', () => {
       await expectRow('payments', id, collected('40', day))(scene);
       expect(await scene.night()).toEqual(QUIET);
     },
-    'a Stripe payment excludes an amount paid outside Stripe after a nightly run': async (scene) => {
+    'a payment from the nightly reconciliation excludes amounts paid outside Stripe': async (scene) => {
       const { id } = await scene.tell(issue(scene));
       const day = collect(scene, id, 4000);
       collect(scene, id, 1000, { offStripe: true });
@@ -345,7 +345,7 @@ describe('subscriptions with many items', () => {
 
   testRules(
     {
-      'an eleventh subscription item counts for the billing date': {
+      'an eleventh subscription item counts towards the billing date': {
         inSql: true,
         events: [
           async (scene) => {
@@ -381,7 +381,7 @@ describe('subscriptions with many items', () => {
         expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
         await expectWhole(scene, id, { recheck_at: null });
       },
-      'the nightly run finds a silent change of the eleventh subscription item': async (scene) => {
+      'the nightly reconciliation finds a silent change of the eleventh subscription item': async (scene) => {
         const sold = await scene.tell(sell(scene, 11));
         const items = sold.items.map((one, i) => (i === 10 ? { ...one, quantity: 7 } : one));
         act.updateSubscription(scene.world, sold.id, { items });
@@ -471,21 +471,18 @@ describe('payments that Stripe and an API client both report', () => {
           rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'stripe' } } },
           counts: { payments: 1, tasks: 0 },
         },
-        [`a task about the amount of ${reference} is closed when it equals that of an event ${shape} again`]:
-          {
-            inSql: true,
-            events: [
-              finalized('in_1'),
-              posts(reference, { amount: 100 }),
-              succeeded('in_1', told),
-              changes(reference, (hands, id) =>
-                hands.updatePayment(id, { amount: 119, status: 'completed' }),
-              ),
-              succeeded('in_1', told),
-            ],
-            rows: { tasks: { [`payment_differs in_1 ${reference}`]: { done_by: 'Stripe' } } },
-            counts: { payments: 1, tasks: 1 },
-          },
+        [`a task about ${reference} is closed when its amount equals that of an event ${shape}`]: {
+          inSql: true,
+          events: [
+            finalized('in_1'),
+            posts(reference, { amount: 100 }),
+            succeeded('in_1', told),
+            changes(reference, (hands, id) => hands.updatePayment(id, { amount: 119, status: 'completed' })),
+            succeeded('in_1', told),
+          ],
+          rows: { tasks: { [`payment_differs in_1 ${reference}`]: { done_by: 'Stripe' } } },
+          counts: { payments: 1, tasks: 1 },
+        },
         [`a task that an event ${shape} creates about ${reference} is closed when the payment is deleted`]: {
           inSql: true,
           events: [

@@ -98,7 +98,7 @@ describe('customers created for Stripe', () => {
       events: ['in_1', 'in_2'].map((id) => finalized(id, { customer_email: 'İnfo@example.com' })),
       counts: { customers: 1, invoices: 2 },
     },
-    'a customer number named later moves the invoices of a created customer': {
+    'a customer number named later moves invoices from a created customer to the named one': {
       inSql: true,
       given: [ADA],
       events: [
@@ -154,7 +154,7 @@ describe('checkouts of sold subscriptions', () => {
         rows: { ...taken, invoices: { in_1: { customer: 'C-1' } } },
         counts: { subscriptions: 1 },
       },
-      'a checkout with a customer’s e-mail address and reference does not take over the sale': {
+      'a checkout with only a customer’s e-mail address and the reference does not take over the sale': {
         inSql: true,
         settings: { linkByEmail: true },
         events: [
@@ -185,7 +185,7 @@ describe('checkouts of sold subscriptions', () => {
         ],
         rows: { ...untouched, links: { cus_1: { customer: 'new 1', linked_by: 'created' } } },
       },
-      'a subscription becomes the sold one when its price matches the sale': {
+      'a Stripe subscription takes over the sale once its price matches': {
         events: [
           completed('cs_1', { ...reference, ...named('C-1') }),
           created('sub_1', doubled),
@@ -282,7 +282,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
     },
   });
 
-  /** Returns the rows that break an invariant of sync, which holds for every event that Stripe sends. */
+  /** Returns the rows that break a rule that sync keeps for every event of Stripe. */
   function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
     const linked = Object.values(links).map((link) => link.customer);
     const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>

@@ -111,7 +111,7 @@ describe('a change between a delivery’s read and its commit', () => {
     const [older, newer] = [scene.update(1), scene.update(2)];
     const { db, counts } = watched(() => sync.take(newer.event));
     expect(await sync.take(older.event, { db })).toBe('stale');
-    expect(counts.transactions).toBe(1); // The delivery is decided again, under the lock.
+    expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
     expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
     expect(await scene.dateOf(scene.service)).toBe(newer.date);
   });
@@ -158,7 +158,7 @@ describe('a change between a delivery’s read and its commit', () => {
     const { event, date } = scene.update(1);
     const { db, counts } = watched(() => meanwhile(scene));
     expect(await sync.take(event, { db })).toBe('processed');
-    expect(counts.transactions).toBe(1); // The delivery is decided again, under the lock.
+    expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
     await expectEnd(scene, date);
   });
 

@@ -286,7 +286,7 @@ describe('a payment of a transfer over the API', () => {
     });
   });
 
-  test('a partly refunded payment stays in its transfer until the refund is withdrawn', async () => {
+  test('a partly refunded payment of a transfer cannot be deleted until the refund is withdrawn', async () => {
     const { id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     const shareId = share?.id ?? 0;
@@ -382,7 +382,7 @@ describe('transfers in the books', () => {
   });
 });
 
-/** A step of the property: its kind, and numbers that choose its subject and its amount. */
+/** A random step: its kind, and numbers that choose the record and the amount. */
 const step = fc.record({
   kind: fc.constantFrom(
     ...([
@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Performs a step. The step may be refused, because the sums must be right after a refusal, too. */
+/** Performs a step. A refused step is no error: the sums must be right after it, too. */
 async function play(
   customerId: number,
   due: { id: number }[],
@@ -492,7 +492,7 @@ async function owedBy(customerId: number): Promise<number> {
 async function checkSums(customerId: number): Promise<void> {
   const [statement] = await readStatements(base.db, customerId, {}, 'UTC');
   expect(Math.round((statement?.closing ?? 0) * 1000)).toBe(await owedBy(customerId));
-  // All records are our own, so that payments and credit notes settle the invoices.
+  // Stripe manages none of these records, so only payments and credit notes settle the invoices.
   expect(statement?.entries.filter(({ kind }) => kind === 'settled')).toEqual([]);
   const known = await base.db.select().from(transfers).where(eq(transfers.customer_id, customerId));
   const all = await base.db.select().from(payments).where(eq(payments.customer_id, customerId));

@@ -19,12 +19,12 @@ const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 const FIRST_MIGRATIONS = 3;
 
 /**
- * Pattern of tables that triggers derive from other tables. Every write changes them, so checkCounts checks them
- * instead.
+ * Pattern of tables that triggers derive from other tables. Every write changes their rows, so the tests do not
+ * compare them. `checkCounts` checks them.
  */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
-/** PGlite is built without this compression, and its migrations leave it out. */
+/** PGlite is built without this compression, and our migrations skip these statements on PGlite. */
 const OF_SERVERS = /^ALTER TABLE .* SET COMPRESSION lz4;$/gm;
 
 const opened: (() => Promise<void>)[] = [];

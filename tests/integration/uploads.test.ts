@@ -169,7 +169,7 @@ describe('imports of uploaded files', () => {
     const failure = 'The column customer_number is there twice: rename or delete one of them in the file.';
     expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
     await removeUpload(dataDir, upload.id);
-    await start(upload, COLUMNS).ended; // The upload was removed in another window.
+    await start(upload, COLUMNS).ended; // Another window has removed the upload, so nothing starts.
     expect(await readRun(dataDir, upload.id)).toBeNull();
     await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
   });

@@ -38,7 +38,7 @@ const CALLS: [string, Record<string, unknown>, Record<string, unknown>][] = [
 /** Versions of the client SDK. Each throws if structuredContent does not match the tool's output schema. */
 const GENERATIONS = [
   {
-    name: '@modelcontextprotocol/sdk 1.x',
+    name: 'SDK 1.x',
     version: '2025-11-25',
     connect: async () => {
       const one = new Client1(client);
@@ -49,17 +49,17 @@ const GENERATIONS = [
     },
   },
   {
-    name: '@modelcontextprotocol/client 2.x with initialize',
+    name: 'SDK 2.x with initialize',
     version: '2025-11-25',
     connect: () => connect2('legacy'),
   },
   {
-    name: '@modelcontextprotocol/client 2.x with automatic version negotiation',
+    name: 'SDK 2.x with version negotiation',
     version: '2026-07-28',
     connect: () => connect2('auto'),
   },
   {
-    name: '@modelcontextprotocol/client 2.x, stateless',
+    name: 'SDK 2.x without initialize',
     version: '2026-07-28',
     connect: () => connect2({ pin: '2026-07-28' }),
   },

@@ -135,7 +135,7 @@ describe('questions to the tools', () => {
     const { by_customer } = (await ask('list-services-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
     };
-    // Prices per month and per year have no sum.
+    // Prices per month and per year cannot be added up.
     expect(by_customer).toEqual([
       { customer: expect.objectContaining({ customer_number: 'K10043' }), currency: 'eur', count: 4 },
       { customer: expect.objectContaining({ customer_number: 'K10042' }), currency: 'eur', count: 1 },
@@ -148,7 +148,7 @@ describe('questions to the tools', () => {
     ['oneill medias', ['K10043']],
     ['“Sohne”: (Backerei)!', ['K10042']],
     ['unheard of', undefined],
-  ])('find-customer-tool answers the search “%s” with similar = %j', async (query, numbers) => {
+  ])('find-customer-tool answers the search “%s” with the similar customers %j', async (query, numbers) => {
     const found = (await ask('find-customer-tool', { query })) as { similar?: { customer_number: string }[] };
     expect(found).toMatchObject({ count: 0, matches: [] });
     expect(found.similar?.map(({ customer_number }) => customer_number)).toEqual(numbers);

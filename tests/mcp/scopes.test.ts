@@ -148,7 +148,7 @@ describe('masked personal data', () => {
   );
 
   test.each(['K1', 'k'])(
-    'the customer number %s finds its customer even if names are masked',
+    'the search text %s finds a customer by number even if names are masked',
     async (query) => {
       expect(contentOf((await ask('find-customer-tool', { query })).body)).toMatchObject({
         count: 1,

@@ -168,7 +168,7 @@ test('the view in an MCP host shows the chosen columns of invoices, and any othe
 
 test('the view tells the host its height before the reader scrolls to it', async () => {
   await openView();
-  // A browser does not observe sizes in a frame that it does not draw.
+  // Move the view below the screen, where a browser does not report changes of sizes inside a frame.
   await page.evaluate(() => document.body.style.setProperty('padding-top', '5000px'));
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const height = () => page.locator('iframe').evaluate((frame) => frame.clientHeight);

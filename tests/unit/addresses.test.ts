@@ -11,34 +11,34 @@ describe('client addresses', () => {
   const TRUSTED = toNetworks(['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1']);
 
   test.each<[string, peer: string, chain: string | undefined, string]>([
-    ['without forwarded addresses', '203.0.113.5', undefined, '203.0.113.5'],
-    ['although the peer is untrusted and invents one', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
+    ['is the peer’s without forwarded addresses', '203.0.113.5', undefined, '203.0.113.5'],
+    ['is an untrusted peer’s own', '203.0.113.5', '198.51.100.1', '203.0.113.5'],
     [
-      'although the peer is untrusted and names a proxy',
+      'is an untrusted peer’s own although it forwards a proxy',
       '203.0.113.5',
       '198.51.100.1, 10.0.0.1',
       '203.0.113.5',
     ],
-    ['if the proxy forwards no address', '10.0.0.1', undefined, '10.0.0.1'],
-    ['if the proxy sends an empty header', '10.0.0.1', '', '10.0.0.1'],
-    ['as a trusted proxy forwards it', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
-    ['if the client invents a hop', '10.0.0.1', '8.8.8.8, 198.51.100.1', '198.51.100.1'],
-    ['if the client invents a proxy', '10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
-    ['before two trusted proxies', '192.0.2.7', '8.8.8.8, 198.51.100.1, 10.0.0.1', '198.51.100.1'],
-    ['of an untrusted peer between proxies', '10.0.0.1', '8.8.8.8, 203.0.113.5, 10.0.0.3', '203.0.113.5'],
-    ['at the start of a chain of trusted proxies', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
-    ['if the proxy does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
-    ['if the forwarded name is obfuscated', '10.0.0.1', '_hidden', '10.0.0.1'],
-    ['in a list without spaces', '10.0.0.1', '8.8.8.8,198.51.100.1,10.0.0.1', '198.51.100.1'],
-    ['without the port of an IPv4 address', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
-    ['without the port of an IPv6 address', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
-    ['without the brackets of an IPv6 address', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
-    ['as a trusted IPv6 proxy forwards it', 'fd00::2', '2001:db8::5', '2001:db8::5'],
-    ['of an untrusted IPv6 peer', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
-    ['behind an IPv4-mapped proxy', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
-    ['of an untrusted IPv4-mapped peer', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
-    ['of an untrusted peer with an IPv6 zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
-  ])('the client IP address is found %s (%s, forwarded %s → %s)', (_, peer, chain, expected) => {
+    ['is the proxy’s if the proxy forwards no address', '10.0.0.1', undefined, '10.0.0.1'],
+    ['is the proxy’s if the proxy sends an empty header', '10.0.0.1', '', '10.0.0.1'],
+    ['is the one that a trusted proxy forwards', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['is not an address that the client invents', '10.0.0.1', '8.8.8.8, 198.51.100.1', '198.51.100.1'],
+    ['is not a proxy that the client invents', '10.0.0.1', '10.9.9.9, 198.51.100.1', '198.51.100.1'],
+    ['is the one before two proxies', '192.0.2.7', '8.8.8.8, 198.51.100.1, 10.0.0.1', '198.51.100.1'],
+    ['is the last untrusted hop', '10.0.0.1', '8.8.8.8, 203.0.113.5, 10.0.0.3', '203.0.113.5'],
+    ['is the first one if every hop is trusted', '10.0.0.1', '10.0.0.2, 10.0.0.3', '10.0.0.2'],
+    ['is the proxy’s if the proxy does not know the client', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['is the proxy’s if the forwarded name is obfuscated', '10.0.0.1', '_hidden', '10.0.0.1'],
+    ['is found in a list without spaces', '10.0.0.1', '8.8.8.8,198.51.100.1,10.0.0.1', '198.51.100.1'],
+    ['is read without the port of an IPv4 address', '10.0.0.1', '198.51.100.1:5000', '198.51.100.1'],
+    ['is read without the port of an IPv6 address', '10.0.0.1', '[2001:DB8::5]:5000', '2001:db8::5'],
+    ['is read without the brackets of an IPv6 address', '10.0.0.1', '[2001:db8::5]', '2001:db8::5'],
+    ['is the one that a trusted IPv6 proxy forwards', 'fd00::2', '2001:db8::5', '2001:db8::5'],
+    ['is an untrusted IPv6 peer’s own', '2001:db8::9', '198.51.100.1', '2001:db8::9'],
+    ['is what an IPv4-mapped proxy forwards', '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['is an untrusted IPv4-mapped peer’s own', '::ffff:203.0.113.5', '198.51.100.1', '203.0.113.5'],
+    ['is an untrusted peer’s own without the IPv6 zone', 'fe80::1%eth0', '198.51.100.1', 'fe80::1'],
+  ])('the client IP address %s (peer %s, forwarded %s → %s)', (_, peer, chain, expected) => {
     expect(clientAddress(peer, chain, TRUSTED)).toBe(expected);
   });
 
@@ -61,7 +61,7 @@ describe('client addresses', () => {
     ['192.0.2.1, 198.51.100.1', 'unknown'],
     ['192.0.2.1:443', 'unknown'],
     ['[2001:db8::1]', 'unknown'],
-  ])('failed sign-ins from %j are counted for %s', (header, counted) => {
+  ])('failed sign-ins from the client address %j are counted under %s', (header, counted) => {
     expect(countedAddress(header)).toBe(counted);
   });
 

@@ -52,7 +52,7 @@ const paid = (amount: string, text: string) => `<TxDtls><Refs><EndToEndId>NOTPRO
 
 describe('CAMT.053', () => {
   test.each(['02', '08'] as const)(
-    'a CAMT.053 file of version %s contains balances, party, text and the parts of a batch',
+    'balances, parties, texts and the parts of a batch are read from a CAMT.053 file of version %s',
     async (version) => {
       const batch = entryOf('150.00', paid('100.00', 'RE-2026-0001') + paid('50.00', 'RE-2026-0002'));
       const statement = await read(camt(version, batch));
@@ -90,7 +90,7 @@ describe('CAMT.053', () => {
     ]);
   });
 
-  test('a CAMT file of almost 10 MB is read, and meanwhile no other request waits a second', async () => {
+  test('a CAMT file of almost 10 MB is read without delaying other requests by a second', async () => {
     const text = 'Hosting '.repeat(55);
     const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
     const file = camt('02', entries, { closing: '11000.00' });
@@ -102,7 +102,7 @@ describe('CAMT.053', () => {
     expect(waits.max / 1e6).toBeLessThan(1000);
   }, 30_000);
 
-  test('a CAMT entry within a comment is not read, and damage within an entry is named with its line', async () => {
+  test('a CAMT entry within a comment is ignored, and the error for a damaged entry names its line', async () => {
     const entry = entryOf('150.00', paid('150.00', '<![CDATA[</Ntry> & more]]>'));
     const { entries } = await read(camt('02', `<!-- ${entryOf('7.00', '')} -->${entry}`));
     expect(entries.map(({ purpose, line }) => [purpose, line])).toEqual([['</Ntry> & more', 9]]);
@@ -113,15 +113,15 @@ describe('CAMT.053', () => {
 
   test.each([
     [
-      'an entity',
+      'an XML entity',
       camt('02', '', { head: '<!DOCTYPE a [<!ENTITY x "y">]>' }),
       'line 1 declares a document type',
     ],
-    ['a missing end', camt('02', '').replace('</Stmt>', ''), 'is damaged'],
+    ['a missing end tag', camt('02', '').replace('</Stmt>', ''), 'is damaged'],
     ['wrong balances', camt('02', '', { closing: '1000.01' }), 'does not balance'],
     ['an unknown currency', camt('02', '').replaceAll('EUR', 'XYZ'), 'line 2 has the currency XYZ'],
-    ['another version', camt('02', '').replace('001.02', '001.09'), 'camt.053.001.09'],
-    ['a third of a cent', camt('02', entryOf('0.333', '')), 'line 7 has the amount 0.333'],
+    ['an unsupported version', camt('02', '').replace('001.02', '001.09'), 'camt.053.001.09'],
+    ['an amount in fractions of a cent', camt('02', entryOf('0.333', '')), 'line 7 has the amount 0.333'],
     [
       'a batch that does not add up',
       camt('02', entryOf('150.00', paid('1.00', 'a') + paid('2.00', 'b'))),
@@ -145,7 +145,7 @@ const MT940 = `:20:STARTUMS
 `;
 
 describe('MT940', () => {
-  test('an MT940 file of a German bank gives name, account and text of each entry, and the IBAN of the account', async () => {
+  test('a German bank’s MT940 file is read with its IBAN, and each entry with name, account and text', async () => {
     const statement = await read(MT940);
     expect(statement).toMatchObject({ iban: OWN, currency: 'eur', opening: 1_000_000, closing: 1_129_500 });
     expect(statement.entries.map(short)).toEqual([
@@ -156,15 +156,15 @@ describe('MT940', () => {
   });
 
   test.each([
-    ['a type of SWIFT', ':61:2610021002D20,50NRTINONREF\n:86:Bob'],
-    ['a plain text', ':61:2610021002D20,50NMSCNONREF\n:86:NSF CHEQUE Bob'],
-    ['a reason code', ':61:2610021002D20,50NDDTNONREF\n:86:105?20SVWZ+RE-1 AM04?32Bob'],
-  ])('an MT940 debit is a return by %s', async (_, debit) => {
+    ['its SWIFT transaction type', ':61:2610021002D20,50NRTINONREF\n:86:Bob'],
+    ['its plain text', ':61:2610021002D20,50NMSCNONREF\n:86:NSF CHEQUE Bob'],
+    ['the reason code in its text', ':61:2610021002D20,50NDDTNONREF\n:86:105?20SVWZ+RE-1 AM04?32Bob'],
+  ])('an MT940 debit is recognized as a return by %s', async (_, debit) => {
     const file = MT940.replace(/:61:2610021002D[\s\S]*?Bob/, debit);
     expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
   });
 
-  test('consecutive MT940 messages form one statement if their balances connect', async () => {
+  test('consecutive MT940 messages form one statement if each opens with the previous closing balance', async () => {
     const next = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
       'EUR1129,50\n-',
       'EUR1259,00\n-',
@@ -187,7 +187,7 @@ describe('MT940', () => {
   });
 });
 
-/** Files in the shapes that banks offer for download, each with a credit of 1,190.00 and its text. */
+/** CSV files as banks offer them for download. Each has a credit of 1,190.00 for invoice RE-2026-0001. */
 const CSV: Record<string, string> = {
   Sparkasse: `"Auftragskonto";"Buchungstag";"Valutadatum";"Buchungstext";"Verwendungszweck";"Glaeubiger ID";"Mandatsreferenz";"Kundenreferenz (End-to-End)";"Sammlerreferenz";"Lastschrift Ursprungsbetrag";"Auslagenersatz Ruecklastschrift";"Beguenstigter/Zahlungspflichtiger";"Kontonummer/IBAN";"BIC (SWIFT-Code)";"Betrag";"Waehrung";"Info"
 "${OWN}";"01.10.26";"01.10.26";"GUTSCHR. UEBERWEISUNG";"RE-2026-0001";"";"";"";"";"";"";"Ada Example";"${ADA}";"INGDDEFF";"1190,00";"EUR";"Umsatz gebucht"
@@ -225,7 +225,7 @@ Konto;${OWN};GENODEF1XXX;Volksbank;01.10.2026;01.10.2026;Ada Example;${ADA};INGD
 
 describe('CSV files of banks', () => {
   test.each(Object.entries(CSV))(
-    'the CSV file of the bank %s gives a credit with its text and account',
+    'a credit in the CSV file of the bank %s is read with its amount, text and account',
     async (bank, text) => {
       const { currency, entries } = await read(text);
       const credit = entries.find(({ amount }) => amount > 0);
@@ -240,7 +240,7 @@ describe('CSV files of banks', () => {
     },
   );
 
-  test('a bank’s CSV file in Windows-1252 keeps its umlauts, and its balances are checked in either order of entries', async () => {
+  test('a bank’s CSV file in Windows-1252 or UTF-16 is read, and its balances are found in either order of entries', async () => {
     expect(await readStatement(Buffer.from(CSV.ING ?? '', 'latin1'))).toMatchObject({
       iban: OWN,
       opening: 820_000,
@@ -253,7 +253,7 @@ describe('CSV files of banks', () => {
 
   test.each([
     [
-      'a balance that does not follow',
+      'a balance that does not follow from the entries',
       (CSV.ING ?? '').replace('2.010,00', '2.011,00'),
       'line 7 has a balance',
     ],
@@ -263,13 +263,13 @@ describe('CSV files of banks', () => {
       'line 2 has the amount 1190.00',
     ],
     [
-      'a date of another form',
+      'a date in another format',
       (CSV.N26 ?? '').replace('"2026-10-01"', '"01.10.2026"'),
       'line 2 has the date 01.10.2026',
     ],
     ['an open quotation mark', `${CSV.N26}\n"2026`, 'line 3 has a quotation mark'],
     ['unknown columns', 'a,b\n1,2', 'is neither CAMT.053 nor MT940 nor a CSV file of'],
-  ])('a bank’s CSV file with %s is refused with the number of the line', async (_, file, reason) => {
+  ])('a bank’s CSV file with %s is refused with a reason', async (_, file, reason) => {
     expect(await reasonOf(file)).toContain(reason);
   });
 
@@ -312,17 +312,26 @@ describe('proposals', () => {
     ['an invoice number', credit(50_000, 'Rechnung RE-2026-00100'), 1, [100], true],
     ['an invoice number that a line break splits', credit(50_000, 'RE 2026 001 00'), 1, [100], true],
     ['two invoice numbers', credit(120_000, 'RE-2026-00100 und RE-2026-00140'), 1, [100, 140], true],
-    ['a customer number and all that is open', credit(120_000, 'K10001'), 1, [100, 140], true],
-    ['a customer number that was mistyped', credit(70_000, 'K1001'), 1, [140], false],
-    ['an account with a rule', credit(50_000, 'thanks', { iban: ADA }), 2, [101], true],
-    ['a name and an amount', credit(50_000, 'thanks', { name: 'BOB BUILDER' }), 2, [101], false],
-    ['an amount alone', credit(70_000, 'thanks'), 1, [140], false],
-  ])('a bank credit with %s leads to the right invoices', (_, entry, customerId, invoices, isExact) => {
-    const [first] = propose(entry, all);
-    expect(first?.customer_id).toBe(customerId);
-    expect(first?.shares.map(({ invoice_id }) => invoice_id)).toEqual(invoices);
-    expect(first?.is_exact).toBe(isExact);
-  });
+    ['a customer number and the sum of the open invoices', credit(120_000, 'K10001'), 1, [100, 140], true],
+    ['a mistyped customer number', credit(70_000, 'K1001'), 1, [140], false],
+    ['an account that a rule assigns to a customer', credit(50_000, 'thanks', { iban: ADA }), 2, [101], true],
+    [
+      'the name of a customer and an amount',
+      credit(50_000, 'thanks', { name: 'BOB BUILDER' }),
+      2,
+      [101],
+      false,
+    ],
+    ['only an amount', credit(70_000, 'thanks'), 1, [140], false],
+  ])(
+    'a bank credit with %s is proposed for the right invoices',
+    (_, entry, customerId, invoices, isExact) => {
+      const [first] = propose(entry, all);
+      expect(first?.customer_id).toBe(customerId);
+      expect(first?.shares.map(({ invoice_id }) => invoice_id)).toEqual(invoices);
+      expect(first?.is_exact).toBe(isExact);
+    },
+  );
 
   test('a correct invoice number takes precedence over a similar one, and a mistyped number is never an exact match', () => {
     expect(propose(credit(50_000, 'RE-2026-00101'), all)[0]).toMatchObject({
@@ -404,7 +413,7 @@ function month(seed: number) {
   return { people, entries, others };
 }
 
-test('the first proposal is right for 95 percent of a month’s explainable bank credits, and no wrong one is exact', () => {
+test('the first proposal is right for 95 percent of a month’s explainable bank credits, and no wrong proposal counts as exact', () => {
   for (const seed of [1, 2, 3]) {
     const { people, entries, others } = month(seed);
     let right = 0;

@@ -63,20 +63,20 @@ describe('the posting of an accounting entry for DATEV', () => {
   test.each<[string, Partial<Entry>, InvoiceTax[], object]>([
     ['in another currency', { currency: 'chf' }, S19, { leftOut: 'Invoice R2026-17: its currency is CHF.' }],
     [
-      'with a rate without an account',
+      'with a tax rate that has no account',
       { tax_rate: '20' },
       [],
       { missing: 'a line “S 20” in Revenue accounts' },
     ],
     ['without a tax rate', { tax_rate: null }, [], { leftOut: expect.stringContaining('fit no tax rate') }],
     [
-      'that credits an invoice with two rates',
+      'that credits an invoice with two tax rates',
       { ...MONEY, record: 'credit' },
       [...S19, { rate: 7, category: 'S' }],
       { leftOut: expect.stringContaining('several tax rates') },
     ],
     [
-      'with two categories of one rate',
+      'whose tax rate has two categories',
       { tax_rate: '0' },
       [
         { rate: 0, category: 'E' },
@@ -84,9 +84,12 @@ describe('the posting of an accounting entry for DATEV', () => {
       ],
       { leftOut: expect.stringContaining('several tax categories') },
     ],
-  ])('an accounting entry %s is left out of DATEV with a reason', (_, entry, taxes, expected) => {
-    expect(posted(entry, taxes)).toEqual(expected);
-  });
+  ])(
+    'an accounting entry %s is not posted to DATEV, and the reason is given',
+    (_, entry, taxes, expected) => {
+      expect(posted(entry, taxes)).toEqual(expected);
+    },
+  );
 
   test.each([
     ['K-00123', '10123'],
@@ -108,7 +111,7 @@ describe('the posting of an accounting entry for DATEV', () => {
     });
   });
 
-  test('the DATEV posting of our own cancellation contains its number, and says that it is a cancellation', () => {
+  test('the DATEV posting of a cancellation document contains the document’s number and the word Storno', () => {
     expect(posted({ gross: '-119', credit_note_number: 'GS-2026-0001' })).toMatchObject({
       ...{ side: 'H', document: 'GS-2026-0001', text: 'Storno Rechnung Müller GmbH' },
     });
@@ -120,11 +123,11 @@ test.each([
   ['100', '0', [{ rate: 0, category: null }]],
   ['100', '12', []],
   ['0.02', '0.00', [{ rate: 0, category: null }]],
-])('an invoice with the subtotal %s and the tax %s has the tax rates %j', (subtotal, tax, expected) => {
+])('the tax rates found from an invoice’s subtotal %s and tax %s are %j', (subtotal, tax, expected) => {
   expect(taxesOfTotals(subtotal, tax, [19, 7])).toEqual(expected);
 });
 
-test('a DATEV file begins with 31 fields, and every line has the 125 columns of version 13', () => {
+test('the header of a DATEV file has 31 fields, and a posting has the 125 columns of version 13', () => {
   const now = new Date('2026-11-02T08:09:10.123Z');
   const header = headerLine({ ...settings, fiscal_year_month: 7 }, '2026-02', now);
   expect(header.split(';')).toHaveLength(31);

@@ -154,7 +154,7 @@ describe('environment variables', () => {
       const deps = syncDeps({ ...worldOf(env), db: {} as Database, stripe: null, env });
       return [JSON.stringify(deps), JSON.stringify(env.stripe)];
     };
-    // Each variable above must change the result. Add new variables of sync to that list.
+    // Removing any one of these variables must change the result. When sync reads another variable, add it above.
     for (const name of Object.keys(variables)) {
       const others = Object.keys(variables).filter((other) => other !== name);
       expect(taken(others)).not.toEqual(taken());
@@ -207,7 +207,7 @@ test('git ignores every .env file except the example', () => {
   git('init', '-q');
   copyFileSync(join(ROOT, '.gitignore'), join(folder, '.gitignore'));
   const files = ['.env', '.env.local', '.env.production', '.env.example', 'lib/env.ts', 'tests/.env'];
-  // git check-ignore exits with code 1 if no file is ignored.
+  // If no file were ignored, git check-ignore would exit with code 1, and `git` would throw.
   const ignored = git('-c', 'core.excludesFile=/dev/null', 'check-ignore', ...files);
   rmSync(folder, { recursive: true, force: true });
   expect(ignored.trim().split('\n')).toEqual(['.env', '.env.local', '.env.production', 'tests/.env']);

@@ -328,12 +328,12 @@ test.each([
   expect(unescapeFormulas(written)).toBe(text);
 });
 
-test('a formula after a comma is escaped in a CSV with semicolons, which some spreadsheets split there', async () => {
+test('a formula after a comma is escaped in a CSV file with semicolons, because some spreadsheets split at commas', async () => {
   const written = "x,'=cmd|' /C calc'!A0,' +1;'=1";
   expect(await csvOf("x,=cmd|' /C calc'!A0, +1;=1", ';')).toBe(`"n";"text"\r\n"1";"${written}"\r\n`);
 });
 
-test('a CSV cell contains no formula even if a spreadsheet splits it at semicolons', async () => {
+test('an exported CSV cell contains no formula even if a spreadsheet splits it at semicolons', async () => {
   const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {

@@ -20,7 +20,7 @@ function gate() {
 describe('concurrency limits', () => {
   const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
 
-  test('work under a concurrency limit runs in order of arrival, up to the limit of its key', async () => {
+  test('work under a concurrency limit starts in order of arrival unless its key has reached its own limit', async () => {
     const bulkhead = new Bulkhead(limits);
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
@@ -191,7 +191,7 @@ describe('delays after failed sign-ins', () => {
     expect(countFailure(held, at(1))).toMatchObject({ failures: 1, wait_until: at(1) });
   });
 
-  test('unknown devices have to wait after a hundred failed sign-ins', () => {
+  test('unknown devices have to wait after a hundred failed sign-ins within an hour', () => {
     let counter: SignInCounter | undefined;
     for (let i = 0; i < 99; i += 1) counter = countStrangeFailure(counter, at(i));
     expect(counter).toEqual({ failures: 99, wait_until: at(98), expires_at: at(3600) });
@@ -210,7 +210,7 @@ function openBatches() {
   return { batches, given: () => begun.map((batch) => batch.given), begun };
 }
 
-// A late timer fires before the next immediate, which may start a batch.
+// If the timer fires late, the immediate that starts a batch is still pending. Hence the additional immediate.
 const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
 describe('batches', () => {
@@ -236,7 +236,7 @@ describe('batches', () => {
     expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
   });
 
-  test('reads of the store wait until the running commits have ended, and are then read together', async () => {
+  test('reads of the store wait until the running commits have ended, and then run in one batch', async () => {
     const { batches: commits, begun } = openBatches();
     const read: number[][] = [];
     const perform = async (given: number[]) => {

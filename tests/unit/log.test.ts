@@ -49,7 +49,7 @@ describe('limits on log lines', () => {
   });
 });
 
-test('control characters that JSON leaves as they are become escapes in the log', () => {
+test('control characters that JSON does not escape are escaped in the log', () => {
   const sent = 'a\u009b31m\u0085b\u2028c\u202ed\u007f';
   log.warn({ client_id: sent }, 'authorization refused');
   expect(written.join('')).toContain(String.raw`a\u009b31m\u0085b\u2028c\u202ed\u007f`);

@@ -65,7 +65,7 @@ describe('money', () => {
     expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
   });
 
-  test('the largest amount is exact in JSON', () => {
+  test('the largest allowed amount keeps its three decimals in JSON', () => {
     expect(toJsonAmount('19.990')).toBe(19.99);
     expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
   });
@@ -82,20 +82,20 @@ describe('the totals of lines', () => {
   test.each<[string, currency: string, typed: string[], subtotal: string, tax: string, total: string]>([
     ['an empty list', 'eur', [], '0.000', '0.000', '0.000'],
     ['one line', 'eur', ['1 100 19'], '100.000', '19.000', '119.000'],
-    ['tax that is rounded on the sum', 'eur', ['1 .33 7', '1 .33 7', '1 .33 7'], '0.990', '0.070', '1.060'],
-    ['nets that are rounded before the sum', 'eur', ['.5 .67 0', '.5 .67 0'], '0.680', '0.000', '0.680'],
-    ['three rates', 'eur', ['2 10 19', '1 5 7', '1 1 0'], '26.000', '4.150', '30.150'],
+    ['tax that is rounded once', 'eur', ['1 .33 7', '1 .33 7', '1 .33 7'], '0.990', '0.070', '1.060'],
+    ['net amounts that are rounded by line', 'eur', ['.5 .67 0', '.5 .67 0'], '0.680', '0.000', '0.680'],
+    ['three tax rates', 'eur', ['2 10 19', '1 5 7', '1 1 0'], '26.000', '4.150', '30.150'],
     ['a discount', 'eur', ['1 100 19', '1 -20 19'], '80.000', '15.200', '95.200'],
     ['a negative half cent', 'eur', ['1 -0.005 0'], '-0.010', '0.000', '-0.010'],
     ['less than half a cent', 'eur', ['1 -0.004 0'], '0.000', '0.000', '0.000'],
     ['a price in tenths of cents', 'eur', ['1000 0.015 20'], '15.000', '3.000', '18.000'],
-    ['a rate with decimals', 'eur', ['1 1.005 19.5'], '1.010', '0.200', '1.210'],
-    ['yen', 'jpy', ['3 33.5 10'], '101.000', '10.000', '111.000'],
+    ['a tax rate with decimals', 'eur', ['1 1.005 19.5'], '1.010', '0.200', '1.210'],
+    ['amounts in yen', 'jpy', ['3 33.5 10'], '101.000', '10.000', '111.000'],
     ['a negative half yen', 'jpy', ['1 -0.5 10'], '-1.000', '0.000', '-1.000'],
-    ['dinars', 'kwd', ['1.5 0.333 5'], '0.500', '0.025', '0.525'],
-    ['a huge line', 'eur', ['999999999.999 99 19'], '98999999999.900', '18809999999.980', '117809999999.880'],
+    ['amounts in dinars', 'kwd', ['1.5 0.333 5'], '0.500', '0.025', '0.525'],
+    ['a large sum', 'eur', ['999999999.999 99 19'], '98999999999.900', '18809999999.980', '117809999999.880'],
   ])(
-    'subtotal, tax and total of invoice lines are computed for %s',
+    'subtotal, tax and total of invoice lines are correct for %s',
     (_, currency, typed, subtotal, tax, total) => {
       expect(lineTotals(linesOf(typed), currency)).toMatchObject({ subtotal, tax, total });
     },
@@ -232,33 +232,41 @@ describe('parts of an invoice beyond its payments', () => {
     ['is paid in full', {}, {}],
     ['was paid outside Stripe', { amount_off_stripe: 119 }, { offStripe: 119 }],
     ['was settled with credit', { amount_paid: 0 }, { fromBalance: 119 }],
-    ['was settled with credit in part', { amount_paid: 89.1 }, { fromBalance: 29.9 }],
-    ['is open and has credit', { status: 'sent', amount_paid: 0, amount_due: 19 }, { fromBalance: 100 }],
-    ['was credited in part', { amount_paid: 100, amount_credited: 19 }, {}],
+    ['was partly settled with credit', { amount_paid: 89.1 }, { fromBalance: 29.9 }],
+    ['is open with credit applied', { status: 'sent', amount_paid: 0, amount_due: 19 }, { fromBalance: 100 }],
+    ['was partly credited', { amount_paid: 100, amount_credited: 19 }, {}],
     ['was credited after payment', { amount_credited: 19 }, {}],
-    ['also collected an unknown debt', { amount_paid: 139 }, { beyondTotal: 20 }],
-    ['also asks for a debt', { status: 'overdue', amount_paid: 0, amount_due: 139 }, { beyondTotal: 20 }],
-    ['collected a known debt', { balance_applied: -20, amount_paid: 139 }, { earlierDebt: 20 }],
+    ['collected more than its total', { amount_paid: 139 }, { beyondTotal: 20 }],
+    [
+      'asks for more than its total',
+      { status: 'overdue', amount_paid: 0, amount_due: 139 },
+      { beyondTotal: 20 },
+    ],
+    ['collected a reported debt', { balance_applied: -20, amount_paid: 139 }, { earlierDebt: 20 }],
     ['was overpaid', { balance_applied: 0, amount_paid: 139 }, { overpaid: 20 }],
     [
-      'collected a known debt and was overpaid',
+      'collected a reported debt and was overpaid',
       { balance_applied: -20, amount_paid: 149 },
       { earlierDebt: 20, overpaid: 10 },
     ],
-    ['was settled with known credit', { balance_applied: 29.9, amount_paid: 89.1 }, { fromBalance: 29.9 }],
+    ['was settled with reported credit', { balance_applied: 29.9, amount_paid: 89.1 }, { fromBalance: 29.9 }],
     [
-      'was settled with known credit and credited after',
+      'was settled with reported credit and credited later',
       { balance_applied: 29.9, amount_paid: 89.1, amount_credited: 50 },
       { fromBalance: 29.9 },
     ],
-    ['has a known negative total', { total: -5, balance_applied: -5, amount_paid: 0 }, { toBalance: 5 }],
     [
-      'has a negative total and collected the rest of a known debt',
+      'has a negative total with a reported balance',
+      { total: -5, balance_applied: -5, amount_paid: 0 },
+      { toBalance: 5 },
+    ],
+    [
+      'has a negative total and collected the rest of a reported debt',
       { total: -5, balance_applied: -8, amount_paid: 3 },
       { toBalance: 5, earlierDebt: 3 },
     ],
     ['has a negative total', { total: -5, amount_paid: 0 }, { toBalance: 5 }],
-    ['is free', { total: 0, amount_paid: 0 }, {}],
+    ['has the total 0', { total: 0, amount_paid: 0 }, {}],
     ['is a draft', { status: 'draft', amount_paid: 0, amount_due: 19 }, {}],
     ['is cancelled', { status: 'cancelled', amount_paid: 0 }, {}],
     [
@@ -273,7 +281,7 @@ describe('parts of an invoice beyond its payments', () => {
       {},
     ],
   ])(
-    'the amounts settled other than by payments are computed for an invoice that %s',
+    'the amounts that payments do not explain are correct for an invoice that %s',
     (_, invoice, expected) => {
       expect(besidePayments({ ...PAID, ...invoice })).toEqual({ ...NONE, ...expected });
     },

@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
       source: JSON.stringify(document),
       config: await createConfig({
         extends: ['recommended'],
-        // An internal service has no licence.
+        // The rule demands a licence, but an internal service has none.
         rules: { 'info-license': 'off' },
       }),
     });

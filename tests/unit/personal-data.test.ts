@@ -89,7 +89,7 @@ describe('redacted texts', () => {
     ['Mustermanns Hosting', 'Mustermanns Hosting'],
     ['e.m@example.com (+49 30 123)', '[erased] ([erased])'],
     ['e-m@example.com', 'e-m@example.com'],
-    ['Wu', 'Wu'], // Two letters occur in too many other words.
+    ['Wu', 'Wu'], // A name of two letters occurs in too many words.
   ])('the text %j is redacted to %j', (text, expected) => expect(redact(text)).toBe(expected));
 
   test('accented letters are redacted in composed and decomposed form', () => {
@@ -124,6 +124,6 @@ test('every text column declares how erasing a customer changes it', () => {
   const declared = Object.entries(TEXT_COLUMNS).flatMap(([table, texts]) =>
     Object.keys(texts).map((column) => `${table}.${column}`),
   );
-  // `access_tokens.scopes` has a fixed set of values.
+  // `access_tokens.scopes` has a fixed set of values, so it contains no personal data.
   expect(columns.filter((name) => name !== 'access_tokens.scopes').sort()).toEqual(declared.sort());
 });

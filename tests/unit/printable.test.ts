@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadFonts } from '@/lib/documents/pdf';
 import { toPrinted, unprintable } from '@/lib/printable';
 
-/** Marks and invisible characters of the font that no name contains. */
+/** Code points that the fonts contain, but no name. */
 const SPECIAL = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
 
 test('the printable characters are those that both fonts of documents contain', async () => {
@@ -19,7 +19,7 @@ test('the printable characters are those that both fonts of documents contain', 
 });
 
 test.each(['Straße Ωμέγα Щука Ёж İstanbul Şişli Łódź Győr Țară Nguyễn', 'Cafe\u0301 A\u2011B 5 €'])(
-  'documents print %s',
+  'documents can print the text “%s”',
   (text) => {
     expect(unprintable(text)).toEqual([]);
   },

@@ -51,18 +51,18 @@ const printed = (lines: Line[], buyer: typeof VIENNA | typeof BERLIN = BERLIN) =
 
 describe('the tax category of a Stripe line', () => {
   test.each([
-    ['VAT', VAT, BERLIN, 'S'],
-    ['a rate of Vienna', { ...VAT, amount: '20.00', rate: '20' }, VIENNA, 'S'],
-    ['reverse_charge', { reason: 'reverse_charge', rate: '19' }, VIENNA, 'AE'],
-    ['zero_rated', { reason: 'zero_rated' }, BERLIN, 'Z'],
-    ['zero_rated for a business in the EU', { reason: 'zero_rated' }, VIENNA, 'K'],
-    ['zero_rated outside the EU', { reason: 'zero_rated' }, BOSTON, 'G'],
-    ['customer_exempt', { reason: 'customer_exempt', rate: '19' }, BERLIN, 'E'],
-    ['product_exempt', { reason: 'product_exempt' }, BERLIN, 'E'],
-    ['not_subject_to_tax', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
-    ['not_collecting outside the EU', { reason: 'not_collecting' }, BOSTON, 'O'],
-    ['no reason, for a business in the EU', { reason: null }, VIENNA, 'AE'],
-  ])('a Stripe line with %s gets the expected tax category', (_, tax, buyer, category) => {
+    ['VAT is S', VAT, BERLIN, 'S'],
+    ['the VAT of Vienna is S', { ...VAT, amount: '20.00', rate: '20' }, VIENNA, 'S'],
+    ['reverse_charge is AE', { reason: 'reverse_charge', rate: '19' }, VIENNA, 'AE'],
+    ['zero_rated is Z', { reason: 'zero_rated' }, BERLIN, 'Z'],
+    ['zero_rated for a business in the EU is K', { reason: 'zero_rated' }, VIENNA, 'K'],
+    ['zero_rated outside the EU is G', { reason: 'zero_rated' }, BOSTON, 'G'],
+    ['customer_exempt is E', { reason: 'customer_exempt', rate: '19' }, BERLIN, 'E'],
+    ['product_exempt is E', { reason: 'product_exempt' }, BERLIN, 'E'],
+    ['not_subject_to_tax is O', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
+    ['not_collecting outside the EU is O', { reason: 'not_collecting' }, BOSTON, 'O'],
+    ['no reason for a business in the EU is AE', { reason: null }, VIENNA, 'AE'],
+  ])('the tax category of a Stripe line with %s', (_, tax, buyer, category) => {
     const { lines, taxes, problems } = printed([{ amount: '100.00', taxes: [tax] }], buyer);
     expect(problems).toEqual([]);
     expect(lines).toMatchObject([{ tax_category: category }]);
@@ -89,9 +89,9 @@ describe('the tax category of a Stripe line', () => {
     ],
     ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is not VAT (BT-151)'],
     ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
-    ['two reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
-    ['reverse charge at home', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
-    ['a tax that is not its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
+    ['two tax reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
+    ['reverse charge for a domestic customer', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
+    ['a tax amount that does not fit its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
   ])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem) => {
     expect(printed([{ amount: '100.00', taxes }]).problems.join(' ')).toContain(problem);
   });
@@ -113,7 +113,7 @@ describe('the amounts of a Stripe line', () => {
     ['a price with parts of a cent', { amount: '1.00', quantity: '8' }, '8', 0.125, 0],
     ['a negative amount', { amount: '-10.00', quantity: '1' }, '1', -10, 0],
     ['a discount', { amount: '50.00', discount: '5.00', quantity: '2' }, '2', 25, 5],
-    ['a discount of everything', { amount: '50.00', discount: '50.00' }, '1', 50, 50],
+    ['a discount of the whole amount', { amount: '50.00', discount: '50.00' }, '1', 50, 50],
     ['an unknown quantity', { amount: '50.00', quantity: null }, '1', 50, 0],
     [
       'a discount and an included tax',
@@ -123,7 +123,7 @@ describe('the amounts of a Stripe line', () => {
       10,
     ],
   ])(
-    'quantity, price and discount of a Stripe line result in its net amount with %s',
+    'quantity times price minus discount is the net amount of a Stripe line with %s',
     (_, line: Line, quantity, price, discount) => {
       const { lines } = printed([line]);
       const [first] = lines;
@@ -138,7 +138,7 @@ describe('the amounts of a Stripe line', () => {
     expect(lines).toMatchObject([{ text: 'Hosting (Quantity 3)', quantity: '1', unit_price: '10.000' }]);
   });
 
-  test('the period of a Stripe line ends on its last day', () => {
+  test('the printed period of a Stripe line ends on its last day, not on the day after', () => {
     const { lines } = printed([
       { amount: '1.00', period: ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'] },
       { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },

@@ -257,7 +257,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));
   });
 
-  test('twelve lines of a Stripe invoice have the same hash as the ten lines that Stripe shows', () => {
+  test('the hash of twelve invoice lines equals the hash of the ten that a Stripe event shows', () => {
     const [shown, all] = [map(list(10, true)), map(list(12, false))];
     expect([shown?.isComplete, all?.isComplete]).toEqual([false, true]);
     expect(shown?.hash).toBe(all?.hash);
@@ -325,7 +325,7 @@ describe('a subscription of any API version', () => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test('the paused collection of a subscription is read with its end', () => {
+  test('a pause in the collection of a subscription is read with its end', () => {
     const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
     expect(pauseOf(null)).toBeNull();
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };
@@ -406,7 +406,7 @@ describe('a checkout', () => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
-  test('a checkout takes our subscription id from metadata before client_reference_id', () => {
+  test('a checkout takes our subscription id from its metadata rather than from client_reference_id', () => {
     const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
     const session = { ...bought, payment_status: 'unpaid', metadata: { subscription_id: '7' } };
     const expected = { stripeSubscriptionId: 'sub_1', reference: 7, paid: false };
@@ -471,7 +471,7 @@ describe('the handled event types', () => {
     const [, named = ''] = /add an endpoint at `[^`]+` for ([^:]+), and set/.exec(text) ?? [];
     let before = '';
     const types = [...named.matchAll(/`([^`]+)`/g)].map(([, type = '']) => {
-      // `.updated` stands for `customer.subscription.updated`.
+      // After `customer.subscription.created`, the document shortens `customer.subscription.updated` to `.updated`.
       before = type.startsWith('.') ? before.replace(/\.\w+$/, type) : type;
       return before;
     });

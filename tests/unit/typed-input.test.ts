@@ -63,7 +63,7 @@ describe('typed forms', () => {
     expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
   });
 
-  test('a typed line without a text, or after a missing line, is not lost', () => {
+  test('a typed line is kept if its text or the line before it is missing', () => {
     const { 'lines.0.text': _, ...textless } = toTypedLines([line]);
     expect(typedLines(textless)).toEqual([{ ...line, text: '' }]);
     const nothing = { text: '', quantity: '', unit_price: '', tax_rate: '', tax_category: '' };
@@ -121,7 +121,7 @@ describe('pages of a list', () => {
   test('a list page shows 25 rows by default', () => {
     expect(pageBounds(pageRequest({}))).toEqual({ limit: 25, offset: 0 });
     expect(pageBounds({ page: 4, per_page: 10 })).toEqual({ limit: 10, offset: 30 });
-    // PostgreSQL accepts the offset of the last allowed page.
+    // The offset of the last allowed page fits in a 32-bit integer.
     expect(pageBounds({ page: 20_000_000, per_page: 100 }).offset).toBeLessThan(2 ** 31);
   });
 

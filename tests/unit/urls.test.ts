@@ -67,7 +67,7 @@ test.each([
   ],
   ['postgres://u:p&w@h/d', ''],
   ['postgres://u:p&pgbouncer=1@h/d', ''],
-])('the database URL %s is sent to the server with the parameters %j', (given, kept) => {
+])('a connection to the database URL %s sends the server the parameters %j', (given, kept) => {
   expect(serverUrl(given)).toBe(given.split('?')[0] + kept);
 });
 

@@ -351,7 +351,7 @@ async function fillBroken(db: Database) {
     from generate_series(1, 1500) i order by i desc`);
 }
 
-/** Creates K-ASKED for tests of everyday questions, and a server in maintenance. Tests only read them. */
+/** Creates K-ASKED for tests of everyday questions, and a server in maintenance. Tests only read these records. */
 async function fillAsked(db: Database) {
   const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
   const of = { customer_id: customer.id };

@@ -13,8 +13,8 @@ type Facts = Site['facts'] & { upload?: string };
 const MAX_SCRIPT = 250_000;
 
 /**
- * The largest layout shift of a page. A slow browser paints the buttons of a right-aligned row while it parses them,
- * and each parsed button moves the others. These shifts add up to 0.01. A total of up to 0.1 counts as good
+ * The largest layout shift that a page may have. A slow browser paints the buttons of a right-aligned row while it
+ * parses them, and each parsed button moves the others. These shifts add up to 0.01. A total of up to 0.1 counts as good
  * (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.03;

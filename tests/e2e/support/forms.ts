@@ -34,7 +34,7 @@ export async function fillLine(page: Page, n: number, text: string, price: strin
 
 export const press = (page: Page, name: string) => use(page, 'button', name);
 
-/** Presses a button when React handles it. Until a page is hydrated, a button without a server action does nothing. */
+/** Presses a button once React has hydrated it. Until then, a button without a server action does nothing. */
 export async function pressHydrated(page: Page, name: string): Promise<void> {
   const button = page.getByRole('button', { name, exact: true });
   const isHydrated = () =>

@@ -89,8 +89,8 @@ export async function awaitCallback(page: Page): Promise<() => Promise<URLSearch
 }
 
 /**
- * Publishes metadata documents at their own https URLs, for a server that is started with `env`. The product is not
- * changed: `env` redirects its name resolution and connections.
+ * Publishes metadata documents at their own https URLs, for a server that is started with `env`. The product needs
+ * no change, because `env` redirects the name resolution and the connections of the server.
  */
 export async function publishDocuments(documents: { client_id: string }[]) {
   const found = new Map(documents.map((document) => [document.client_id, document]));

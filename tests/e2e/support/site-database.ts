@@ -33,7 +33,7 @@ export async function createDatabase(dataDir: string, fill: Fill): Promise<SiteD
 }
 
 /**
- * Fills the template for `copyDatabase`. On a PostgreSQL server it is dropped together with the other test databases.
+ * Fills the template for `copyDatabase`. On a PostgreSQL server, the test run drops the template at its end.
  */
 export async function createTemplate(folder: string, fill: Fill): Promise<void> {
   const server = inject('postgres');
@@ -42,7 +42,7 @@ export async function createTemplate(folder: string, fill: Fill): Promise<void> 
   await lookInto(withDatabase(server.url, `${server.template}_site`), fill);
 }
 
-/** Creates a database for a server as a copy of the template in `folder`. */
+/** Copies the template for a server: the files in `folder`, or the template database of the PostgreSQL server. */
 export async function copyDatabase(folder: string, dataDir: string): Promise<SiteDatabase> {
   const server = inject('postgres');
   if (server) return onTestServer(server.url, `${server.template}_site`);

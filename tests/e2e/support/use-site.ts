@@ -157,7 +157,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       opened.push({ page, complaints: await watchComplaints(page), isOwn, keep });
-      // Without scripts, streamed content never moves to its place.
+      // Without scripts, streamed content never moves to its place, and `visit` would wait for it forever.
       if (options.javaScriptEnabled === false) await page.goto(running.site.url + path);
       else await visit(page, running.site.url + path);
       return page;

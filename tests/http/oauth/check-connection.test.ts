@@ -14,7 +14,7 @@ interface Sent {
 /** A simulated network between client and server. Like a proxy, it may change a request or answer it. */
 type Way = (sent: Sent, go: (headers?: Headers) => Promise<Response>) => Promise<Response>;
 
-/** Starts the OAuth server and publishes the clients' documents. Requests to the public URL reach it. */
+/** Starts the OAuth server, which gets all requests to the public URL, and publishes the clients' documents. */
 function useCheck(env: Record<string, string> = {}) {
   const flow = useFlow(env);
   beforeEach(() => {

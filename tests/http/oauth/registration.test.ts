@@ -83,7 +83,7 @@ describe('dynamic registration', () => {
       expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
       const none = await flow.exchange(id, await code(), { redirect_uri });
       expect(none.body.error).toBe('invalid_client');
-      // The client may send the secret in the form or in a header, whichever method it registered.
+      // The client may send the secret in the form or in a header, no matter which of the two it registered.
       const inForm = await flow.exchange(id, await code(), { redirect_uri, client_secret: secret });
       expect(inForm.status).toBe(200);
       const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
@@ -187,7 +187,7 @@ describe('dynamic registration', () => {
     await clearUnusedClients(db, new Date(now().getTime() + 90_000_000));
     expect(await ids()).toEqual(expect.arrayContaining([used, disconnected]));
     expect(await ids()).not.toContain(unused);
-    // The app still has its client id, so it must be able to connect again.
+    // A disconnected app keeps its client id, so it must be able to connect again.
     expect((await flow.authorize(disconnected)).pathname).toBe('/oauth/consent');
   });
 });

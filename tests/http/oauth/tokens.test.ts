@@ -317,7 +317,7 @@ describe('access tokens', () => {
       expect(await flow.status(text)).toBe(401);
     }
     const { db } = flow.server.runtime;
-    // The payments API verifies tokens this way.
+    // The payments API verifies tokens with this function, and must not accept an OAuth token.
     expect(await verifyAccessToken(db, access_token, new Date())).toBeNull();
     const elsewhere = { resource: ELSEWHERE, now: new Date() };
     expect(await verifyOAuthToken(db, access_token, elsewhere)).toBeNull();

@@ -64,13 +64,13 @@ describe('customer numbers named by Stripe', () => {
   const [ANOTHER, ITSELF] = [number('B', origin('other', 9)), number('A', OWN)];
   test.each<[string, ReturnType<typeof number>, ReturnType<typeof number>[]]>([
     ['a different number', ANOTHER, [LATE, ANOTHER]],
-    ['a stronger origin of a noted number', EARLY, [EARLY]],
+    ['a listed number from a stronger origin', EARLY, [EARLY]],
     ['the customer’s own number', number('A', origin('customer')), [LATE, ITSELF]],
   ])('the list of reported customer numbers is updated after Stripe reports %s', (_, reported, expected) => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
 
-  test('known customer numbers do not change the list of reported numbers', () => {
+  test('customer numbers that are already listed do not change the list of reported numbers', () => {
     const before = [LATE, ITSELF].map(noted);
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });
@@ -148,19 +148,19 @@ describe('the link of a Stripe customer', () => {
     ['is found by its number in any letter case', { numbers: ['k2'] }, byNumber(2)],
     ['is found by the first reported number that exists', { numbers: ['X9', 'K1', 'K2'] }, byNumber(1)],
     ['is found by the number of a merged customer', { numbers: ['M1'] }, byNumber(1)],
-    ['is not found if the customer is erased', { numbers: ['K3'] }, undefined],
+    ['is not found by its number after it is erased', { numbers: ['K3'] }, undefined],
     ['is found by its e-mail address', { addresses: [2] }, byEmail],
     ['is not found by e-mail if linking by e-mail is off', { addresses: [2], linkByEmail: false }, undefined],
     ['is not found by an e-mail address that two customers share', { addresses: [1, 2] }, undefined],
-    ['is found by its number before its e-mail address', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
-    ['is not found by e-mail after a link by e-mail', { addresses: [2], before: link('email') }, undefined],
+    ['is found by number rather than by e-mail', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
+    ['is not found by e-mail once linked by e-mail', { addresses: [2], before: link('email') }, undefined],
     [
       'is not found by e-mail if sync created it for this Stripe customer',
       { addresses: [1], before: CREATED },
       undefined,
     ],
     [
-      'is found by e-mail even if a created customer has the address too',
+      'is found by e-mail even if the customer that sync created has the same address',
       { addresses: [1, 2], before: CREATED },
       byEmail,
     ],
@@ -211,7 +211,7 @@ describe('linking a Stripe customer', () => {
     ['without a number creates a customer if Stripe does not answer', null, [], failing, [-1, 'created']],
     ['is linked by the reported number', null, [K2], undefined, [2, 'number', 'other']],
     [
-      'is linked by its own number and not by a reported one',
+      'is linked by its own number rather than by one from another object',
       null,
       [K2],
       knows('K3'),
@@ -226,9 +226,9 @@ describe('linking a Stripe customer', () => {
       [2, 'number', 'other'],
     ],
     ['stays with the customer that staff chose', BY_STAFF, [K1], undefined, [3, 'staff']],
-    ['stays with the customer of a stronger number', STRONG, [K2], undefined, [1, 'number', 'subscription']],
-    ['moves to the customer of a stronger number', WEAK, [K1], undefined, [1, 'number', 'subscription']],
-    ['stays with its own number while it has one', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
+    ['does not follow a number from a weaker source', STRONG, [K2], undefined, [1, 'number', 'subscription']],
+    ['follows a number from a stronger source', WEAK, [K1], undefined, [1, 'number', 'subscription']],
+    ['stays linked by its own number while it has one', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
     [
       'is linked by the reported number if it has lost its own',
       BY_OWN,
@@ -251,13 +251,13 @@ describe('linking a Stripe customer', () => {
     expect([...draft.concerned]).toEqual(['cus_1']);
   });
 
-  test('a Stripe customer that reports nothing new is not written', () => {
+  test('the link of a Stripe customer is not written if Stripe reports nothing new', () => {
     const draft = open(stored(1, 'number', origin('subscription')));
     linkCustomer(draft, reported([K1]));
     expect(draft.links.changed.size).toBe(0);
   });
 
-  test('an unknown customer number links its Stripe customer once a customer has it', () => {
+  test('a recheck links a Stripe customer once a customer has the reported number', () => {
     const draft = open(null, failing);
     linkCustomer(draft, reported([number('K9', origin('other'))]));
     const kept = { ...(draft.links.get('cus_1') as StoredLink), customer_id: 3 };
@@ -317,7 +317,7 @@ describe('matching Stripe’s items with sold items', () => {
       { si: 1 },
     ],
     ['two equal items match one service each', TWO, two({}), { a: 1, b: 2 }],
-    ['an item that names its service gets it', TWO, two({ namedServiceNumber: 'S1' }), { a: 2, b: 1 }],
+    ['an item matches the service that it names', TWO, two({ namedServiceNumber: 'S1' }), { a: 2, b: 1 }],
     [
       'a named service id takes precedence over a named number',
       TWO,
@@ -352,9 +352,9 @@ describe('matching Stripe’s items with sold items', () => {
   });
 });
 
-test('a postal address that Stripe repeats is not stored twice', () => {
+test('a postal address that Stripe reports again is not stored twice', () => {
   const own = { field: 'address', source: 'customer', at: null, by: null } as const;
-  // This is the order in which jsonb stores the keys.
+  // jsonb stores the keys in this order, which differs from the order in Stripe’s object.
   const noted = [
     { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
   ];

@@ -98,7 +98,7 @@ test.each<[string, State, PaymentChange, object]>([
     { payments: { inserted: [{ amount: '100.000', source: 'api' }] }, invoicesSettled: [PAID] },
   ],
   [
-    'a pending payment leaves its invoice unpaid but depends on its version',
+    'a pending payment leaves its invoice unpaid, and its commit checks the version of the invoice',
     {},
     record({ status: 'pending' }),
     { invoicesSettled: [], invoicesSeen: [{ id: 1, version: 3 }] },
@@ -132,7 +132,7 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
-    'moving a payment to another invoice settles both invoices anew',
+    'moving a payment to another invoice reopens the first invoice and pays the second',
     { invoices: [PAID, OTHER], payments: [payment()], paid: 100_000 },
     update({ invoice_id: 2 }),
     {
@@ -204,7 +204,7 @@ test.each<[string, State, PaymentChange, object]>([
     { tombstones: ['in_1'] },
   ],
   [
-    'a payment whose reference is a Stripe payment intent makes sync decide again',
+    'a payment whose reference is a Stripe payment intent makes concurrent sync of its customer decide again',
     { invoices: [STRIPES] },
     record({ payment_reference: 'pi_1' }),
     {

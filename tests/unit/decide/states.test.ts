@@ -208,7 +208,7 @@ describe('a payment', () => {
   const DATED = { payment_date: '2026-03-10' };
   test.each<[string, Collected, Partial<StoredPayment>, Partial<StoredPayment>]>([
     ['stays if nothing changed', collected('119.000'), {}, { amount: '119.000', payment_date: '2026-03-14' }],
-    ['grows with the amount', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
+    ['grows if more was paid', collected('150.000'), {}, { amount: '150.000', payment_date: '2026-03-16' }],
     ['keeps the date that staff gave it', collected('150.000'), DATED, { amount: '150.000', ...DATED }],
     ['keeps the amount that staff gave it', collected('150.000'), { amount: '50.000' }, { amount: '50.000' }],
     ['shrinks by the amount paid outside Stripe', collected('119.000', '19.000'), {}, { amount: '100.000' }],
@@ -251,7 +251,7 @@ describe('a subscription', () => {
   test.each<[string, object, string]>([
     ['at the end of its only item period', items('2026-04-01'), '2026-04-01'],
     ['at the earliest end of its items', items('2026-05-01', '2026-04-01', '2026-06-01'), '2026-04-01'],
-    ['regardless of items without a period', items(null, '2026-04-01'), '2026-04-01'],
+    ['at the end of the items that have a period', items(null, '2026-04-01'), '2026-04-01'],
     ['at its period end if its items have none', { ...items(null), ...period('2026-07-01') }, '2026-07-01'],
     ['on its stored date if Stripe reports no period end', items(), '2025-12-31'],
   ])('a subscription is billed next %s', (_, object, expected) => {
@@ -466,7 +466,7 @@ describe('the choice between a stored and an incoming state', () => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
-  test('sync keeps the stored invoice if a list has another state of that second and Stripe is down', () => {
+  test('sync keeps the stored invoice if a list shows another state of the same second and Stripe does not answer', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 
@@ -500,17 +500,13 @@ describe('a payout', () => {
 
   test.each<[string, ComparedPayout, string[]]>([
     ['of recorded charges and refunds matches', matching(charge, refund), []],
-    ['with a fee of Stripe alone matches', matching({ ...charge, type: 'stripe_fee', record: null }), []],
+    ['with only a Stripe fee matches', matching({ ...charge, type: 'stripe_fee', record: null }), []],
     [
-      'whose entries are not read is compared with the bank only',
+      'whose entries have not been read is compared only with the bank',
       { ...matching(), amount: '5', entries: null },
       [],
     ],
-    [
-      'reports a charge that counts for two invoices',
-      matching({ ...charge, isTwice: true }),
-      ['counted_twice'],
-    ],
+    ['reports a charge of two invoices', matching({ ...charge, isTwice: true }), ['counted_twice']],
     ['reports a charge without a payment', matching({ ...charge, record: null }), ['payment_unknown']],
     [
       'reports a bank debit without a payment',
@@ -528,14 +524,14 @@ describe('a payout', () => {
       matching(charge, { ...dispute, record: null }),
       ['dispute_unknown'],
     ],
-    ['accepts a dispute in part', matching(charge, dispute), []],
+    ['accepts a dispute over a part of its payment', matching(charge, dispute), []],
     [
-      'reports a payment of another amount',
+      'reports a charge whose payment has another amount',
       matching({ ...charge, record: { ...record, amount: '100.000' } }),
       ['amount_differs'],
     ],
     [
-      'reports a refund of another amount',
+      'reports a refund that was recorded with another amount',
       matching({ ...refund, record: { ...record, amount: '18.000' } }),
       ['amount_differs'],
     ],
@@ -555,23 +551,23 @@ describe('a payout', () => {
       [],
     ],
     [
-      'reports that its entries give another amount',
+      'reports entries that do not add up to its amount',
       { ...matching(charge), amount: '1.00' },
       ['sum_differs'],
     ],
-    ['reports that the bank does not show it', { ...matching(charge), isInBank: false }, ['not_in_bank']],
+    ['reports that it is missing at the bank', { ...matching(charge), isInBank: false }, ['not_in_bank']],
     [
-      'waits for the bank statement of its days',
+      'is not missing before the bank statement of its days',
       { ...matching(charge), isInBank: false, isCovered: false },
       [],
     ],
     [
-      'is not expected at the bank before Stripe paid it',
+      'is not missing while it is in transit',
       { ...matching(charge), isInBank: false, status: 'in_transit' },
       [],
     ],
     [
-      'reports that the bank refused it, and does not expect it there',
+      'reports that the bank refused it, but not that it is missing',
       { ...matching(charge), isInBank: false, status: 'failed', failureCode: 'account_closed' },
       ['failed'],
     ],
@@ -580,7 +576,7 @@ describe('a payout', () => {
     expect(comparePayout(payout).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  test('a comparison of a payout names at most five charges, and gives the number of all', () => {
+  test('the comparison of a payout names at most five unknown charges, and says how many there are', () => {
     const many = Array.from({ length: 7 }, (_, at) => ({ ...charge, sourceId: `ch_${at}`, record: null }));
     const [difference] = comparePayout(matching(...many));
     expect(difference?.text).toBe(
