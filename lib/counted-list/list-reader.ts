@@ -270,7 +270,7 @@ interface Days {
  * Counts the rows of the given kinds in a range of days. Adds up the counts of the blocks inside the range, and counts
  * the rows of the two blocks at its ends.
  *
- * @param matching the condition that the rows of the kinds fulfil
+ * @param matching condition that selects exactly the rows of `kinds`; undefined if these are all rows
  */
 function countDays(list: CountedTable, kinds: SQL, matching: SQL | undefined, days: Days): SQL {
   const { blocks, deltas } = list;
@@ -332,9 +332,9 @@ interface Place {
 }
 
 /**
- * Finds the block in which a page begins, by adding up the counts of the blocks before it.
+ * Returns SQL that finds the block in which a page begins, by adding up the counts of the blocks before it.
  *
- * @param matching the condition that the rows of the kinds fulfil
+ * @param matching condition that selects exactly the rows of `kinds`; undefined if these are all rows
  */
 function findPlace(
   list: CountedTable,

@@ -3,7 +3,6 @@ import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { listSumDeltas, listSums } from '@/db/schema';
-import { addDays } from '../dates';
 import { toJsonAmounts } from '../money';
 
 type Values = Record<string, unknown>;
@@ -108,17 +107,16 @@ export const allSums = (list: KeptSums['list']): SQL =>
 /** The range of days if only its end is given, or only its start. */
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9999-12-31'];
 
-const monthOf = (day: string): string => `${day.slice(0, 7)}-01`;
-
 /** Returns SQL for the sums of the days in a range. Uses the sums of months for the months that the range contains. */
 function sumsBetween(list: KeptSums['list'], { from, to }: Values): SQL {
   if (from === undefined && to === undefined) return allSums(list);
-  const [first, last] = [String(from ?? FIRST_DAY), String(to ?? LAST_DAY)];
-  const start = first === monthOf(first) ? first : monthOf(addDays(monthOf(first), 31));
-  const [, end = start] = [start, monthOf(last)].sort();
+  const [first, last] = [sql`${from ?? FIRST_DAY}::date`, sql`${to ?? LAST_DAY}::date`];
+  // The first day of the first whole month, and of the month after the last whole one.
+  const start = sql`date_trunc('month', ${first} + interval '1 month - 1 day')::date`;
+  const end = sql`greatest(${start}, date_trunc('month', ${last}::timestamp)::date)`;
   return sql`
-    ${sumsOfMonths(list)} and day >= ${start}::date and day < ${end}::date
-    union all ${sumsOfDays(list)} and day >= ${first}::date and day < ${start}::date and day <= ${last}::date
-    union all ${sumsOfDays(list)} and day >= ${end}::date and day <= ${last}::date
-    union all ${deltasOf(list)} and day between ${first}::date and ${last}::date`;
+    ${sumsOfMonths(list)} and day >= ${start} and day < ${end}
+    union all ${sumsOfDays(list)} and day >= ${first} and day < ${start} and day <= ${last}
+    union all ${sumsOfDays(list)} and day >= ${end} and day <= ${last}
+    union all ${deltasOf(list)} and day between ${first} and ${last}`;
 }

@@ -221,7 +221,6 @@ export async function reduceEvents(tx: Database, ids: string[]): Promise<void> {
       sql`select id, payload from ${stripeEvents} where id in ${some} and payload <> '' order by id for update`,
     );
     const reduced = found.map(({ id, payload }) => ({ id, body: withoutPersonalData(payload) }));
-    // Pass the bodies as json, because jsonb does not accept every text that a body can contain.
     await tx.execute(sql`update stripe_events e set payload = r.body, updated_at = now()
       from json_to_recordset(${JSON.stringify(reduced)}::json) as r(id text, body text) where e.id = r.id`);
   }

@@ -39,7 +39,10 @@ export const subscriptionList = defineList({
     status: wordFilter(SUBSCRIPTION_STATUSES, s.status),
     /** The Stripe id of a subscription, an item or a customer. */
     id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
-    /** Filter for live subscriptions with an item that does not pay for any of our services. */
+    /**
+     * Filter for live subscriptions with an item that is not linked to a service. Leaves out subscriptions whose Stripe
+     * customer has no reliable link to a customer.
+     */
     items: filter(oneOf(['unlinked']), (_, db) => {
       const holding = db.select({ id: item.subscription_id }).from(item);
       const unlinked = inArray(s.id, holding.where(isNull(item.customer_service_id)));
@@ -47,6 +50,7 @@ export const subscriptionList = defineList({
     }),
     /**
      * Filter for live subscriptions that have not been merged into the sold subscription that their checkout refers to.
+     * Leaves out subscriptions whose Stripe customer has no reliable link to a customer.
      */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },

@@ -291,7 +291,13 @@ describe('sums of amounts', () => {
   const amount = () => 1 + chance(99_999) / 1000;
   const currency = () => oneOf(['eur', 'eur', 'usd']);
   const dayOrNone = () => oneOf([day(5), null]);
-  const months = () => `2026-0${1 + chance(4)}-${oneOf(['01', '02', '15', '28'])}`;
+  const months = () =>
+    oneOf([
+      `2026-0${1 + chance(4)}-${oneOf(['01', '02', '15', '28'])}`,
+      '0001-01-15',
+      '9999-12-15',
+      '9999-12-31',
+    ]);
   const monthsOrNone = () => oneOf([months(), months(), null]);
   const some = (table: string) =>
     sql.raw(`id = (select id from ${table} where id > 1 offset floor(random() * ${WRITES / 15}) limit 1)`);

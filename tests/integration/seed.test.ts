@@ -73,7 +73,7 @@ function violations({ today, timeZone }: { today: string; timeZone: string }): [
         num_nulls(s.stripe_subscription_id, s.stripe_customer_id, s.stripe_synced_at, s.provider_as_of) not in (0, 4)`,
       'a subscription without one to three items': sql`
         (select count(*) from subscription_items t where t.subscription_id = s.id) not between 1 and 3`,
-      'a subscription billed on another day than its earliest item': sql`s.next_billing_date is distinct from
+      'a subscription whose next billing date is not the earliest period end of its items': sql`s.next_billing_date is distinct from
         (select min((t.current_period_end at time zone ${timeZone})::date) from subscription_items t where t.subscription_id = s.id)`,
       'a live subscription that ended, or a cancelled one that did not': sql`
         (s.status = 'cancelled') <> (s.ended_at is not null) or s.status <> 'cancelled' and s.next_billing_date <= ${day}`,

@@ -75,7 +75,7 @@ test('an invoice event with more than ten lines makes sync fetch the lines once'
   expect((await stored(id)).lines).toEqual(found.lines);
 });
 
-test('the next reconciliation fetches the invoice lines that an event could not show', async () => {
+test('the next reconciliation fetches the invoice lines beyond the ten that an event contains', async () => {
   const { id, event } = finalize(12);
   await sync.take(event);
   const before = await stored(id);

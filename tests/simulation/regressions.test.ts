@@ -82,7 +82,7 @@ const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => 
   expect(asked).toBe(1);
 };
 
-/** Builds a rule for a history after which `cus_1` is linked to a customer. */
+/** Returns a test case: after the events, `cus_1` must be linked to the customer `name`, with the values of `more`. */
 const leadsTo = (name: string, events: Step[], more: object = {}): Rule => ({
   events,
   rows: linked(name, more),

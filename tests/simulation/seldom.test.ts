@@ -28,7 +28,10 @@ describe('several states within one second', () => {
   type Patch = Parameters<typeof act.updateSubscription>[2];
   const PERIODS = ['2030-01-10', '2030-02-10'].map((day) => Date.parse(`${day}T12:00:00Z`) / 1000);
 
-  /** Changes new subscriptions within a second and delivers the events in every order. */
+  /**
+   * Applies the patches to a new subscription within one second, and delivers the events in every order. Each time
+   * expects `count` items and the values of `row`.
+   */
   const changed =
     (patchesOf: (items: Subscription['items']) => Patch[], row: object, count: number) =>
     async (scene: Scene) => {

@@ -138,7 +138,7 @@ function fieldText({ kind, options }: FormField, value: string): string {
   return (chosen?.label ?? value).replaceAll('\n', ', ') || 'nothing';
 }
 
-/** Result of the action of a record's form. */
+/** State of a record's form: first the stored record, then the result of each submission. */
 export interface RecordFormState {
   typed: Typed;
   /** The stored record on which the form is based. After a conflict, it is the new version. Null for a new record. */
