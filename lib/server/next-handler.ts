@@ -33,7 +33,8 @@ async function prepare(env: Pick<Env, 'host' | 'port'>) {
   // Without this, Next would compile next.config.ts again. Its compiler takes 100 MB on the disk and more in memory.
   const { config } = JSON.parse(readFileSync(BUILT, 'utf8')) as { config: unknown };
   inheritedEnv().__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config);
-  const { default: next } = await import('next'); // Import Next here and not at the top of the file, so that the server can listen before Next is loaded.
+  // Import Next here and not at the top of the file, so that the server can listen before Next is loaded.
+  const { default: next } = await import('next');
   // This server never listens. Next adds its upgrade listener to it, and not to our own server.
   const app = next({ dev: false, port: env.port, httpServer: new Server() });
   await app.prepare();
