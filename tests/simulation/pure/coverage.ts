@@ -115,6 +115,13 @@ lib/sync/decide/draft.ts: a decision adds two tasks in fewer than one of 100,000
 ({ kind, subject }) => kind === task.kind && subject === task.subject);
 const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
 
+lib/sync/decide/invoice.ts: one of 20,000 histories asks again for an object that Stripe no longer has
+return;
+if (row?.provider_gone_at !== null) return;
+
+lib/sync/decide/payment.ts: one of 20,000 histories changes the amount of a payment that was refunded in part
+settleMoneyBack(draft, stored, { values });
+
 lib/sync/decide/money-back.ts: one of 50,000 histories refunds an intent that only a program recorded, under another id
 ({ id }) => id === invoice.collected_by_payment_id) : [];
 
