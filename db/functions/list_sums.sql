@@ -102,16 +102,21 @@ BEGIN
       written_off = s.written_off + excluded.written_off;
 END $$;
 --> statement-breakpoint
--- Returns what each row of one day of a list adds to the sums, or each row of all lists.
+-- Returns what the rows of one day of a list add to the sums, or the rows of all lists.
 CREATE OR REPLACE FUNCTION rows_of_list_sums(one_list text, one_day date) RETURNS SETOF list_sums
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
-  RETURN QUERY SELECT s.* FROM invoices i, LATERAL list_sum_of(i, 1) s
+  RETURN QUERY SELECT r.list, r.kind, r.currency, r.day, sum(r.row_count)::bigint, sum(r.total)::numeric(24,3),
+    sum(r.tax)::numeric(24,3), sum(r.amount_paid)::numeric(24,3), sum(r.amount_due)::numeric(24,3),
+    sum(r.settled)::numeric(24,3), sum(r.written_off)::numeric(24,3)
+  FROM (
+    SELECT s.* FROM invoices i, LATERAL list_sum_of(i, 1) s
       WHERE one_list IS NULL OR one_list = 'invoice' AND coalesce(i.due_date, 'infinity') = one_day
     UNION ALL SELECT s.* FROM sales_documents d, LATERAL list_sum_of(d, 1) s
       WHERE one_list IS NULL OR one_list = 'sales_document' AND coalesce(d.valid_until, 'infinity') = one_day
     UNION ALL SELECT s.* FROM customer_services c, LATERAL list_sum_of(c, 1) s
-      WHERE one_list IS NULL OR one_list = 'service' AND coalesce(c.next_billing_date, 'infinity') = one_day;
+      WHERE one_list IS NULL OR one_list = 'service' AND coalesce(c.next_billing_date, 'infinity') = one_day
+  ) r GROUP BY r.list, r.kind, r.currency, r.day;
 END $$;
 --> statement-breakpoint
 -- Returns the wrong sums of one day of a list and of its month, or of all lists. The excess is that of the rows if their
@@ -165,5 +170,8 @@ END $$;
 --> statement-breakpoint
 -- An older version kept no sums, so they are computed.
 DO $$ BEGIN
-  IF NOT EXISTS (SELECT FROM list_sums) THEN PERFORM rebuild_list_sums(); END IF;
+  IF NOT EXISTS (SELECT FROM list_sums) THEN
+    INSERT INTO list_sum_deltas SELECT * FROM rows_of_list_sums(NULL, NULL);
+    PERFORM fold_list_sums();
+  END IF;
 END $$;

@@ -1,6 +1,6 @@
 -- Sums of the lists of invoices, sales documents and services. The sums of unpaid invoices are among them, so the old
 -- ones go.
--- Functions: ced9ead457f220cf6a9b397579b4a94809a6877f8fcad3d85b591d2d9c9d90c7
+-- Functions: 9c67ba2b0dc3e66785b08c50f11a97bce0c3ee08c707413e4455d11e5cef00a0
 CREATE TABLE "list_sum_deltas" (
 	"list" text NOT NULL,
 	"kind" text NOT NULL,
