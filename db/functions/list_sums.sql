@@ -1,6 +1,6 @@
 -- Return what a row adds to the sums of its list (list_sums in db/schema/counts.ts), `n` times. A cancelled invoice has
 -- no settled amount, because its total is not claimed.
-CREATE OR REPLACE FUNCTION list_sum_of(i invoices, n int) RETURNS list_sums LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION list_sum_of(i invoices, n int) RETURNS SETOF list_sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'invoice', i.status::text, i.currency, coalesce(i.due_date, 'infinity'), n::bigint,
     (n * i.total)::numeric(24,3), (n * i.tax)::numeric(24,3), (n * i.amount_paid)::numeric(24,3),
     (n * i.amount_due)::numeric(24,3),
@@ -8,12 +8,12 @@ CREATE OR REPLACE FUNCTION list_sum_of(i invoices, n int) RETURNS list_sums LANG
     (CASE WHEN i.uncollectible THEN n * i.amount_due ELSE 0 END)::numeric(24,3)
 $$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION list_sum_of(d sales_documents, n int) RETURNS list_sums LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION list_sum_of(d sales_documents, n int) RETURNS SETOF list_sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'sales_document', d.type || ' ' || d.status, d.currency, coalesce(d.valid_until, 'infinity'), n::bigint,
     (n * d.total)::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3)
 $$;
 --> statement-breakpoint
-CREATE OR REPLACE FUNCTION list_sum_of(s customer_services, n int) RETURNS list_sums LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION list_sum_of(s customer_services, n int) RETURNS SETOF list_sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'service', concat_ws(' ', s.status, s.billing_interval, s.service_type), s.currency,
     coalesce(s.next_billing_date, 'infinity'), n::bigint,
     (n * s.price)::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3)

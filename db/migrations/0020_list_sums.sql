@@ -1,6 +1,6 @@
 -- Sums of the lists of invoices, sales documents and services. The sums of unpaid invoices are among them, so the old
 -- ones go.
--- Functions: 9c67ba2b0dc3e66785b08c50f11a97bce0c3ee08c707413e4455d11e5cef00a0
+-- Functions: 5ee963249bb6f71f09a7507f32e1015a72d329a8cd9947f0904998233ff6f62c
 CREATE TABLE "list_sum_deltas" (
 	"list" text NOT NULL,
 	"kind" text NOT NULL,
