@@ -1,5 +1,5 @@
-import { count, type SQL, type SQLWrapper, sql, sum } from 'drizzle-orm';
-import type { PgColumn, PgTable, SelectedFields } from 'drizzle-orm/pg-core';
+import { type SQL, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
 import { listSumDeltas, listSums } from '@/db/schema';
@@ -20,10 +20,10 @@ export interface KeptSums {
   where(values: Values): SQL | undefined | null;
 }
 
-/** A summary: its columns to group by, and for each sum the SQL of a row's amount and the column of `list_sums`. */
+/** A summary: the columns by which it groups, and the column of `list_sums` for each sum. */
 export interface Summary<Sums extends z.ZodObject> {
   by: Record<string, PgColumn>;
-  of: Record<string, [SQLWrapper, PgColumn]>;
+  of: Record<string, PgColumn>;
   schema: Sums;
 }
 
@@ -44,29 +44,22 @@ export async function summarize<Sums extends z.ZodObject>(
   const [from, to] = [`${kept.day}_from`, `${kept.day}_to`];
   const names = [from, to, 'statuses', ...kept.kinds.map(({ name }) => name)];
   const isKept = Object.keys(given).every((name) => given[name] === undefined || names.includes(name));
-  const found = isKept
-    ? await readSums(db, kept, { by, of }, { ...given, from: given[from], to: given[to] })
-    : await sumRows(db, kept, { by, of }, where);
+  const ofRows = sql`select s.* from ${kept.table}, lateral list_sum_of(${kept.table}, 1) s where ${where ?? sql`true`}`;
+  const amounts = isKept ? sumsBetween(kept.list, { from: given[from], to: given[to] }) : ofRows;
+  const found = await sumUp(db, kept.kinds, { by, of }, amounts, given);
   return z.array(schema).parse(found.map((row) => toJsonAmounts(row, ...Object.keys(of))));
 }
 
-type Asked = Pick<Summary<z.ZodObject>, 'by' | 'of'>;
 type Found = Record<string, string | null>;
 
-async function sumRows(db: Database, { table }: KeptSums, { by, of }: Asked, where: SQL | undefined) {
-  const sums = Object.entries(of).map(([name, [amount]]) => [name, sum(amount)]);
-  const columns: SelectedFields = { ...by, count: count(), ...Object.fromEntries(sums) };
-  const groups = Object.values(by);
-  const found = await db
-    .select(columns)
-    .from(table)
-    .where(where)
-    .groupBy(...groups)
-    .orderBy(...groups);
-  return found as Found[];
-}
-
-function readSums(db: Database, { list, kinds }: KeptSums, { by, of }: Asked, values: Values) {
+/** Sums amounts, which have the columns of `list_sums`, per group. */
+function sumUp(
+  db: Database,
+  kinds: readonly PgColumn[],
+  { by, of }: Pick<Summary<z.ZodObject>, 'by' | 'of'>,
+  amounts: SQL,
+  values: Values,
+): Promise<Found[]> {
   const part = (column: PgColumn): SQL => {
     const at = kinds.findIndex(({ name }) => name === column.name) + 1;
     return at === 0 ? sql`currency` : sql`split_part(kind, ' ', ${sql.raw(`${at}`)})::${typeOf(column)}`;
@@ -79,7 +72,7 @@ function readSums(db: Database, { list, kinds }: KeptSums, { by, of }: Asked, va
   ]);
   const groups = Object.entries(by).map(([name, column]) => sql`${part(column)} as ${sql.identifier(name)}`);
   const sums = Object.entries(of).map(
-    ([name, [, column]]) => sql`sum(${sql.identifier(column.name)})::text as ${sql.identifier(name)}`,
+    ([name, column]) => sql`sum(${sql.identifier(column.name)})::text as ${sql.identifier(name)}`,
   );
   const places = sql.join(
     groups.map((_group, i) => sql.raw(`${i + 1}`)),
@@ -88,7 +81,7 @@ function readSums(db: Database, { list, kinds }: KeptSums, { by, of }: Asked, va
   return rows<Found>(
     db,
     sql`select ${sql.join(groups, sql`, `)}, sum(row_count)::int as count, ${sql.join(sums, sql`, `)}
-      from (${sumsBetween(list, values)}) kept
+      from (${amounts}) amounts
       where ${sql.join([sql`true`, ...conditions], sql` and `)}
       group by ${places} having sum(row_count) > 0 order by ${places}`,
   );

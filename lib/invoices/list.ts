@@ -140,19 +140,11 @@ const keptSums = {
 
 /** Counts and sums the invoices that match the filters, per currency and status. */
 export function summarizeInvoices(db: Database, given: InvoiceFilters) {
-  const { currency, status, tax, total, amount_paid, amount_due, uncollectible } = invoices;
-  // A cancelled invoice has no settled amount, because its total is not claimed.
-  const settled = sql`case when ${status} <> 'cancelled' then greatest(${total} - ${amount_paid} - ${amount_due}, 0) end`;
+  const { currency, status } = invoices;
+  const { tax, total, amount_paid, amount_due, settled, written_off } = listSums;
   return summarize(db, keptSums, toCounted(given), {
     by: { currency, status },
-    of: {
-      tax: [tax, listSums.tax],
-      total: [total, listSums.total],
-      amount_paid: [amount_paid, listSums.amount_paid],
-      amount_due: [amount_due, listSums.amount_due],
-      settled_by_credit: [settled, listSums.settled],
-      written_off: [sql`case when ${uncollectible} then ${amount_due} end`, listSums.written_off],
-    },
+    of: { tax, total, amount_paid, amount_due, settled_by_credit: settled, written_off },
     schema: invoiceSums,
   });
 }

@@ -187,10 +187,10 @@ const keptSums = {
 
 /** Counts and sums the services that match the filters, per currency, status and billing interval. */
 export function summarizeServices(db: Database, given: ServiceFilters) {
-  const { currency, status, billing_interval, price } = s;
+  const { currency, status, billing_interval } = s;
   return summarize(db, keptSums, toCounted(given), {
     by: { currency, status, billing_interval },
-    of: { price_total: [price, listSums.total] },
+    of: { price_total: listSums.total },
     schema: serviceSums,
   });
 }

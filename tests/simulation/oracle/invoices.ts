@@ -62,7 +62,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
     const highest = Math.max(...second.map(rankOf));
     return second.filter((moment) => rankOf(moment) === highest);
   });
-  // An event about a revision reports only that the revised invoice is void, whatever state of it was stored before.
+  // The event of a revision voids the revised invoice and reports nothing else about it, so any state may be stored.
   const isRevised = !full && isReplaced(truth.history, row.stripe_invoice_id);
   const allowed = isRevised ? [...reported, ...story.map(toVoid)] : reported;
   const failures = failuresOf(given, story);
