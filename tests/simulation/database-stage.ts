@@ -82,6 +82,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   return {
     faults: stripe.faults,
     requestCount: stripe.requestCount,
+    commitsTakeTime: true,
     async takeDeadlocks() {
       const [counted] = await rows<{ deadlocks: number }>(db, DEADLOCKS);
       const before = deadlocks;

@@ -140,10 +140,13 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  /** Checks that the entries of ended months are unchanged, and records the entries of a month that has just ended. */
+  /**
+   * Checks that the entries of ended months are unchanged, and records the entries of a month that has just ended. If
+   * a commit is in progress, its entries may still have a day of that month, so the month is recorded later.
+   */
   const handOver = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
-    if (!played.months.isOver(today)) return;
+    if (!played.months.isOver(today) || (stage.commitsTakeTime && queue.isNested)) return;
     const differences = played.months.seal(today, await stage.tables());
     played.faults.push(...differences.map(({ what }) => `${what} have changed`));
   };
@@ -390,6 +393,11 @@ class Queue {
     private readonly most: number,
     private readonly begin: (at: number, together: number) => void,
   ) {}
+
+  /** Whether items run while another item is in progress. */
+  get isNested(): boolean {
+    return this.depth > 0;
+  }
 
   push(at: number, run: () => Promise<void>, together = false): void {
     const behind = this.items.findIndex((other) => other.at > at);
