@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  type StatsFs,
   statfsSync,
   writeFileSync,
 } from 'node:fs';
@@ -237,11 +238,24 @@ export class NoRoomError extends Error {
   }
 }
 
-/** Returns the free bytes on a folder's disk. Returns null if the folder does not exist (a database in memory). */
+/** New files that a writing statement may need: segments of the write-ahead log, and files of a table and its indexes. */
+const WRITE_FILES = 16;
+
+/**
+ * Returns the free bytes of a disk. Returns 0 if the disk can hold hardly any more files.
+ *
+ * @param disk statistics of `statfs`. File systems without a limit on files report `files` as 0.
+ */
+export function usableBytes({ bavail, bsize, files, ffree }: DiskStatistics): number {
+  return files > 0 && ffree < WRITE_FILES ? 0 : bavail * bsize;
+}
+
+type DiskStatistics = Pick<StatsFs, 'bavail' | 'bsize' | 'files' | 'ffree'>;
+
+/** Returns the usable bytes on a folder's disk. Returns null if the folder does not exist (a database in memory). */
 export function bytesFree(folder: string): number | null {
   try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
+    return usableBytes(statfsSync(folder));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

@@ -15,7 +15,7 @@ import { sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DatabaseHandle, openEmbedded } from '@/db/client';
 import { rows } from '@/db/database';
-import { DiskRoom, NoRoomError } from '@/db/embedded-files';
+import { DiskRoom, NoRoomError, usableBytes } from '@/db/embedded-files';
 import { parseEnv } from '@/lib/env';
 import { openDatabase } from '@/lib/open-database';
 import { makeDataDir, runCommandFile } from '../support/command-server';
@@ -136,6 +136,14 @@ describe('a damaged embedded database', () => {
     await (await openEmbedded(unfinished)).close();
     expect(readdirSync(unfinished)).toEqual(['pglite']);
   });
+});
+
+test.each([
+  ['a disk with free files', { files: 1000, ffree: 500 }, 4096],
+  ['a disk that can hold no more files', { files: 1000, ffree: 3 }, 0],
+  ['a file system without a limit on files', { files: 0, ffree: 0 }, 4096],
+])('the usable space of %s', (_, files, bytes) => {
+  expect(usableBytes({ bavail: 2, bsize: 2048, ...files })).toBe(bytes);
 });
 
 describe('an embedded database on a small disk', () => {
