@@ -23,6 +23,7 @@ export interface Row extends Omit<Input, 'amount'> {
   refunded_amount: string;
   currency: string;
   source: string;
+  transfer: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -136,6 +137,7 @@ export function toJson(row: Row) {
     status: row.status,
     refunded_amount: Number(row.refunded_amount),
     source: row.source,
+    transfer: row.transfer,
     created_at: row.created_at,
     updated_at: row.updated_at,
   };
