@@ -66,7 +66,7 @@ const theme = createTheme({
   },
 });
 
-/** Our CSS variables, and replacements for Mantine's colors that have too little contrast for WCAG AA. */
+/** Our own CSS variables and our values for Mantine's. Mantine's text colors have too little contrast for WCAG AA. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

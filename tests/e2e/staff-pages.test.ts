@@ -423,13 +423,13 @@ describe('navigation between pages', () => {
 });
 
 describe('a phone in dark mode', () => {
-  /** Opens a page by the navigation, which a narrow screen hides behind a button. */
+  /** Opens a page through the navigation, which a narrow screen hides behind a button. */
   async function goTo(page: Page, name: string): Promise<void> {
     await page.getByRole('button', { name: 'Navigation' }).click();
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
   }
-  /** Finds an entry of a list, which is not a table at this width. */
+  /** Finds a list entry. Lists are not tables at this width. */
   const entry = (page: Page, text: string) =>
     main(page).locator('ul li a').filter({ hasText: text, visible: true }).first();
   const toolsFor = async (token: string) => {

@@ -154,7 +154,7 @@ describe('an import without --yes', () => {
     expect(await base.db.$count(customers, eq(customers.customer_number, 'ASK1'))).toBe(0);
     expect((await importing('customers', 'ask.csv', ...options)).code).toBe(0);
     const again = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
-    expect(again.code).toBe(0); // Nothing would change, so the import does not ask.
+    expect(again.code).toBe(0); // Nothing would change, so the import does not ask for a confirmation.
   });
 
   test('an import maps the columns of a known header as in the last import', async () => {

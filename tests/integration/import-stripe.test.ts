@@ -76,7 +76,7 @@ describe('the first import of a Stripe account', () => {
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    // The customer that stays has taken over the deleted customer's amounts of the recorded month.
+    // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
     const amounts = await readRows(
       at.sync.db,
       monthAmounts,

@@ -200,7 +200,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('the transactions of a payout that a reconciliation run could not read are read by the next run', async () => {
+  test('payout transactions that one reconciliation run could not read are read by the next run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;
@@ -212,7 +212,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.sums).toMatchObject({ charge_count: 1 });
   });
 
-  test('the failure to read a payout is resolved after a process died between reading the payout and resolving the failure', async () => {
+  test('a reconciliation run resolves the failure of a payout that an interrupted run has already read', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const { runId: run_id } = await sync.run();

@@ -280,7 +280,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     }
   });
 
-  test('the demo accepts its own database again', async () => {
+  test('the demo can start again with the database that it created', async () => {
     await prepare();
     await prepare();
     const other = await addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR);

@@ -16,7 +16,7 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** Open amount of the invoice without this payment. Null if Stripe manages the invoice. */
+  /** Amount that is open on the invoice, not counting this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 

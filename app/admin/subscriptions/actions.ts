@@ -61,7 +61,7 @@ export interface ConfirmState {
   refused: { stripeCustomerId: string; refusal: string }[];
 }
 
-/** Confirms the selected links. Each link names a Stripe customer, and the old and new customer as the page showed. */
+/** Confirms the selected links. Each link names a Stripe customer and, as the page showed, its old and new customer. */
 export const confirmChosen = staffFormAction({
   role: 'staff',
   input: [],

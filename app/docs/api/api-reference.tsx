@@ -53,7 +53,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   );
 }
 
-/** Sets the class on the root element that turns on Swagger UI's dark colours. */
+/** Turns on Swagger UI's dark colours by a class on the root element, while the page is in dark mode. */
 function useDarkModeClass(): void {
   const scheme = useComputedColorScheme();
   useEffect(() => {

@@ -92,13 +92,13 @@ function listCharged(world: World): Movement[] {
   }));
 }
 
-/** Returns Stripe's fee for a charge, in minor units: 1.5 % and 25 cents. */
+/** Returns Stripe's fee for a charge: 1.5 % plus 25 minor units. */
 const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
 
-/** Number of weeks before today for which a new world has payouts. */
+/** Number of past weeks for which a new world has payouts. */
 const WEEKS = 10;
 
-/** Creates payouts for the last weeks of a new world, one per week. The bank refuses the third-last payout in euros. */
+/** Creates one payout per currency and week for a new world. The payout in euros from three weeks ago fails. */
 export function fillPayouts(world: World): void {
   const now = epochNow(world);
   const today = now - (now % DAY);

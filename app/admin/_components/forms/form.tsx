@@ -28,7 +28,7 @@ export interface FormState {
 }
 
 interface ActionFormProps extends FooterProps {
-  /** The name of the form for screen readers. */
+  /** Name of the form for screen readers. Also identifies the values that `keeps` stores. */
   label?: string;
   action(before: FormState, form: FormData): Promise<FormState>;
   fields?: FormField[];
@@ -137,7 +137,7 @@ interface MessagesProps {
   isKept: boolean;
 }
 
-/** Shows the messages above a form's fields. */
+/** Shows a form's error message, and a note if the form shows restored values. */
 export function FormMessages({ problem, isKept }: MessagesProps) {
   return (
     <>

@@ -11,13 +11,13 @@ export interface Column<Row> {
   /** CSS width. A column without a width or with a `title` cuts off long text, unless it `wraps`. */
   width?: string;
   align?: 'right';
-  /** Returns the text to show on hover. True shows the cell's own text, and a dash if the cell is null. */
+  /** Returns the text to show on hover. If true, this is the cell's own text, and a null cell shows a dash. */
   title?: true | ((row: Row) => string | undefined);
   /** Name of the sort order in the URL. Absent if the list cannot be sorted by this column. */
   sort?: string;
   /** Whether the first click sorts in descending order. */
   descends?: boolean;
-  /** Label and sort order of the second line of the cells, if the list can be sorted by it. */
+  /** Label and sort order of the cells' second line, if the list can be sorted by that line. */
   below?: { label: string; sort: string; descends?: boolean };
   /** Whether long text wraps instead of being cut off. */
   wraps?: boolean;
@@ -124,7 +124,7 @@ function isSortable<C extends { sort?: string }>(column: C): column is C & { sor
   return column.sort !== undefined;
 }
 
-/** Contents of a record on a narrow screen: two lines of text, and two values at the right edge. */
+/** What a narrow screen shows of a record: two lines of text, and two values at the right edge. */
 interface Entry {
   title: ReactNode;
   detail?: ReactNode;
@@ -155,7 +155,7 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
   );
 }
 
-/** The sort order of a list: a column's name, with a leading minus for descending order. */
+/** The sort order of a list: a column's `sort` name, with a leading minus for descending order. */
 export interface Sorting {
   sort: string;
   /** Sort orders that are not available with the current filters. */

@@ -38,7 +38,7 @@ interface CustomerProps {
   customer: { id: number; name: string; customer_number: string };
 }
 
-/** Shows a table cell that links to the customer. Do not use it in the first cell, whose link covers the row. */
+/** Shows a table cell that links to the customer. Not for the first cell of a row, whose link covers the whole row. */
 export function CustomerCell({ customer }: CustomerProps) {
   return (
     <Link href={`/admin/customers/${customer.id}`} className={classes.inner}>

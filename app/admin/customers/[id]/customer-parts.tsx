@@ -87,9 +87,9 @@ interface BalanceProps {
   transferCredits: { currency: string; amount: number }[];
   /** Path of the customer's statement of account. */
   statementPath: string;
-  /** Path of the form that records a transfer. Null if the customer cannot get one. */
+  /** Path of the form that records a transfer. Null if no transfer can be recorded for the customer. */
   transferPath: string | null;
-  /** Invoices that Stripe manages, with the amount recorded here that Stripe does not count as paid. */
+  /** Stripe invoices with payments that are recorded here but that Stripe does not count, and the sum of each. */
   uncounted: Uncounted[];
 }
 
@@ -172,7 +172,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   );
 }
 
-/** Lists the transfers of a customer, with the invoices they pay and their credit. Shows nothing if there are none. */
+/** Lists a customer's transfers, with the invoices that each pays and its credit. Shows nothing without transfers. */
 export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) {
   if (transfers.length === 0) return null;
   const uses = ({ shares, currency }: ListedTransfer) =>

@@ -10,7 +10,7 @@ import type { ImportState } from '../actions';
 interface Props {
   action(before: ImportState, form: FormData): Promise<ImportState>;
   columns: FilePreview['columns'];
-  /** The options that are selected at first. */
+  /** The initially selected options. */
   chosen: ChosenOptions;
   /** Names of the columns that an import of this kind accepts. */
   fields: string[];

@@ -136,7 +136,7 @@ const WHY: Record<Obstacle, string> = {
   price_differs: 'Stripe bills something other than what was sold',
 };
 
-/** Shows the sold subscription that the checkout refers to, why the two are not merged, and the choices of staff. */
+/** Shows the subscription that the checkout refers to, why the two were not merged, and what staff can do. */
 function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (

@@ -19,8 +19,8 @@ export const generateMetadata = titleOfRow(
 );
 
 /**
- * Shows the form of a transfer. Its currency comes from the URL, else from the oldest unpaid invoice, else from the
- * customer.
+ * Shows the form for a new transfer. The default currency is that of the oldest unpaid invoice, or the customer's
+  * currency if no invoice is unpaid. The URL can choose another of these currencies.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;
