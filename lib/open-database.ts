@@ -99,7 +99,7 @@ function explainNoRoom(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * Restores the embedded database of a folder from a file that `npm run backup` wrote, and migrates it to this version.
+ * Restores an embedded database into a folder from a file that `npm run backup` wrote, and migrates it to this version.
  *
  * @throws StartError if the folder has a database already, or the file is not a backup
  */
@@ -221,7 +221,7 @@ async function openMigrated(url: string, handle: DatabaseHandle): Promise<Databa
 
 const ANSWER_MS = 15_000;
 
-/** Connection errors that the owner of the database can correct. The sentence of the first match is reported. */
+/** Errors of the database server that its owner can correct. The sentence of the first match is reported. */
 const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
   [
     /^42501$/,

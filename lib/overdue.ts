@@ -24,7 +24,7 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue ? 'overdue' : 'sent';
 }
 
-/** SQL condition: the due date has passed. */
+/** Returns an SQL condition that is true if the due date has passed. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
 /**

@@ -99,8 +99,8 @@ function currenciesOf(mark: string): readonly string[] | undefined {
 }
 
 /**
- * Returns the currencies that every mark may mean. Returns null if there are no marks, and undefined if the marks
- * contradict each other.
+ * Returns the currencies that all currency marks (signs or codes) of an amount may mean. Returns null if there are no
+ * marks, and undefined if they contradict each other.
  */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;

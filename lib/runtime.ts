@@ -58,7 +58,7 @@ export async function builtRuntime(): Promise<Runtime | null> {
   return (await holder[KEY]?.catch(() => null)) ?? null;
 }
 
-/** Returns the runtime. If it cannot be created, logs the reason and returns a 503 error that has it as its cause. */
+/** Returns the runtime, or a 503 error if it cannot be created. Logs the reason and sets it as the error's cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
     const sentences = error instanceof StartError ? error.sentences : undefined;
@@ -151,7 +151,7 @@ export interface StripeCall {
   headers: Record<string, string>;
 }
 
-/** Publishes each call to Stripe, for tracing. */
+/** Diagnostics channel to which each call to Stripe is published, for tracing. */
 export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call');
 
 /** Pattern of an id in a path of Stripe's API, such as `/cus_1`. */

@@ -66,7 +66,7 @@ const theme = createTheme({
   },
 });
 
-/** Our own CSS variables and our values for Mantine's. Mantine's text colors have too little contrast for WCAG AA. */
+/** Our CSS variables, and values for Mantine's. Most replace a color with too little contrast for WCAG AA. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

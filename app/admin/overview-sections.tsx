@@ -179,7 +179,7 @@ async function OpenDisputes() {
   );
 }
 
-/** Shows the number of subscriptions by status. */
+/** Counts subscriptions by status. Each count links to the list filtered by that status. */
 export async function SubscriptionStates() {
   const { db } = await getRuntime();
   return (

@@ -34,7 +34,7 @@ const MAX_UNUSED = 2000;
  * network.
  */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** Maximum number of metadata documents on one host that belong to clients without a consent. */
+/** Maximum number of unused clients whose metadata documents are on the same host. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
@@ -189,7 +189,7 @@ function isUnused(db: Database) {
   );
 }
 
-/** Deletes expired tokens, ended grants and unused clients. Keeps used refresh tokens to detect theft. */
+/** Deletes expired tokens, ended grants and unused clients. Keeps unexpired used refresh tokens to detect theft. */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));

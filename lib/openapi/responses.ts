@@ -138,7 +138,7 @@ export function queryParameters(fields: Record<string, z.ZodType>): JsonSchema[]
   });
 }
 
-/** Converts a schema to JSON Schema that is used in place, not by a public name. */
+/** Converts a schema without a public name to JSON Schema, for use in place. */
 export function inlineSchema(schema: z.ZodType): JsonSchema {
   return plain(z.toJSONSchema(schema, { override: withoutSafeBounds }));
 }

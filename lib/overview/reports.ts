@@ -28,9 +28,9 @@ const TYPES = SERVICE_TYPES.map((type): [string, ReportColumn] => [type, amountO
 const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age_${age}`)]);
 
 /**
- * The reports with their columns. `revenue` adds up what was posted to the journal in a month, so it agrees with the
- * accounting export. It includes the current month. The other reports show the state at the end of past months. The
- * ageing report also shows today's state.
+ * The reports with their columns. `revenue` adds up the journal entries of a month, so it agrees with the accounting
+ * export. It includes the current month. The other reports show the state at the end of past months. The ageing report
+ * also shows today's state.
  */
 export const REPORTS = {
   revenue: {

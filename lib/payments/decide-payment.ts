@@ -47,7 +47,7 @@ export interface PaymentDecision {
 /**
  * Returns the keys of all rows that a decision about a change reads.
  *
- * @param known the stored payment to change; omit it for the first read, which finds it
+ * @param known the stored payment to change; undefined if it has not been read yet
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
   const transfers = [known?.transfer ?? []].flat();
@@ -159,7 +159,7 @@ export class PaymentDraft {
     this.transfers.put({ ...transfer, credit: fromThousandths(left) });
   }
 
-  /** Follows a merge: if `id` is not the invoice's customer but was merged, returns the id it was merged into. */
+  /** Returns the customer that `id` was merged into. Returns `id` if it was not merged or is the invoice's customer. */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }

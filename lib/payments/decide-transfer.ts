@@ -449,7 +449,7 @@ function returnWhole(
 }
 
 /**
- * Undoes a return by the bank. Its refunded payments become completed, and its returned credit becomes available.
+ * Undoes a return by the bank. The transfer's refunded payments become completed, and its returned credit is restored.
  */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)

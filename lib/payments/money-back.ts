@@ -154,9 +154,9 @@ export const COUNTED_BACK: SQL = sql`
     and ${disputes.funds_withdrawn_at} is not null and ${disputes.funds_returned_at} is null)`;
 
 /**
- * Returns a query for the money returned since a time. Money beyond a payment's amount does not count. To find how much
- * of the amount earlier refunds and disputes had left, the query reads them too. It includes only completed and
- * refunded payments, and only money in the payment's currency.
+ * Returns a query for the money returned since a time. Money beyond a payment's amount does not count, so the query
+ * also reads the payment's earlier refunds and disputes. It includes only completed and refunded payments, and only
+ * money in the payment's currency.
  *
  * Columns: payment_id, currency, at, and `back`, the amount that counts.
  */
@@ -363,7 +363,7 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 
 /**
  * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned, otherwise
- * completed. Keeps a previous status that did not follow from the refunds, because a person or Stripe set it.
+ * completed. Keeps a previous status that did not follow from the refunds, because a writer set it explicitly.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

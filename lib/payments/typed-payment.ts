@@ -260,8 +260,8 @@ interface SeenTransfer {
 }
 
 /**
- * Reads the current reference of the transfer to change, and keeps the version that the page showed. If somebody has
- * changed the transfer since, the versions differ and the write is refused.
+ * Reads the current reference of the transfer to change, and keeps the version that the page showed. If the transfer
+ * has changed since, the versions differ and the write is refused.
  */
 async function toSeen(db: Database, { id, version }: SeenTransfer) {
   const { reference } = await getTransfer(db, id);

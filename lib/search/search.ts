@@ -70,7 +70,7 @@ interface Found {
 }
 
 /**
- * Reads the exact hits. If they are at most `MAX_HITS`, also reads other hits.
+ * Reads the exact hits. If there are at most `MAX_HITS` of them, also reads other hits.
  *
  * @param exact function that reads at most `limit` exact hits, such as those whose number or id equals the text
  * @param others functions that read partial matches, the cheapest query first; they may return a hit again
@@ -170,7 +170,7 @@ const joined = (...parts: (string | null | undefined)[]) => parts.filter(Boolean
 
 const figureOf = (amount: string, currency: string) => ({ amount: toJsonAmount(amount), currency });
 
-/** Returns the condition that the id is 31 for the text `#31`. For a text without an id, returns `other`. */
+/** For a text such as `#31`, returns the condition that the id is 31. For any other text, returns `other`. */
 function isNumbered(id: PgColumn, text: string, other: SQL | undefined): SQL | undefined {
   const ours = idAfterHash(text);
   return ours === null ? other : eq(id, ours);
@@ -350,8 +350,7 @@ const paymentHits = hitsOf({
   others(typed) {
     const patterns = indexedPatterns(normalReference(typed), []);
     const isAlike = (reference: PgColumn) => or(...patterns.map((pattern) => ilike(reference, pattern)));
-    // Search the latest payments first. They contain a frequent text, for which the index would be slow. A rare text
-    // needs the index, which finds it quickly.
+    // A frequent text is found quickly among the latest payments. The index finds a rare text quickly.
     return [isAmount(p.amount, typed), isAmongLatest(isAlike), isAlike(p.payment_reference)];
   },
 });
@@ -436,7 +435,7 @@ function isAmount(column: PgColumn, text: string): SQL | undefined {
   return amounts.length === 0 ? undefined : inArray(column, amounts);
 }
 
-/** Returns a condition for each spelling of the text: the number starts with it. */
+/** Returns conditions that a number starts with the text, one for each spelling of the text. */
 function beginnings(number: PgColumn, text: string): SQL[] {
   const starts = spellings(text).filter((start) => start !== '');
   return starts.map((start) => like(number, prefixPattern(start)));
@@ -446,8 +445,8 @@ function beginnings(number: PgColumn, text: string): SQL[] {
 const SHORTEST_ENDING = 3;
 
 /**
- * Returns a condition for each spelling of the text: the number ends with it. PostgreSQL uses the index on the
- * reversed number.
+ * Returns conditions that a number ends with the text, one for each spelling of the text. PostgreSQL can use the index
+ * on the reversed number.
  */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];

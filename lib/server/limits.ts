@@ -5,13 +5,13 @@ const OWN_FILES = 192;
 
 /** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** Maximum body of a page or server action request. API routes set their own limits. */
+  /** Maximum body size of a page or server action request. API routes set their own limits. */
   pageBody: 131_072,
   /** Maximum time from the start of the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
-  /** Maximum time to the end of the request body. */
+  /** Maximum time from the start of a request to the end of its body. */
   requestMs: 30_000,
-  /** Maximum time to the end of a file that staff upload. It is enough for 200 MB at 2 Mbit/s. */
+  /** Maximum time until a file that staff upload has arrived. It is enough for 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
   /** Interval at which the server checks `headersMs` and `requestMs`. */
   checkMs: 1000,
@@ -19,7 +19,7 @@ export const LIMITS = {
   unreadMs: 60_000,
   /** Time that a refused client has to read the response before the connection closes. */
   lingerMs: 1000,
-  /** Time that a connection stays open after a response. */
+  /** Time that an idle connection stays open after a response. */
   keepAliveMs: 5000,
   /** Maximum time that open requests may delay the server's stop. */
   stopMs: 6000,

@@ -12,7 +12,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 interface Settings {
   trusted: BlockList;
-  /** Secret of this process for `setForwarding`. */
+  /** Secret of this process, by which `setForwarding` recognizes requests that Next itself sends. */
   secret: string;
   /** Whether clients reach the server only over https. */
   isHttps: boolean;

@@ -15,7 +15,7 @@ import { createListener, createSlowBodies, type Handler, isOwnRequest, type Slow
 export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
-  /** Secret of this process for `setForwarding`. */
+  /** Secret of this process, by which `setForwarding` recognizes requests that Next itself sends. */
   secret: string;
   log: Logger;
   limits?: Limits;
@@ -141,7 +141,7 @@ const ANSWERS: Record<string, string> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
 };
 
-/** Returns a listener that ends a connection whose request is malformed or too slow. `slow` is exempt from timeouts. */
+/** Returns a listener that ends connections with malformed or slow requests. Connections in `slow` may be slow. */
 function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;

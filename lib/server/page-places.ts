@@ -27,7 +27,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
   return async (request, response) => {
     // Next sent this request while handling another request, which already counts.
     if (isOwnRequest(request)) return handle(request, response);
-    const client = request.headers['x-forwarded-for']?.toString(); // `setForwarding` has set this to the client's IP.
+    const client = request.headers['x-forwarded-for']?.toString(); // `setForwarding` has set it to the IP address.
     let work: Promise<void> | undefined;
     const begin = async () => {
       await letOthersIn();

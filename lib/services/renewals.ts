@@ -68,7 +68,7 @@ export function daysOfSum({ month }: Pick<RenewalSum, 'month'>, { from = month, 
   return { from: from > month ? from : month, to: to !== undefined && to < last ? to : last };
 }
 
-/** SQL condition: a day is in a range. Rows without a date have the day `infinity` and never match. */
+/** Returns an SQL condition that a day is in a range. Rows without a date have the day `infinity` and never match. */
 export function isWithin(day: SQL, { from, to }: Days): SQL | undefined {
   return and(
     from === undefined ? undefined : sql`${day} >= ${from}::date`,

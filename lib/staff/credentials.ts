@@ -79,8 +79,8 @@ export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: 
 }
 
 /**
- * Checks the password that a signed-in person has entered again. Counts wrong passwords per session, so that nobody can
- * use a session left open to guess the password.
+ * Checks the password that a signed-in person has entered again. Counts wrong passwords per session, to prevent
+ * guessing in a session that was left open.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
  */
@@ -211,7 +211,7 @@ async function removeApp(tx: Database, userId: string): Promise<void> {
   await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
 }
 
-/** Maximum number of passkeys per person. Nobody has that many devices. */
+/** Maximum number of passkeys per person. It is more than a person needs for all devices. */
 const MAX_PASSKEYS = 20;
 const MAX_PASSKEY_NAME = 60;
 const SESSION = 'session_token';
@@ -270,7 +270,11 @@ export async function keepPasskey(
   if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
 }
 
-/** Removes a person's own passkey. @throws AppError not_found; validation_failed and too_many_requests for the password */
+/**
+ * Removes a person's own passkey.
+ *
+ * @throws AppError validation_failed for a wrong password; too_many_requests; not_found
+ */
 export async function removePasskey(runtime: Runtime, session: StaffSession, password: string, id: string) {
   await confirmPassword(runtime, session, password);
   const { staff } = session;

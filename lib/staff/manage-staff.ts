@@ -71,7 +71,7 @@ export async function getLoginState(db: Database, userId: string) {
     .select({
       /** False before the invitation is accepted. */
       hasPassword: sql<boolean>`${staffAccounts.password} is not null`,
-      /** Whether the person must replace the password, because somebody else set it. */
+      /** Whether the person must replace the password, because another person set it. */
       isTemporary: staffUsers.passwordTemporary,
       /** Whether the person has an authenticator app. */
       hasApp: staffUsers.twoFactorEnabled,
@@ -175,8 +175,8 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
 }
 
 /**
- * Deletes a person's login and revokes their tokens. Their access ends immediately. Audit entries keep the person's
- * name.
+ * Deletes a person's login and revokes their access tokens. Their access ends immediately. Audit entries keep the
+ * person's name.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */

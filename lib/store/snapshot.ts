@@ -55,7 +55,7 @@ export interface Paid {
   offStripe: number;
 }
 
-/** Returns empty lists of the keys by which a snapshot is read. The comments describe which related rows a key reads. */
+/** Returns empty lists of the keys by which a snapshot is read. Comments describe which related rows a key reads. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
@@ -252,8 +252,8 @@ export interface Plan extends TablePlans {
   tasksOver: Pick<StaffTask, 'kind' | 'subject'>[];
   concerned: string[];
   /**
-   * Customer numbers that no customer has, and e-mail addresses with the customers that have them. The commit checks both
-   * again, because the decision is based on them.
+   * Customer numbers that no customer has, and e-mail addresses with the customers that have them. The commit checks
+   * both again, because the decision is based on them.
    */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
@@ -268,7 +268,7 @@ export interface Plan extends TablePlans {
   invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
   /** References of deleted or renamed Stripe payments, which sync must not record again. */
   tombstones: string[];
-  /** Written references that name a Stripe payment. The commit conflicts if sync has just recorded it too. */
+  /** References in this plan that name a Stripe payment. The commit conflicts if sync has just recorded it. */
   money: string[];
   changes: FieldChange[];
   warnings: string[];

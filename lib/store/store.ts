@@ -26,7 +26,7 @@ export interface Store {
    * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs `work` in a transaction that locks the key and the invoices, if given. An error undoes all commits. */
+  /** Runs `work` in a transaction that locks the key and any invoices. If `work` throws, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 

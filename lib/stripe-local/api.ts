@@ -281,7 +281,7 @@ const BOUNDS = {
 };
 
 const emptyQuery = () => ({
-  /** Values of the filters that only this endpoint has, by name. */
+  /** Values of all filters except `created` and `types[]`, by name. */
   filters: new Map<string, string>(),
   created: [] as ((created: number) => boolean)[],
   types: [] as string[],

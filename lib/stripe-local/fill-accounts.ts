@@ -20,7 +20,7 @@ import { epochNow, newId, type World } from './world';
 export interface Filling {
   world: World;
   calendar: ReturnType<typeof createCalendar>;
-  /** Returns `stripeId` or, if it is null, the customer's first Stripe customer. Adds a missing one to the world. */
+  /** Returns `stripeId`. If it is null, returns the customer's first Stripe id. Creates a missing Stripe customer. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 
@@ -63,7 +63,8 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
 const HALF_DAY = 43_200;
 
 /**
- * Returns functions that convert a date to an instant on that date in the time zone. For today, `past` is at most now.
+ * Returns functions that convert a date to an instant on that date in the time zone. For today, `past` returns no
+ * instant after now.
  */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {

@@ -218,7 +218,7 @@ function toStatus({ status, uncollectible }: OurInvoice): Invoice['status'] {
   return uncollectible ? 'uncollectible' : 'open';
 }
 
-/** Sets the customer's number prefix to the invoice's, and makes the next number follow the invoice's number. */
+/** Sets the customer's invoice prefix to that of this invoice, and the next number to at least this number plus one. */
 function noteNumber(world: World, { customer, number }: Invoice): void {
   const [, prefix, sequence] = /^(.+)-(\d+)$/.exec(number ?? '') ?? [];
   const held = world.customers.get(customer);

@@ -152,7 +152,11 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/** Finds the requested or the newest invoice. @throws ControlError 409 if the requested one has none of the statuses */
+/**
+ * Finds the requested invoice. If none is requested, finds the newest invoice with one of the statuses.
+ *
+ * @throws ControlError 404, 409 if the requested invoice does not exist or has none of the statuses
+ */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);

@@ -190,7 +190,6 @@ export interface CheckoutSession extends Entity<'checkout.session'> {
   readonly subscriptionMetadata: Metadata;
 }
 
-/** Input for a new subscription item. */
 export type ItemInput = Pick<SubscriptionItem, 'unitAmount'> &
   Partial<Pick<SubscriptionItem, 'quantity' | 'interval' | 'intervalCount' | 'priceId' | 'metadata'>>;
 

@@ -119,6 +119,7 @@ export function fromInbox(payload: string): ProviderEvent {
 
 /**
  * Returns the payment intent's id if the event's object contains an intent but no customer, as a dispute does.
+ * Otherwise returns an empty list.
  */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];

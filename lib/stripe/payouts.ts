@@ -54,7 +54,8 @@ export function toPayout(object: unknown) {
     failureCode: asText(payload.failure_code),
     isAutomatic,
     /**
-     * Whether Stripe lists all transactions of the payout. Older API versions always do, and do not send this status.
+     * Whether Stripe's list of the payout's transactions is complete. Older API versions do not send
+     * `reconciliation_status`, and their list is always complete.
      */
     isListed: isAutomatic && (state === null || state === 'completed'),
     // Stripe reports the arrival date as an instant, at midnight in UTC.

@@ -27,8 +27,8 @@ export interface NumberOrigin {
   /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
   /**
-   * Id of the reporting event. Without an event, the creation time in epoch seconds and the id of the object that
-   * contained it. Null without an event if the source is the Stripe customer.
+   * Id of the reporting event. Without an event, the creation time in epoch seconds and the id of the payload. Null
+   * without an event if the source is the Stripe customer itself.
    */
   by: string | null;
 }

@@ -63,7 +63,7 @@ export function toProviderInvoice(object: unknown) {
     total: money(total),
     /** Amount that the customer paid, including overpayments. */
     amountPaid: money(paid),
-    /** Amount that Stripe reports as remaining. A void invoice may have one, although nothing is owed. */
+    /** Amount that Stripe reports as remaining. It may be positive for a void invoice, although nothing is owed. */
     amountDue: money(due),
     /** Amount settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),

@@ -58,7 +58,6 @@ export async function replaceTasks(
     });
 }
 
-/** The maximum number of tasks in a list. */
 const MAX_TASKS = 100;
 
 /**

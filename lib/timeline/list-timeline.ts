@@ -347,7 +347,6 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
   ];
 }
 
-/** The notes of staff about a customer. */
 const noteSource = toSource({
   form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
   read({ db, customerId }, place, limit) {

@@ -160,7 +160,6 @@ export async function revokeAccessToken(db: Database, id: number, by: Revoker): 
   });
 }
 
-/** Revokes all tokens of a member of staff. */
 export async function revokeAccessTokensOf(tx: Database, email: string, by: Revoker): Promise<void> {
   await revokeWhere(tx, eq(accessTokens.staff_email, email), by);
 }

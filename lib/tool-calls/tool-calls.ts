@@ -124,7 +124,7 @@ const CLEARED_AT_ONCE = 5000;
 /**
  * Deletes up to 5,000 calls that are older than `days` days, the oldest first.
  *
- * @returns the number of deleted calls; `isOver` is true if no more calls must be deleted
+ * @returns the number of deleted calls; `isOver` is true if no older call is left
  */
 export async function clearToolCalls(db: Database, { now, days }: { now: Date; days: number }) {
   const before = new Date(now.getTime() - days * DAY_MS).toISOString();

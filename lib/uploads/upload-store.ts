@@ -88,7 +88,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Bytes to read beyond the size limit. If the connection closes while a client sends, it sees no error response. */
+/** Bytes to read beyond the size limit. A client that is still sending when the connection closes sees no response. */
 const DRAINED_BYTES = 8_000_000;
 
 /** Maximum length of a file name, which leaves space for suffixes. */

@@ -129,7 +129,7 @@ describe('stopping npm start while payments are recorded', () => {
   }, 60_000);
   afterAll(() => database?.drop());
 
-  test('every payment confirmed before SIGTERM is stored', async () => {
+  test('every payment acknowledged before SIGTERM is stored', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);

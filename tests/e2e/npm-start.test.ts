@@ -48,7 +48,7 @@ describe('refused starts', () => {
     expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
   });
 
-  test('npm start reports an option that npm consumed because the -- was missing', async () => {
+  test('npm start reports a missing -- if npm itself consumed an option', async () => {
     const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
     const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
     expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);

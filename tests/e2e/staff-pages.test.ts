@@ -146,7 +146,7 @@ describe('layout of the pages', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('the keyboard reaches the phone navigation only while it is open', async () => {
+  test('the navigation on a phone is reachable by keyboard only while it is open', async () => {
     const page = await site.open('/admin/payments', { viewport: { width: 390, height: 844 } });
     const burger = page.getByRole('button', { name: 'Navigation' });
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -272,7 +272,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('ASKED-OLD');
   });
 
-  test('the overview leads to the customers who owe most with one click', async () => {
+  test('the customers who owe most are one click away from the overview', async () => {
     const page = await site.open('/admin');
     await link(page, 'Who owes most').click();
     await page.waitForURL(/overdue$/);

@@ -34,7 +34,7 @@ const openTasks = async () =>
   );
 
 describe('payouts of Stripe', () => {
-  test('a payout whose payments and refunds are all recorded matches, with its fees and counts, and creates no task', async () => {
+  test('a payout whose payments and refunds are all recorded matches and creates no task', async () => {
     const { invoice } = await sync.collect();
     await sync.collect();
     await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
@@ -76,7 +76,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('the payment of a charge in a payout is found by its invoice if the payment lacks the ids of the charge', async () => {
+  test('a charge in a payout is matched to its payment by the invoice if the payment has no Stripe ids', async () => {
     const { payment } = await sync.collect();
     await sync.db
       .update(payments)
@@ -137,7 +137,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
   });
 
-  test('a payout task that a person has closed stays closed while its reason lasts', async () => {
+  test('a payout task that staff have closed is not reopened while its cause remains', async () => {
     await sync.collect();
     const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
     await sync.run();
@@ -147,7 +147,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual(['failed']);
   });
 
-  test('a payout with more refunds than charges is negative and matches', async () => {
+  test('a payout with more refunds than charges is negative and has no differences', async () => {
     const { invoice } = await sync.collect();
     act.payOut(sync.world);
     await sync.happen((world) => act.refundPayment(world, { invoice }));

@@ -62,7 +62,7 @@ function toPicture(text: string): BegunTwoFactor['picture'] {
   return { size, path: squares.join('') };
 }
 
-/** Verifies a code of the authenticator app. From then on, every sign-in with the password asks for a code. */
+/** Verifies a code of the authenticator app. From then on, every sign-in with the password requires a code. */
 export const confirmApp = staffAction({
   role: 'two_factor',
   input: [z.string()],

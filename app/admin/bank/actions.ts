@@ -53,7 +53,7 @@ export const acceptExact = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Undoes the booking of an entry. */
+/** Undoes the booking of an entry, so that the entry is open again. */
 export const undo = staffAction({
   role: 'staff',
   input: [rowId, rowId],
@@ -82,7 +82,7 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Marks an entry as not being a customer's payment, or reopens it. */
+/** Ignores an entry that is not a customer's payment, or reopens an ignored entry. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],

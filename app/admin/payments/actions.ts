@@ -109,7 +109,7 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // `validation_failed` means that the amount, the date or the invoice is wrong. Staff must correct it in the form first.
+  // `validation_failed` means that the amount, the date or the invoice is wrong. Staff must first correct the payment.
   refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
 });
 

@@ -23,7 +23,6 @@ export default staffPage(async ({ search }) => (
   </ListPage>
 ));
 
-/** Maximum number of months to show. */
 const MONTHS = 6;
 
 /** Shows monthly renewal sums for services and for subscription items. */

@@ -100,7 +100,7 @@ const MRR_CHANGES: Record<string, string> = {
   customers_lost: 'mrr_churn',
 };
 
-/** Returns the URL of the list of customers whose amounts add up to a number of a recorded month. */
+/** Returns the URL of the customers behind a number of a recorded month. */
 const customersOf = ({ month, currency }: ReportRow, measure: string) =>
   toHref('/admin/reports/customers', { month: month.slice(0, 7), measure, currency });
 

@@ -26,7 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Merges a Stripe subscription into the sold subscription that its checkout refers to. */
+/** Merges a Stripe subscription into the subscription that was sold here and that its checkout refers to. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -35,7 +35,7 @@ export const adopt = staffAction({
   refused: (_refusal, id) => `/admin/subscriptions/${id}`,
 });
 
-/** Records that a Stripe subscription is not the sold subscription that its checkout refers to. */
+/** Records that a Stripe subscription is not the subscription sold here that its checkout refers to. */
 export const decline = staffAction({
   role: 'staff',
   input: [rowId],

@@ -53,7 +53,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   );
 }
 
-/** Turns on Swagger UI's dark colours by a class on the root element, while the page is in dark mode. */
+/** In dark mode, sets the class on the root element that Swagger UI's dark colours require. */
 function useDarkModeClass(): void {
   const scheme = useComputedColorScheme();
   useEffect(() => {

@@ -11,7 +11,7 @@ interface SecurityScheme {
 export interface System {
   /** Swagger UI's own copy of React. Swagger UI cannot render elements that another copy created. */
   React: typeof React;
-  /** @param connected whether the component receives the system as props and re-renders when the system's state changes */
+  /** @param connected whether the component receives the system as props and re-renders when its state changes */
   getComponent(name: string, connected: true): React.ElementType;
   specSelectors: {
     selectInfoDescriptionField(): string;
@@ -35,7 +35,7 @@ export interface System {
  * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends no request to another origin.
  *
  * @param root a new, empty element; removing it removes everything that this function added to the page
-  * @param leaving signal that ends the reaction to changes of the URL
+  * @param leaving signal that stops listening for changes of the URL's fragment
  */
 export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: AbortSignal): Promise<void> {
   await addStyles(root);
@@ -88,7 +88,7 @@ function labelled(Field: React.ElementType, { React: { createElement: h } }: Sys
   return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
 }
 
-/** Arranges Swagger UI's parts for our page, without the title, main element and server choice of the default layout. */
+/** Arranges Swagger UI's parts for our page. Omits the title, main element and server choice of the default layout. */
 function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
   const part = (name: string, props = {}) => h(getComponent(name, true), props);
   return h(

@@ -82,7 +82,7 @@ export class Draft implements Tables {
 
   /** New lines of Stripe invoices, keyed by our invoice id. They replace all stored lines of the invoice. */
   readonly lines = new Map<number, StoredLine[]>();
-  /** Stripe's credit notes that are new or void. */
+  /** Stripe's credit notes to store, because they are new or newly void. */
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();

@@ -82,7 +82,7 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe for the invoice it paid. */
+/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe for the intent's invoice. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;

@@ -97,7 +97,10 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns unchanged payments whose refunds or disputes change. Incrementing their version causes conflicts too. */
+/**
+ * Returns unchanged payments whose refunds or disputes change. Incrementing their version makes concurrent decisions
+ * conflict.
+ */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

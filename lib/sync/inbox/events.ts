@@ -140,7 +140,6 @@ export const OTHER_MODE = 'other_mode';
 /** Filter for events that were ignored because they are thin: they contain only the id of their object. */
 const THIN = 'thin';
 
-/** SQL condition for thin events in `stripe_events`. */
 export const isThin = sql`warnings @> ${JSON.stringify([THIN_WARNING])}::jsonb`;
 
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];

@@ -120,7 +120,7 @@ export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Dat
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** Starts a new process that continues the run. If the request fails, the next scheduled call resumes the run. */
+/** Requests a new process that continues the run. If the request fails, the next scheduled call resumes the run. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },

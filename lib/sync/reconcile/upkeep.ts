@@ -162,9 +162,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports a change to staff if days begin at another time in the Stripe account's time zone than in ours. An invoice
- * from the last evening of a month may then belong to another month at Stripe. If Stripe does not answer, the run
- * continues, because its other steps do not depend on the answer.
+ * Reports the Stripe account's time zone to staff if its days begin at other times than ours. An invoice from the last
+ * evening of a month may then belong to another month at Stripe. If Stripe does not answer, the run continues, because
+ * its other steps do not depend on the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,

@@ -207,7 +207,7 @@ export async function compareCustomers(db: Database, ids: { kept: number; gone: 
 
 export type Comparison = Awaited<ReturnType<typeof compareCustomers>>;
 
-/** All tables that refer to customers, in the order in which a merge updates them. A test checks completeness. */
+/** All tables that refer to customers, in the order in which a merge updates them. A test checks the list's tables. */
 export const REFERRING = [
   { table: stripeCustomers, noun: 'Stripe customer' },
   { table: mergedCustomers, noun: 'merged customer' },

@@ -22,7 +22,7 @@ interface BarChartProps {
   bars: Bar[];
   /** Formats a value for the scale at the side. */
   formatTick(value: number): string;
-  /** Whether the values are counts, so that the scale shows whole numbers only. */
+  /** Whether the values are counts. The scale then shows only whole numbers. */
   isWhole?: boolean;
   /** Labels below the first and the last bar. */
   ends: [string, string];

@@ -40,7 +40,7 @@ export interface FormField extends InputProps {
   accept?: string;
   /** Maximum size of a file. The browser refuses a larger file, because the server would not read it. */
   maxBytes?: number;
-  /** Shows this field only while the named other field has the given value. */
+  /** Shows this field only while another field has the given value. */
   when?: { field: string; is: string };
   /** Renders content below the field, given the field's current text. */
   after?(text: string): ReactNode;

@@ -134,7 +134,6 @@ function FilterChoices({ field, values, to }: FilterChoicesProps) {
 }
 
 interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
-  /** Names of the form's fields. */
   names: string[];
   children: ReactNode;
 }

@@ -113,7 +113,6 @@ const READ = {
   text: (form: FormData, name: string) => String(form.get(name) ?? ''),
   /** Reads all values of a repeated field. */
   texts: (form: FormData, name: string) => form.getAll(name).map(String),
-  /** Reads whether a check box is checked. */
   flag: (form: FormData, name: string) => form.get(name) === 'on',
 };
 type Kind = keyof typeof READ;

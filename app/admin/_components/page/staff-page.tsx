@@ -16,7 +16,7 @@ interface Sent<Params> {
   searchParams: Promise<SearchParams>;
 }
 
-/** Context that a page receives. `db` and `timeZone` are values of the runtime. */
+/** Context that a page receives. `db` and `timeZone` are shortcuts to values of `runtime`. */
 interface PageCall<Params> {
   staff: StaffMember;
   runtime: Runtime;

@@ -12,7 +12,6 @@ interface CustomerSectionProps {
   customer: CustomerSnippet;
   /** Path and label of the list that the section links to, filtered by the customer. */
   all?: { path: string; label: string };
-  /** Additional facts to show. */
   more?: Record<string, ReactNode>;
 }
 
@@ -38,7 +37,7 @@ interface CustomerProps {
   customer: { id: number; name: string; customer_number: string };
 }
 
-/** Shows a table cell that links to the customer. Not for the first cell of a row, whose link covers the whole row. */
+/** Shows a table cell that links to the customer. Do not use it in the first cell, whose link covers the row. */
 export function CustomerCell({ customer }: CustomerProps) {
   return (
     <Link href={`/admin/customers/${customer.id}`} className={classes.inner}>

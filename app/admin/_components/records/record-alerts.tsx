@@ -43,7 +43,7 @@ interface TaxNoticeProps {
   lines: CategorizedLine[];
 }
 
-/** Explains why a draft's customer pays no tax, or warns if the lines contradict the customer's tax or the tax rules. */
+/** Explains why a draft's customer pays no tax, or warns if the lines contradict the customer's tax or tax rules. */
 export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });
@@ -66,7 +66,7 @@ export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
 }
 
 interface WhyNoDocumentProps {
-  /** Sentence that says that there is no document yet. */
+  /** First sentence if fields are missing, such as “There is no PDF yet.” */
   yet: string;
   state: DocumentState;
   customerId: number;

@@ -15,7 +15,7 @@ interface SearchDialogProps {
   close(): void;
 }
 
-/** Shows the search in a dialog. Each opening starts with an empty search. */
+/** Shows the search in a dialog. The search is empty each time the dialog opens. */
 export function SearchDialog({ isAdmin, opened, close }: SearchDialogProps) {
   return (
     <PageDialog label="Search" opened={opened} close={close}>

@@ -44,7 +44,7 @@ export const generateMetadata = titleOfRow(
 /** Maximum number of unexplained entries on the page. The next entries appear once these are explained. */
 const MAX_SHOWN = 20;
 
-/** Shows a statement: its balances, the unexplained entries with their proposals, and the other entries. */
+/** Shows a statement: its balances, the unexplained entries with proposals, and the explained entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);
@@ -159,7 +159,7 @@ function Balance({ statement }: { statement: StatementRow }) {
   );
 }
 
-/** Describes the gap between a statement and the one before it. Returns null without a gap, or if periods overlap. */
+/** Describes the gap between a statement and the previous one. Returns null if there is none or the periods overlap. */
 function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
   if (!before || before.last_day >= first_day) return null;
   const closing = before.closing;

@@ -85,11 +85,10 @@ interface BalanceProps {
   credits: { currency: string; amount: number }[];
   /** The unused credit of transfers, by currency. */
   transferCredits: { currency: string; amount: number }[];
-  /** Path of the customer's statement of account. */
   statementPath: string;
   /** Path of the form that records a transfer. Null if no transfer can be recorded for the customer. */
   transferPath: string | null;
-  /** Stripe invoices with payments that are recorded here but that Stripe does not count, and the sum of each. */
+  /** Invoices that Stripe manages, each with the amount recorded here that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 
@@ -207,7 +206,7 @@ export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) 
   );
 }
 
-/** Shows the form that adds a note to a customer. */
+/** Shows the form that adds a note to a customer. A saved note cannot be changed. */
 export function NoteForm({ customerId }: { customerId: number }) {
   return (
     <ActionForm

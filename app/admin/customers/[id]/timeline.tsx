@@ -158,7 +158,7 @@ interface Sentence {
 
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
 
-/** A function for each kind of entry that describes the entry. */
+/** Functions that describe an entry, by kind of entry. */
 const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: string) => Sentence } = {
   payment: ({ payment }) => {
     const { id, invoice_id, invoice_number, payment_reference, source, status } = payment;

@@ -18,7 +18,7 @@ interface Props {
   isTried: boolean;
 }
 
-/** Shows the form that maps a file's columns to fields, and sets the decimal separator and common values. */
+/** Shows the form that maps columns to fields, and asks for the decimal separator and for values common to all rows. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const { form, state, isPending } = useTypedForm<ImportState>({
     label: 'Import',

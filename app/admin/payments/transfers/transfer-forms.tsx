@@ -79,7 +79,7 @@ interface SharesProps {
 
 const nameOf = ({ id }: OpenInvoice) => `share_${id}`;
 
-/** Shows the fields for the amount and for the share of each invoice. Calculates a share until a person types it. */
+/** Shows the fields for the amount and each invoice's share. A share is calculated until a person types one. */
 function Shares({ currency, open, values, problems }: SharesProps) {
   const [amount, setAmount] = useState(String(values.amount ?? ''));
   const [typed, setTyped] = useState<Map<number, string>>(

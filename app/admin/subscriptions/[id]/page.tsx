@@ -215,7 +215,6 @@ interface ItemsProps {
   items: SubscriptionItem[];
   /** Id of the item whose service the person is choosing. Null if no item is being changed. */
   editing: number | null;
-  /** The services to choose from. */
   choices: ServiceChoice[];
   timeZone: string;
 }

@@ -27,7 +27,7 @@ interface CheckNoticeProps {
   last: LastCheck | null;
 }
 
-/** Shows the outcome of a check with Stripe, above the record it redirected to. */
+/** Shows the outcome of the check with Stripe that redirected to this page. */
 export function CheckNotice({ outcome, last }: CheckNoticeProps) {
   if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
   if (outcome !== 'done' || !last) return null;

@@ -187,7 +187,7 @@ interface LineRowProps {
   onChange(changes: Partial<TypedLine>): void;
   /** Moves the line up (-1) or down (1). */
   onMove(by: number): void;
-  /** Removes the line. Undefined if the line cannot be removed. */
+  /** Removes the line. Undefined for the last line of a record that already had lines. */
   onRemove: (() => void) | undefined;
 }
 

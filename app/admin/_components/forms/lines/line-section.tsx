@@ -79,7 +79,7 @@ function gapText(
   }
 }
 
-/** Returns the period and the discount of a line, if it has any. */
+/** Describes the period and the discount of a line, if it has them. */
 function notesOf(
   { period_start, period_end, discount }: StripeLineRow,
   money: (amount: string) => string,
