@@ -117,7 +117,7 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', result, chil
 
 /**
  * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also lists the entries that the
-  * file omits.
+ * file omits.
  */
 function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
   const { postings, missing, leftOut, leftOutCount } = plan;

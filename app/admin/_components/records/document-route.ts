@@ -8,7 +8,7 @@ import type { Runtime } from '@/lib/runtime';
 
 /**
  * Creates the route that downloads a document as PDF, or with `?format=xml` as XRechnung if the document has one. If
-  * the record has no document, redirects to the record's page, which explains why.
+ * the record has no document, redirects to the record's page, which explains why.
  *
  * @param get returns the file; receives the record's id, the current time and the query of the download
  * @param query query to add to the URL of the record's page

@@ -127,7 +127,7 @@ interface NoticesProps {
 
 /**
  * Shows notices if the invoice is overdue, was refunded or is missing at Stripe, or if Stripe does not count a payment
-  * that is recorded here.
+ * that is recorded here.
  */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
@@ -163,7 +163,7 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
 
 /**
  * Explains that a refund made the invoice owed again, and offers a credit note. Returns null if nothing is owed again,
-  * or if Stripe manages the invoice.
+ * or if Stripe manages the invoice.
  */
 function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   const { id, currency, refunded_amount, amount_due } = invoice;
@@ -179,7 +179,7 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
 
 /**
  * Offers the customer's credit as payment for an unpaid invoice. Shows nothing if Stripe manages the invoice, or if the
-  * customer has no credit in the invoice's currency.
+ * customer has no credit in the invoice's currency.
  */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;

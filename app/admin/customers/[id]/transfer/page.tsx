@@ -20,7 +20,7 @@ export const generateMetadata = titleOfRow(
 
 /**
  * Shows the form for a new transfer. The currency defaults to that of the oldest unpaid invoice, or else to the
-  * customer's. The URL can choose the currency of any other unpaid invoice.
+ * customer's. The URL can choose the currency of any other unpaid invoice.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;
