@@ -20,13 +20,13 @@ const config: NextConfig = {
   },
   experimental: {
     authInterrupts: true, // This enables `forbidden()`.
-    turbopackSourceMaps: false, // Nothing reads source maps, and they were 88 MB of the build.
+    turbopackSourceMaps: false, // Nothing reads source maps, which took 88 MB of the build.
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
   },
-  // The demo and the tests set this variable to build faster. `npm run check` checks the types.
+  // The demo and the tests skip type checking for a faster build. `npm run check` checks the types.
   typescript: { ignoreBuildErrors: process.env.BUILD_WITHOUT_TYPES === '1' },
   poweredByHeader: false,
-  // No page needs Next's image optimizer. The route of the optimizer also prints the requested URL.
+  // No page needs Next's image optimizer, and its route logs requested URLs.
   images: { unoptimized: true },
   // In version 1.0, each list had its own route for its CSV file, and overdue invoices were filtered by age.
   redirects: async () => [

@@ -11,8 +11,8 @@ export const config = {
 };
 
 /**
- * Adds security headers to pages, and redirects requests for staff pages that have no session cookie. The pages check
- * whether the session is valid.
+ * Adds security headers to pages. Redirects requests for staff pages to the sign-in page if they have no session
+ * cookie. The pages themselves check whether the session is valid.
  */
 export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;
@@ -54,7 +54,7 @@ function pageEnv(): { publicUrl: string; isHttps: boolean; development: boolean 
   });
 }
 
-/** Returns false if a path cannot be decoded. Next would answer such a path with a plain-text 500. */
+/** Returns whether a path can be decoded. Next would respond to any other path with a plain-text 500. */
 function isReadable(pathname: string): boolean {
   try {
     decodeURIComponent(pathname);
@@ -82,7 +82,10 @@ function contentSecurityPolicy(nonce: string, development: boolean): string {
 
 const SIGN_IN_STEPS = ['/sign-in', '/sign-in/code', '/sign-in/due'];
 
-/** Returns true for pages that an OAuth client may open in a popup, whose opener waits for the result. */
+/**
+ * Returns true for pages that an OAuth client may open in a popup. The window that opened the popup waits for the
+ * result.
+ */
 function isOfPopup(pathname: string): boolean {
   return SIGN_IN_STEPS.includes(pathname) || pathname.startsWith('/oauth/');
 }

@@ -10,7 +10,7 @@ const shared = {
   setupFiles: ['tests/support/next-globals.ts', 'tests/support/each-file.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // On a busy machine, pages show their contents later.
+  // On a busy machine, pages load slowly.
   expect: { poll: { timeout: 15_000 } },
   // The files of a worker share one process, its modules and its database.
   isolate: false,
@@ -25,7 +25,7 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { ...shared, name: 'product', include: TESTS, exclude: [...LONG, ...RULES] } },
-      // These tests take long, and belong to `npm run test:all`.
+      // These slow tests run only as part of `npm run test:all`.
       { extends: true, test: { ...shared, name: 'long', include: LONG } },
       // These tests need the official rules for e-invoices, which are not part of the project.
       { extends: true, test: { ...shared, name: 'rules', include: RULES, testTimeout: 1_800_000 } },

@@ -16,7 +16,7 @@ export interface DatabaseHandle {
   db: Database;
   kind: 'postgres' | 'embedded';
   close(): Promise<void>;
-  /** Copies the current content into a database in memory. Only the embedded database has this function. */
+  /** Copies the current content into an in-memory database. Only the embedded database has this function. */
   copy?: () => Promise<DatabaseHandle>;
   /** Returns the whole current database as a gzipped tar archive. Only the embedded database has this function. */
   dump?: () => Promise<Blob>;
@@ -26,8 +26,8 @@ export interface DatabaseHandle {
 export const isDriverPatched = (): boolean => 'survivesLostConnections' in postgres;
 
 /**
- * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects at the first query. It sends no
- * time limits when it connects, because a pooler would refuse them. Transactions set them, see `transact`.
+ * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects on the first query. Time limits
+ * are not connection parameters, because a pooler would refuse them. `transact` sets them in each transaction.
  *
  * @param options.pooler the pooler between us and the server, if any
  * @param options.scratch whether to use a single persistent connection that can write to temporary tables only
@@ -49,7 +49,7 @@ export function openPostgres(
     onnotice: () => {},
     connection: {
       application_name: 'w5t',
-      // A lost connection loses its temporary tables. The next connection must not write to the real tables.
+      // A new connection has none of the temporary tables, so its writes would change the real tables.
       ...(options.scratch && { default_transaction_read_only: true }),
     },
   });
@@ -82,7 +82,7 @@ export async function restoreEmbedded(dataDir: string, image: Blob): Promise<Dat
   return openFolder(dataDir, new DiskRoom(dataDir), { loadDataDir: image });
 }
 
-/** Limit of files that PGlite keeps open. Its default is 1,000, but many systems allow a process only 256. */
+/** Maximum number of files that PGlite keeps open. The default is 1,000, but many systems allow a process only 256. */
 const MAX_FILES = 100;
 /** Size to which checkpoints shorten the write-ahead log. PostgreSQL's default is a gigabyte. */
 const MAX_LOG = '64MB';
@@ -117,7 +117,7 @@ async function openFolder(
   }
 }
 
-/** Opens a database in memory, for tests and dry runs. @param template a dump to start from, made by `dumpDataDir` */
+/** Opens an in-memory database, for tests and dry runs. @param template a dump to start from, made by `dumpDataDir` */
 export async function openInMemory(template?: Blob): Promise<DatabaseHandle & { client: PGlite }> {
   const client = await PGlite.create({
     extensions: { pg_trgm },
@@ -142,8 +142,8 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
 
 type Query = PGlite['query'];
 
-// Drizzle parses the text of these types itself, so PGlite must return the text. The numbers are the ids of array
-// types: numeric first, then the named types.
+// Drizzle parses the text of these types itself, so PGlite must return the text. The numbers are the type ids
+// of numeric[] and of arrays of the four listed types.
 const PARSERS = Object.fromEntries(
   [types.TIMESTAMP, types.TIMESTAMPTZ, types.INTERVAL, types.DATE, 1231, 1115, 1185, 1187, 1182].map(
     (type) => [type, (text: string) => text],
@@ -151,9 +151,9 @@ const PARSERS = Object.fromEntries(
 );
 
 /**
- * Connects Drizzle to an embedded database that was opened with `PARSERS`. Drizzle passes the same parsers with each
- * statement. Leave them out, because PGlite would merge them with its own for each message of the response, which takes
- * a third of the time of a small statement.
+ * Connects Drizzle to an embedded database that was opened with `PARSERS`. Drizzle also passes these parsers
+ * with each statement. This function removes them there, because PGlite would merge them with its own for each message
+ * of the response. Merging takes a third of the time of a small statement.
  */
 export function drizzleOn(client: Pick<PGlite, 'query' | 'transaction'>): Database {
   const withoutParsers =
@@ -187,11 +187,7 @@ class EmbeddedClient {
     private readonly open: () => Promise<PGlite>,
   ) {}
 
-  /**
-   * Creates the client.
-   *
-   * @param open function that opens the files of the folder; called again after the write-ahead log ran out of space
-   */
+  /** @param open opens the files of the folder; called again after the write-ahead log ran out of space */
   static async create(room: DiskRoom, open: () => Promise<PGlite>): Promise<EmbeddedClient> {
     return new EmbeddedClient(watch(await open(), room), room, open);
   }
@@ -265,7 +261,7 @@ class EmbeddedClient {
 }
 
 /**
- * Refuses all messages after a failed write to the write-ahead log, because PostgreSQL then hangs at any message, even
+ * Refuses all messages after a failed write to the write-ahead log, because PostgreSQL then hangs on any message, even
  * a rollback.
  */
 function watch(pglite: PGlite, room: DiskRoom) {
@@ -293,8 +289,8 @@ export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatement
 const PATIENCE_MS = 3000;
 
 /**
- * Returns whether the connection goes directly to the server. Behind a pooler, the process id announced at connection
- * differs from the process id of the server session.
+ * Returns whether the connection goes directly to the server. Behind a pooler, the process id that the driver
+ * received when it connected differs from the process id of the server session.
  */
 export async function isDirect(db: Database): Promise<boolean> {
   const answer = await db.execute(sql`select pg_backend_pid()`);
@@ -306,8 +302,8 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Detects the pooler's behaviour by a trial. One connection prepares a statement. While a second connection occupies a
- * session, the first runs the statement again. Returns safe settings if the trial fails.
+ * Tests how the pooler behaves. One connection prepares a statement. While a second connection occupies a
+ * session, the first runs the statement again. Returns safe settings if the test fails.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -15,7 +15,7 @@ export async function rows<T extends Record<string, unknown>>(db: Database, quer
   return (Array.isArray(result) ? [...result] : (result as { rows: T[] }).rows) as T[];
 }
 
-/** Picks columns of a table for a select. */
+/** Returns an object with the named columns of a table, as drizzle's `select` expects it. */
 export function pickColumns<T extends object, Name extends keyof T>(
   table: T,
   ...names: readonly Name[]
@@ -60,7 +60,7 @@ export function isQueryError(error: unknown): boolean {
 /**
  * Takes the advisory lock of a key until the transaction ends. Take it before any row lock.
  *
- * @param key callers that must exclude each other use the same key, all others use different keys
+ * @param key shared by the callers that must exclude each other, and by no other callers
  */
 export async function lockKey(tx: Database, key: string): Promise<void> {
   await lock(tx, { key });
@@ -121,7 +121,7 @@ export type Statement<Name extends string, Row> = (
  *
  * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *
- * @param names the names of its parameters
+ * @param names names of the statement's parameters
  * @param build function that returns drizzle's query builder, or raw SQL that returns no rows
  */
 export function statement<Name extends string, Row = never>(
@@ -136,7 +136,7 @@ export function statement<Name extends string, Row = never>(
   return (db, values) => runQuery<Row>(db, parts(db), values);
 }
 
-/** Defines a statement whose result is a single text. */
+/** Defines a statement that returns a single text. */
 export function readStatement<Name extends string>(
   names: readonly Name[],
   build: (values: Record<Name, SQL>) => SQL,
@@ -207,7 +207,7 @@ function readFields(fields: Field[], values: unknown[]): Record<string, unknown>
   return row;
 }
 
-/** Returns the decoder of a column or an expression. For `max(column)`, drizzle has set the decoder of the column. */
+/** Returns the decoder of a column or an expression. Drizzle gives `max(column)` the decoder of the column. */
 function decoderOf(field: SelectedFieldsOrdered[number]['field']): DriverValueDecoder<unknown, unknown> {
   if (is(field, Column)) return field;
   const computed = is(field, SQL.Aliased) ? field.sql : field;

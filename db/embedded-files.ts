@@ -26,7 +26,7 @@ const pathOf = (dataDir: string) => join(dataDir, 'pglite');
  */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
-/** The file with the space reserved for the write-ahead log, see `DiskRoom`. Only an opened database has one. */
+/** The file that reserves space for the write-ahead log, see `DiskRoom`. Only an opened database creates it. */
 const reserveOf = (dataDir: string) => join(dataDir, 'pglite-reserve');
 
 /**
@@ -44,10 +44,10 @@ export function holdsDatabase(dataDir: string): boolean {
 const isDeadLink = (path: string): boolean =>
   !existsSync(path) && lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** The first number of a file of our tables. PostgreSQL uses smaller numbers for its own tables. */
+/** The lowest file number that our tables can have. PostgreSQL uses smaller numbers for its own tables. */
 const FIRST_OWN_FILE = 16_384;
 
-/** Returns true if a folder has files of our tables. Its marker is then out of date, as in a copy of DATA_DIR. */
+/** Returns true if a folder has files of our tables. Its marker file is then out of date and can be ignored. */
 function holdsTables(path: string): boolean {
   const base = join(path, 'base');
   if (!existsSync(base)) return false;
@@ -56,7 +56,7 @@ function holdsTables(path: string): boolean {
 }
 
 /**
- * Opens the embedded database of a data directory, or creates it if the directory has none. The caller holds the
+ * Opens the embedded database of a data directory, or creates it if the directory has none. The caller must hold the
  * lock of the directory. PGlite treats a folder without the file PG_VERSION as empty and overwrites all other files
  * with a new database, so this function never passes such a folder to PGlite.
  *

@@ -32,7 +32,7 @@ const run = prepared.queryWithCache;
 type Watcher = (statement: string, query: () => Promise<unknown>) => Promise<unknown>;
 const watched = perProcess('watched-statements', () => ({ by: undefined as Watcher | undefined }));
 
-/** Runs every statement of this process inside the watcher, which gets the SQL text without parameters. */
+/** Passes every statement of this process to the watcher, which runs it. The SQL text contains no parameters. */
 export function watchStatements(by: Watcher | undefined): void {
   watched.by = by;
 }
@@ -58,12 +58,12 @@ prepared.queryWithCache = async function (statement, parameters, query) {
 };
 
 /**
- * `lackedBy` is the table whose insert found the disk full, or '' if another statement did. It is undefined if no write
- * failed.
+ * `lackedBy` is the table of the insert that failed on a full disk, or '' if that statement was not an insert. It is
+ * undefined if no write failed.
  */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
-// A call of the SQL function `commit_plan` counts as an insert, because it does not name the tables.
+// A call of the SQL function `commit_plan` counts as an insert, because the call does not name the written tables.
 const INSERTED = /\b(?:insert\s+into\s+"?(\w+)|(commit_plan)\()/gi;
 
 /** Forgets that a write failed because the disk was full. */
@@ -72,8 +72,8 @@ export function forgetNoRoom(): void {
 }
 
 /**
- * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. An
- * update would not prove free space.
+ * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. A
+ * successful update does not prove that there is free space.
  */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
@@ -101,7 +101,7 @@ export function isSchemaDoubted(): boolean {
   return schema.isDoubted;
 }
 
-/** Makes `isSchemaDoubted` false again. Call it after the schema of the database was checked. */
+/** Makes `isSchemaDoubted` false again. Call it after checking the schema of the database. */
 export function trustSchema(): void {
   schema.isDoubted = false;
 }

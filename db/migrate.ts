@@ -44,7 +44,7 @@ export async function migrate({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
     await lockKey(tx, 'migrate');
     if (await isMigrated(tx)) return;
     await requireUnicode(tx);
-    // Drizzle would otherwise begin a transaction of its own, which does not hold the lock.
+    // Otherwise Drizzle would begin another transaction, which would not hold the lock.
     const inside = { transaction: (work: (tx: Database) => Promise<void>) => work(tx) };
     const session: PgSession = Object.assign(Object.create(tx._.session), inside);
     await new PgDialect().migrate(readMigrationFiles(FOLDER), session, FOLDER);
@@ -65,7 +65,7 @@ async function requireUnicode(tx: Database): Promise<void> {
  * Returns false if the database lacks a migration of this version.
  *
  * @throws ForeignMigrationsError
- * @throws NewerDatabaseError if it has migrations that this version does not know
+ * @throws NewerDatabaseError if the database has migrations that this version does not contain
  */
 export async function isMigrated(db: Database): Promise<boolean> {
   const [table] = await rows<{ exists: boolean }>(
@@ -90,7 +90,8 @@ const FUNCTIONS = join(process.cwd(), 'db/functions');
 /**
  * Installs the SQL functions of this version. Each file of db/functions covers one subject, and installing a function
  * replaces its previous version. Drizzle's breakpoints separate the functions, because a driver runs one statement at a
- * time. They are installed only with a new migration, so each change needs a migration with the hash of the files.
+ * time. The functions are installed only with a new migration, so every change needs a
+ * migration that contains the new hash of db/functions.
  */
 async function installFunctions(tx: Database): Promise<void> {
   for (const file of readdirSync(FUNCTIONS).sort()) {

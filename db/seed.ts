@@ -28,8 +28,8 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
-  // The journal dates a cancellation by the invoice's `updated_at`, so do not use the real time here. Reconciliation
-  // books changes since its last run, so the other invoices and payments have the time of their last change.
+  // The journal dates a cancellation by the invoice's `updated_at`, and reconciliation books the rows that were updated
+  // since its last run. The sample rows therefore need the time of their last change, not the real time.
   const midnight = startOfDay(options.today, options.timeZone);
   built.invoices = built.invoices.map((row) => ({
     ...row,
@@ -81,7 +81,7 @@ async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Pro
       union all select m, 'recorded_age', '', 0, 0 from ${months} m where m < ${month} - interval '1 month'`);
 }
 
-/** Returns true if the database has customers, so that sample data must not be added. */
+/** Returns true if the database has customers. Sample data must not be added to such a database. */
 export async function hasCustomers(db: Database): Promise<boolean> {
   const [found] = await rows<{ any: boolean }>(db, sql`select exists (select from customers) as any`);
   return found?.any === true;

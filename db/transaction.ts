@@ -13,7 +13,7 @@ export function isConflict(error: unknown): boolean {
   return code === SERIALIZATION_FAILURE || code === DEADLOCK_DETECTED;
 }
 
-/** Thrown in a transaction whose reads are out of date. The transaction is retried. */
+/** Thrown in a transaction if the data it read is out of date. The transaction is retried. */
 export class ChangedMeanwhileError extends Error {
   readonly code = SERIALIZATION_FAILURE;
 }
@@ -31,7 +31,7 @@ export function limitWriters(db: Database, connections: number): void {
 /** Returns true for a connection pool of a server, false for the embedded database and for transactions. */
 export const isServer = (db: Database): boolean => servers.has(db);
 
-/** Returns how many writes run and wait on a server in this process. Returns null for the embedded database. */
+/** Returns the number of running and of waiting writes of this process. Returns null for the embedded database. */
 export const writersOf = (db: Database): Bulkhead['counts'] | null => servers.get(db)?.counts ?? null;
 
 /**
@@ -47,7 +47,8 @@ export function writeInTurn<T>(db: Database, about: string | undefined, work: ()
 
 /**
  * Runs work in one transaction and retries it after a conflict with another transaction. On a server, time limits
- * apply. The work must use `tx` only. The embedded database has a single connection, so `db` would wait for it forever.
+ * apply. The work must use `tx` only. The embedded database has a single connection, so a statement on `db` would wait
+ * forever.
  *
  * @param about the key that the work locks, see writeInTurn
  * @param key the key that the transaction locks first, see lockKey
@@ -69,8 +70,8 @@ export async function transact<T>(
 }
 
 /**
- * Reads in one transaction, with time limits on a server. Unlike a locked write, it does not force generic query plans,
- * because the number of matching rows can differ a millionfold between search texts.
+ * Reads in one transaction, with time limits on a server. Unlike `transact` with a key, it does not force generic query
+ * plans, because the number of matching rows can differ a millionfold between search texts.
  */
 export function readLimited<T>(db: Database, read: (tx: Database) => Promise<T>): Promise<T> {
   return db.transaction((tx) => limited(db, tx, read));
@@ -93,8 +94,8 @@ async function limited<T>(
 }
 
 /**
- * Sets the time limits if the database is a server, and locks the key if there is one. It costs no round trip, because
- * the statement is sent together with the next one.
+ * Sets the time limits if the database is a server, and locks the key if there is one. This costs no round trip,
+ * because the statement is sent together with the next one.
  */
 async function limit(db: Database, tx: Database, key: string | undefined): Promise<void> {
   if (!isServer(db)) {
@@ -174,8 +175,7 @@ export class Bulkhead {
   /**
    * Runs the work when the limits allow it. Until then, the call waits in the queue.
    *
-   * @param key key of the call; calls with the same key share the limits per key, and without a key only the overall
-   *   limits apply
+   * @param key calls with the same key share the limits per key; a call without a key has only the overall limits
    * @param signal signal that ends the wait when it aborts; work that has started continues
    * @throws BusyError if the queue is full, the work has waited too long, or the signal aborts
    */

@@ -71,7 +71,7 @@ export async function describeContents(db: Database): Promise<string | null> {
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Describes where a server's database is, without its user and password. */
+/** Returns the name and the host of a server's database, without the user and password of the URL. */
 export function placeOf(url: string): string {
   const [, hosts = '', name = ''] = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)\/?([^?#]*)/.exec(url) ?? [];
   return `the ${name === '' ? 'default database' : `database ${decodeURIComponent(name)}`} on ${hosts || 'this machine'}`;

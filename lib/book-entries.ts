@@ -10,8 +10,8 @@ export interface BookedAt {
 }
 
 /**
- * Posts the changes of invoices and payments to the journal (db/functions/accounting.sql), in the transaction that
- * changed them. Each entry has the day of its invoice or payment, or today's date if that day's month is over.
+ * Posts the changes to invoices and payments to the journal (db/functions/accounting.sql), in the transaction that made
+ * them. Each entry has the date of its invoice or payment, or today's date if that month is over.
  *
  * @param touched ids of the changed invoices, payments and transfers, including deleted ones
  */

@@ -1,4 +1,4 @@
-/** A seeded random number generator: the same state returns the same numbers, so that a history can be replayed. */
+/** A seeded random number generator. The same seed yields the same numbers, so that a simulation can be replayed. */
 export interface Chance {
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   draw(): number;

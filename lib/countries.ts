@@ -21,7 +21,7 @@ export function countryName(code: string): string {
 
 const NAMES = new Intl.DisplayNames('en-GB', { type: 'region' });
 
-/** Country names that people write but Intl does not know. */
+/** Country names that people write but Intl does not recognize. */
 const OTHER_NAMES: Record<string, string> = {
   uk: 'GB',
   'great britain': 'GB',
@@ -111,9 +111,9 @@ export function normalVatId(text: string): string {
 }
 
 /**
- * Returns the problem of a VAT ID, in words that follow the ID in a sentence, or undefined if the ID is
- * valid. It must have the format of the customer's country or, if that is unknown or outside the EU, of the
- * EU country whose code it starts with. If neither is an EU country, any ID is valid.
+ * Returns the problem with a VAT ID as the rest of a sentence that starts with the ID. Returns undefined if the ID is
+ * valid. The ID must have the format of the customer's country or, if that is unknown or outside the EU, of the EU
+ * country whose code the ID starts with. Any other ID is valid.
  *
  * @param vatId a VAT ID from `normalVatId`
  */
@@ -128,7 +128,7 @@ export function vatIdProblem(vatId: string, country: string | null): string | un
     : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
 }
 
-/** Returns the EU country whose code a VAT ID starts with, or an empty text. The ID must contain a digit. */
+/** Returns the EU country whose code a VAT ID starts with. Returns '' for other IDs, such as one without a digit. */
 function countryOfVatId(vatId: string): string {
   const letters = /^([A-Z]{2})(?=[A-Z\d+*]*\d)[A-Z\d+*]+$/.exec(vatId)?.[1] ?? '';
   const country = letters === 'EL' ? 'GR' : letters;

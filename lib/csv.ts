@@ -42,7 +42,7 @@ export async function* toCsv(
   }
 }
 
-/** Returns the original text of a cell that `toCsv` wrote with commas. */
+/** Restores the original text of a cell from a file that `toCsv` wrote with commas between the cells. */
 export function unescapeFormulas(cell: string): string {
   return cell.replace(DISARMED, '');
 }

@@ -40,7 +40,7 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Returns whether this runtime knows a time zone. */
+/** Returns whether this runtime supports a time zone. */
 export function isTimeZone(text: string): boolean {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }) !== null;
@@ -57,7 +57,7 @@ export function haveSameDays(one: string, other: string, from: Date): boolean {
     .every((date) => startOfDay(date, one).getTime() === startOfDay(date, other).getTime());
 }
 
-/** Converts seconds since the epoch, Stripe's format of instants, to an instant. */
+/** Converts seconds since the epoch, which Stripe uses for instants, to a Date. */
 export function fromEpoch(seconds: number): Date {
   const instant = new Date(0);
   instant.setTime(seconds * 1000);
@@ -69,7 +69,7 @@ export function toEpoch(instant: Date): number {
   return Math.floor(instant.getTime() / 1000);
 }
 
-/** Adds months to an instant in UTC, or subtracts them if negative. A day that the month lacks becomes its last day. */
+/** Adds months to an instant in UTC, or subtracts them if negative. 31 January plus one month is 28 or 29 February. */
 export function addMonths(instant: Date, months: number): Date {
   const moved = fromEpoch(instant.getTime() / 1000);
   moved.setUTCDate(1);

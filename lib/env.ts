@@ -55,7 +55,7 @@ function toEnv(v: Variables) {
     /** Public URL of the service, without a trailing slash. */
     publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
     timeZone: v.APP_TIMEZONE ?? 'UTC',
-    /** Time zone of the daily reconciliation at 03:40 on our own server. Null for the machine's time zone. */
+    /** Time zone of the daily reconciliation at 03:40, except on Vercel. Null for the machine's time zone. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
     /** The country in which we pay tax, and the default tax rate of invoice lines for customers there, in percent. */
     tax: { country: v.TAX_COUNTRY, rate: v.TAX_RATE },
@@ -67,11 +67,11 @@ function toEnv(v: Variables) {
       /** Mode of the configured keys. Null if no key is set; then events of both modes are accepted. */
       mode: keyMode(v.STRIPE_SECRET_KEY) ?? keyMode(v.STRIPE_PUBLISHABLE_KEY),
     },
-    /** True if an e-mail address that a payer gave may link a Stripe customer. If false, staff confirm such links. */
+    /** Whether e-mail addresses that payers entered may link Stripe customers. If false, staff confirm such links. */
     linkByEmail: v.LINK_BY_EMAIL === 'on',
     /** Days after which the inbox drops the bodies of handled events. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
-    /** Years after the end of an invoice's year for which the documents of erased customers are kept. */
+    /** Years for which the documents of erased customers are kept, counted from the end of the invoice's year. */
     documentRetentionYears: v.DOCUMENT_RETENTION_YEARS,
     cronSecret: v.CRON_SECRET ?? null,
     /** Bearer token of /metrics. If null, /metrics is not available. */
@@ -86,15 +86,15 @@ function toEnv(v: Variables) {
       /** Private URL schemes that clients may use in redirect URLs. */
       redirectSchemes: list(v.OAUTH_REDIRECT_SCHEMES),
     },
-    /** Days after which tool calls are deleted. */
+    /** Days after which the records of tool calls are deleted. */
     toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
     /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
-      /** The health check reports an overdue run if no run has started for 24 hours plus this number of hours. */
+      /** The health check reports an overdue reconciliation if none has started for 24 hours plus these hours. */
       overdueHours: v.ALERT_OVERDUE_HOURS,
       /**
-       * The health check reports a run that repairs more fields than this number, because webhooks were probably
+       * The health check reports a reconciliation that repairs more fields than this, because webhooks were probably
        * missed.
        */
       driftChanges: v.ALERT_DRIFT_CHANGES,
@@ -104,7 +104,7 @@ function toEnv(v: Variables) {
       diskMb: v.ALERT_DISK_MB,
     },
     alertChannels: {
-      /** Receiver of alerts, with the secret that signs them. Null if alerts are not sent there. */
+      /** Webhook for alerts, with the secret that signs them. Null if alerts are not sent to a webhook. */
       webhook:
         v.ALERT_WEBHOOK_URL && v.ALERT_WEBHOOK_SECRET
           ? { url: v.ALERT_WEBHOOK_URL, secret: v.ALERT_WEBHOOK_SECRET }
@@ -247,7 +247,6 @@ export const RECONCILIATION_VARIABLES = [
   'LOG_LEVEL',
 ] as const satisfies Variable[];
 
-/** Splits a value at its commas. */
 function list(value: string | undefined): string[] {
   return (value ?? '')
     .split(',')

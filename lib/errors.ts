@@ -25,7 +25,7 @@ export interface FieldError {
   message: string;
 }
 
-/** Returns the field errors of issues that zod found. */
+/** Converts zod's issues to field errors. */
 export const toFieldErrors = (issues: { path: PropertyKey[]; message: string }[]): FieldError[] =>
   issues.map(({ path, message }) => ({ field: path.join('.'), message }));
 
@@ -86,7 +86,7 @@ export function diskFull(): AppError {
   );
 }
 
-/** Stops a command or the start of the server. Each line is a sentence for the person who started it. */
+/** Error that stops a command or the start of the server. Each sentence is a line for the person who started it. */
 export class StartError extends OwnError {
   static override readonly kind: string = 'StartError';
   override readonly name: string = 'StartError';
@@ -96,7 +96,7 @@ export class StartError extends OwnError {
   }
 }
 
-/** The database does not have this version's schema. Usually it is older than the code and must be migrated. */
+/** Error for a database without this version's schema. Usually the database is older and must be migrated. */
 export class NotMigratedError extends StartError {
   static override readonly kind = 'NotMigratedError';
   override readonly name = 'NotMigratedError';

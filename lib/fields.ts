@@ -4,7 +4,7 @@ import { MAX_ID, pageFields, upTo } from './page';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finds control characters on purpose
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Matches a visible character: neither a space nor an invisible character. */
+/** Matches a visible character, that is, anything but separators, control characters and format characters. */
 const VISIBLE = /[^\p{Z}\p{C}]/u;
 
 /** Schema of the id of a row in our database. */
@@ -24,8 +24,8 @@ export function isInOrder({ from, to }: { from?: string | undefined; to?: string
 }
 
 /**
- * Returns the schema of a list tool's filters and page. Each named range has a field for its first and its last day. A
- * status and a list of statuses exclude each other.
+ * Returns the schema of a list tool's filters and page fields. In each named range, the first day must not be after the
+ * last. Refuses `status` together with `statuses`.
  */
 export function listFilters<Shape extends z.ZodRawShape>(shape: Shape, ...ranges: string[]) {
   type Given = Record<string, string | undefined>;
@@ -65,7 +65,8 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
 }
 
 /**
- * Returns whether a text has at most `max` characters. A text over `2 * max` UTF-16 units is too long without counting.
+ * Returns whether a text has at most `max` characters. Text of more than `2 * max` UTF-16 units is always too long, so
+ * its characters are not counted.
  */
 function isAtMost(max: number, text: string): boolean {
   return text.length <= max || (text.length <= 2 * max && [...text].length <= max);

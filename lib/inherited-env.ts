@@ -1,5 +1,6 @@
 /**
- * Returns the unparsed environment, for child processes. It is not in `env.ts`, because that file takes time to load.
+ * Returns the unparsed environment, mainly to pass it to child processes. It is not in `env.ts`, because that file
+ * takes time to load.
  */
 export function inheritedEnv(): NodeJS.ProcessEnv {
   return process.env;

@@ -15,8 +15,8 @@ interface HashedLine {
 
 /**
  * Returns a fingerprint of a Stripe invoice's lines, from the facts that all API versions report. Stripe embeds only
- * ten lines of a longer invoice. Its fingerprint covers these ten, and is therefore the same whether or not the other
- * lines are known. To notice changes of the others, it also covers the total and whether the invoice is a draft.
+ * the first ten lines of a longer invoice, so the fingerprint covers these ten and does not depend on whether the other
+ * lines are known. To detect changes of the other lines, it also covers the total and whether the invoice is a draft.
  *
  * @param more the total and whether the invoice is a draft; null for an invoice with at most ten lines
  */

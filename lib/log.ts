@@ -67,8 +67,8 @@ const RETRY_MS = 100;
 const MOST_TRIES_AT_EXIT = 20;
 
 /**
- * Writes log lines to stdout in order. pino's own stream ends the process if the disk is full, and waits
- * forever for space at exit. This stream keeps bytes that it cannot write, and retries with the next line.
+ * Writes log lines to stdout in order. pino's own stream ends the process if the disk is full, and waits forever for
+ * space at exit. This stream keeps bytes that it cannot write, and retries later.
  */
 class LogStream {
   private waiting = Buffer.alloc(0);

@@ -26,7 +26,7 @@ export function isWithin(networks: BlockList, address: string): boolean {
 }
 
 /**
- * Normalizes an IP address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone is removed.
+ * Normalizes an IP address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone such as `%eth0` is removed.
  *
  * @returns null if the text is not an IP address
  */
@@ -56,8 +56,8 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits, because a client with one
- * address of the network usually has all of them.
+ * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits. A client with one IPv6
+ * address usually has all addresses of its network.
  *
  * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. A list of several
  *   addresses is not trusted, because the client may have written a part of it.

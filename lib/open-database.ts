@@ -33,7 +33,7 @@ export interface OpenOptions {
    * cannot change the database.
    */
   scratch?: boolean;
-  /** Milliseconds to wait while a command (not a server) has the embedded database open. */
+  /** How many milliseconds to wait while a command (not a server) has the embedded database open. */
   patience?: number;
   /** Called once, before the first wait. */
   onWait?: (busy: DatabaseBusyError) => void;
@@ -46,7 +46,7 @@ export class DatabaseBusyError extends StartError {
   constructor(
     dataDir: string,
     readonly pid: number,
-    /** Socket on which the other process accepts commands. Undefined if it accepts no commands, or not yet. */
+    /** Path of the socket on which the other process accepts commands. Undefined if it has no such socket (yet). */
     readonly socket: string | undefined,
   ) {
     super([
@@ -58,7 +58,7 @@ export class DatabaseBusyError extends StartError {
 /**
  * Opens the configured database and makes sure that it has this version's schema.
  *
- * @throws StartError with advice if the database cannot be used; this includes DatabaseBusyError and NotMigratedError
+ * @throws StartError that says what to do if the database cannot be used, such as DatabaseBusyError or NotMigratedError
  */
 export async function openDatabase(
   env: Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler' | 'dataDir'>,
@@ -99,7 +99,7 @@ function explainNoRoom(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * Restores the embedded database of a folder from a file that `npm run backup` wrote, and migrates it to this version.
+ * Restores an embedded database into a folder from a file that `npm run backup` wrote, and migrates it to this version.
  *
  * @throws StartError if the folder has a database already, or the file is not a backup
  */
@@ -149,7 +149,7 @@ const UNPATCHED =
  * DATABASE_POOLER is set.
  *
  * @param url the value of DATABASE_URL
- * @throws StartError with advice; NotMigratedError
+ * @throws StartError that says what to do; NotMigratedError
  */
 async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();
@@ -163,9 +163,9 @@ async function openServer(url: string, { databasePooler }: ServerEnv): Promise<D
 }
 
 /**
- * Opens one direct session to the server. It can write only its own temporary tables, and read all others.
+ * Opens one direct session to the server. It can read all tables, but write only its own temporary tables.
  *
- * @throws StartError with advice; NotMigratedError
+ * @throws StartError that says what to do; NotMigratedError
  */
 async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();
@@ -189,7 +189,7 @@ async function openScratch(url: string, { databaseUrlDirect }: ServerEnv): Promi
  * Migrates the database of DATABASE_URL to this version, through DATABASE_URL_DIRECT if that is set. Does nothing for
  * the embedded database, which is migrated when it is opened.
  *
- * @throws StartError with advice; NotMigratedError if this version's migrations cannot be applied to the database
+ * @throws StartError that says what to do; NotMigratedError if this version's migrations cannot be applied
  */
 export async function migrateServer({ databaseUrl, databaseUrlDirect }: ServerEnv): Promise<void> {
   const url = databaseUrlDirect ?? databaseUrl;
@@ -221,7 +221,7 @@ async function openMigrated(url: string, handle: DatabaseHandle): Promise<Databa
 
 const ANSWER_MS = 15_000;
 
-/** Errors of the server of DATABASE_URL that its owner can correct. The first that matches is reported. */
+/** Errors of the database server that its owner can correct. The sentence of the first match is reported. */
 const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
   [
     /^42501$/,
@@ -293,7 +293,7 @@ export async function requireMigrated(db: Database): Promise<void> {
   if (!(await isMigrated(db).catch(explainRefusal))) throw new NotMigratedError();
 }
 
-/** Throws a refusal of the migrations as a NotMigratedError that says what to do. Throws any other error unchanged. */
+/** Converts an error that prevents migration to a NotMigratedError that says what to do. Rethrows any other error. */
 function explainRefusal(error: unknown): never {
   if (error instanceof ForeignMigrationsError) throw new NotMigratedError(FOREIGN);
   if (error instanceof NewerDatabaseError) throw new NotMigratedError(newerSentence(error));

@@ -6,7 +6,7 @@ type UnpaidStatus = (typeof UNPAID_STATUSES)[number];
 
 export const isUnpaid = (status: string): boolean => UNPAID_STATUSES.some((one) => one === status);
 
-/** The fields that can make an invoice overdue. The last two are set only on Stripe invoices. */
+/** The fields that can make an invoice overdue. Only Stripe invoices have `paymentFailed` and `uncollectible`. */
 interface Owed {
   due_date: string | null;
   paymentFailed?: boolean;
@@ -24,12 +24,12 @@ export function unpaidStatus({ due_date, paymentFailed, uncollectible }: Owed, t
   return uncollectible || paymentFailed || isPastDue ? 'overdue' : 'sent';
 }
 
-/** Returns the SQL condition that the due date has passed. */
+/** Returns an SQL condition that is true if the due date has passed. */
 export const isPastDueSql = (dueDate: SQLWrapper, today: SQLWrapper): SQL => sql`${dueDate} < ${today}`;
 
 /**
- * Returns the status that a stored invoice gets if Stripe's new status is not applied. Only a failed payment changes
- * the status, from `sent` to `overdue`. A due date that has passed does not change it.
+ * Returns the status of a stored invoice if Stripe's new status is not applied. A failed payment changes `sent` to
+ * `overdue`. A due date that has passed does not change the status.
  */
 export function keptStatus<Status extends string>(
   status: Status,
@@ -38,7 +38,7 @@ export function keptStatus<Status extends string>(
   return status === 'sent' && paymentFailed ? 'overdue' : status;
 }
 
-/** Age groups of unpaid invoices, with the first and the last day of each, counted from the due date. */
+/** Age groups of unpaid invoices, as ranges of days after the due date. */
 const GROUPS = {
   'not-due': [null, 0],
   '1-30': [1, 30],
@@ -47,7 +47,7 @@ const GROUPS = {
   'over-90': [91, null],
 } as const satisfies Record<string, AgeRange>;
 
-/** The first and the last day of a range, counted from the due date. Null for a range without that end. */
+/** The first and the last day of a range, in days after the due date. Null if the range is open at that end. */
 type AgeRange = readonly [from: number | null, to: number | null];
 export type AgeGroup = keyof typeof GROUPS;
 
@@ -65,12 +65,12 @@ export type AgeName = (typeof AGE_RANGES)[number];
 export const rangeOfAge = (age: AgeName): AgeRange => ({ ...GROUPS, ...WIDER })[age];
 
 /**
- * Age groups of earlier releases, which old links and bookmarks still contain, with the current group that contains
- * each of them.
+ * Age groups of earlier releases, which old links and bookmarks still contain, each with the current group that
+ * includes it.
  */
 const FORMER: Record<string, AgeGroup> = { '1-14': '1-30', '15-30': '1-30' };
 
-/** Returns the current name of an age group that an old link may contain. */
+/** Converts the age group of an old link to its current name. Returns any other value unchanged. */
 export const presentAge = (age: unknown): unknown =>
   typeof age === 'string' && Object.hasOwn(FORMER, age) ? FORMER[age] : age;
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Page, type PageRequest, pageBounds, toPage } from './page';
 
-/** Reads one page. Calls `count` only if the page is full or past the end, because any other page is the last. */
+/** Reads one page. Calls `count` only if the page is full or past the end. Otherwise the page is the last one. */
 export async function readPage<Row>(
   request: PageRequest,
   read: (bounds: { limit: number; offset: number }) => Promise<Row[]>,
@@ -22,7 +22,7 @@ export function literal(value: number): number {
   return sql.raw(String(value)) as unknown as number;
 }
 
-/** Returns SQL for the start of a date in a time zone. JavaScript cannot parse the year 10000, but PostgreSQL can. */
+/** SQL for the start of a date in a time zone. PostgreSQL can parse dates after the year 9999; JavaScript cannot. */
 export const startOfDaySql = (date: string, timeZone: string): SQL =>
   sql`(${date}::date::timestamp at time zone ${timeZone}::text)`;
 
@@ -66,8 +66,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * Returns a word such as an enum value as a literal in the statement's text. One value can have a million
- * times the rows of another, and a generic plan for a bound parameter cannot consider that.
+ * Returns a word, such as an enum value, as a literal in the statement's text. A bound parameter may get a generic
+ * plan, which cannot take into account that one value has a million times as many rows as another.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

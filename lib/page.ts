@@ -31,7 +31,7 @@ export const pageFields = {
 /** Schema of the page size in a URL. A missing or invalid size becomes 25. */
 export const perPageParam = z.coerce.number().int().min(1).max(MAX_PER_PAGE).catch(25);
 
-/** Adds the defaults of `page` and `per_page`. */
+/** Fills in the defaults of `page` and `per_page`. */
 export function pageRequest(input: {
   page?: number | undefined;
   per_page?: number | undefined;
@@ -44,7 +44,7 @@ export function pageBounds({ page, per_page }: PageRequest): { limit: number; of
   return { limit: per_page, offset: (page - 1) * per_page };
 }
 
-/** Returns the envelope of a list response. An empty list has one empty page. */
+/** Wraps rows in the envelope of a list response. An empty list has one empty page. */
 export function toPage<Row>(request: PageRequest, total: number, data: Row[]): Page<Row> {
   return {
     page: request.page,

@@ -18,16 +18,16 @@ const PRINTABLE = new RegExp(
   'u',
 );
 
-/** Returns a text as documents print it. The font composes accents with letters, and lacks two kinds of hyphen. */
+/** Returns a text as documents print it. Composes accented letters, and replaces two hyphens that the font lacks. */
 export const toPrinted = (text: string): string => text.normalize('NFC').replace(/[\u2010\u2011]/g, '-');
 
-/** Returns the first characters of a text that documents cannot print, at most five. */
+/** Returns up to five characters of a text that documents cannot print. */
 export function unprintable(text: string): string[] {
   const lacking = [...new Set(text.normalize('NFC'))].filter((character) => !PRINTABLE.test(character));
   return lacking.slice(0, 5);
 }
 
-/** Returns why documents cannot print the texts of an invoice, as sentences without a full stop that name the field. */
+/** Returns a sentence without a full stop for each text of an invoice that documents cannot print. */
 export function printProblems(
   parties: Record<'company' | 'customer', object>,
   lines: { text: string }[],
@@ -44,7 +44,7 @@ export function printProblems(
   });
 }
 
-/** Refines the schema of a text that documents print. */
+/** Zod refinement that refuses a text with characters that documents cannot print. */
 export function isPrintable(text: string, context: z.RefinementCtx): void {
   const lacking = unprintable(text);
   if (lacking.length === 0) return;

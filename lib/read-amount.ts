@@ -2,13 +2,13 @@ import { isCurrency } from './money';
 
 /** An amount read from a text. */
 export interface Amount {
-  /** Decimal text with a point and without groups: `-1234.5`. */
+  /** Decimal text with a point and without thousands separators: `-1234.5`. */
   decimal: string;
-  /** The currencies that the sign or code in the text may mean, in lower case. Null if the text names no currency. */
+  /** Lower-case codes of the currencies that the text may mean (`$` means several). Null if it names no currency. */
   currencies: readonly string[] | null;
 }
 
-/** An amount, or both amounts that an ambiguous text may mean, as decimal texts, the larger one first. */
+/** An amount, or the two decimal texts that an ambiguous text may mean, the larger one first. */
 type AmountReading = Amount | { readings: [string, string] };
 
 /** The separator before the decimals. */
@@ -30,13 +30,13 @@ const SIGNS: Record<string, readonly string[]> = {
 const LEADING = /^(\p{L}*\p{Sc}|\p{L}+\.?(?=[\s\d(+-]))\s*/u;
 const TRAILING = /\s*([\p{L}\p{Sc}]+\.?)$/u;
 
-/** The number of decimal digits that a double always keeps. */
+/** Maximum number of digits. A double stores up to 15 decimal digits exactly. */
 const MAX_DIGITS = 15;
 
 /**
  * Reads an amount as spreadsheets, banks and programs write it: with brackets or a minus on either side, with a
  * currency on either side, and with groups of three digits. A single point or comma before three digits may separate
- * groups or decimals. The caller then gets both readings, unless it names the decimal separator.
+ * groups or decimals. Then both readings are returned, unless the caller gives the decimal separator.
  *
  * @param separator the decimal separator, if known; a text with another decimal separator is then refused
  * @returns null if the text is not an amount
@@ -99,8 +99,8 @@ function currenciesOf(mark: string): readonly string[] | undefined {
 }
 
 /**
- * Returns the currencies that every mark may mean. Returns null if there are no marks, and undefined if the marks
- * contradict each other.
+ * Returns the currencies that all currency marks (signs or codes) of an amount may mean. Returns null if there are no
+ * marks, and undefined if they contradict each other.
  */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;
@@ -127,7 +127,7 @@ function readDigits(text: string, separator: DecimalSeparator | undefined): stri
   return groups.test(text) && separator !== first ? readPlain(text.replaceAll(first, ''), separator) : [];
 }
 
-/** Reads digits with at most one separator, which is the decimal separator. */
+/** Reads digits without thousands separators. A point or comma in them is the decimal separator. */
 function readPlain(text: string, separator: DecimalSeparator | undefined): string[] {
   const [, whole = '', found, decimals = ''] = /^(\d*)(?:([.,])(\d+))?$/.exec(text) ?? [];
   if (whole + decimals === '' || (found && separator && found !== separator)) return [];
@@ -138,9 +138,8 @@ function readPlain(text: string, separator: DecimalSeparator | undefined): strin
 const toCanonical = (digits: string) => digits.replace(/^0+(?=\d)/, '').replace(/^\./, '0.');
 
 /**
- * Returns the meanings of a typed amount, as decimal texts. Returns an empty array if the text is not an amount.
- * Returns two meanings if its only separator is before three digits: `1.500` can be 1500 or 1.5. A currency beside the
- * amount is ignored.
+ * Returns the possible meanings of a typed amount as decimal texts. `1.500` has two, because it can be 1500 or 1.5. A
+ * text that is not an amount has no meaning. A currency beside the amount is ignored.
  */
 export function typedAmounts(text: string): string[] {
   const read = readAmount(text);
@@ -148,13 +147,13 @@ export function typedAmounts(text: string): string[] {
   return 'readings' in read ? read.readings : [read.decimal];
 }
 
-/** Converts a typed amount to decimal text. Returns null if it is not an amount, or is ambiguous. */
+/** Converts a typed amount to decimal text. Returns null if the text is ambiguous or not an amount. */
 export function typedAmount(text: string): string | null {
   const [amount, other] = typedAmounts(text);
   return amount === undefined || other !== undefined ? null : amount;
 }
 
-/** Returns the error for an ambiguous amount, with both meanings. Returns undefined if the amount is not ambiguous. */
+/** Returns an error message with both meanings of an ambiguous amount. Returns undefined for any other text. */
 export function ambiguityProblem(text: string): string | undefined {
   const [whole, fraction] = typedAmounts(text);
   if (whole === undefined || fraction === undefined) return undefined;
@@ -163,5 +162,5 @@ export function ambiguityProblem(text: string): string | undefined {
   return `can mean ${whole} or ${small}: write ${whole}, or ${isShort ? Number(small).toFixed(2) : `${fraction}0`}`;
 }
 
-/** Returns decimal text for a form field. `1.500` becomes `1.5000`, because it could also be read as 1500. */
+/** Makes decimal text unambiguous for a form field. `1.500` becomes `1.5000`, because it could also mean 1500. */
 export const unmistakable = (text: string): string => (typedAmounts(text).length > 1 ? `${text}0` : text);

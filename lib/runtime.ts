@@ -21,7 +21,7 @@ export interface Runtime {
   randomBytes(size: number): Buffer;
   log: Logger;
   close(): Promise<void>;
-  /** Replaces the https request that reads a JSON document from a public URL. */
+  /** In tests, replaces the https request that reads a JSON document from a public URL. */
   fetchDocument?: (url: URL) => Promise<unknown>;
   /** Copies the database into memory, for dry runs. Undefined for a PostgreSQL server. */
   copyDatabase?: () => Promise<DatabaseHandle>;
@@ -29,19 +29,19 @@ export interface Runtime {
   dumpDatabase?: () => Promise<Blob>;
 }
 
-/** Milliseconds to wait while a command has the embedded database open, because most commands end soon. */
+/** How many milliseconds the server waits while a command has the embedded database open. Most commands end soon. */
 const PATIENCE_MS = 10_000;
 
-// Keep the runtime on `globalThis`: our server and Next's pages, routes and instrumentation are separate bundles, each
-// with its own module variables.
+// Keep the runtime on `globalThis`. Our server and Next's pages, routes and instrumentation are separate bundles, and
+// each has its own module variables.
 const KEY = Symbol.for('w5t.runtime');
 const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 
 /**
- * Returns the runtime of this process, which the first call creates.
+ * Returns the runtime of this process. The first call creates it.
  *
- * @throws NotMigratedError while the database does not have this version's schema; checked at the first call, and again
- *   after a statement failed because of a missing table, column or function
+ * @throws NotMigratedError if the database does not have this version's schema; this is checked at the first call, and
+ *   again after a statement failed because of a missing table, column or function
  */
 export async function getRuntime(): Promise<Runtime> {
   holder[KEY] ??= openRuntime().catch((error: unknown) => {
@@ -58,7 +58,7 @@ export async function builtRuntime(): Promise<Runtime | null> {
   return (await holder[KEY]?.catch(() => null)) ?? null;
 }
 
-/** Returns the runtime, or a 503 error if it cannot be created. Logs the reason, which is also the error's cause. */
+/** Returns the runtime, or a 503 error if it cannot be created. Logs the reason and sets it as the error's cause. */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
     const sentences = error instanceof StartError ? error.sentences : undefined;
@@ -67,7 +67,7 @@ export function runtimeOrError(): Promise<Runtime | AppError> {
   });
 }
 
-/** Returns a 503 error if an outdated database caused the error of a request. Otherwise returns the error itself. */
+/** Returns a 503 error if a database without this version's schema caused `error`. Otherwise returns `error` itself. */
 export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
   if (!isSchemaDoubted()) return error;
   const found = await settleDoubt(db).catch((cause: unknown) => cause);
@@ -90,7 +90,7 @@ async function openRuntime(): Promise<Runtime> {
   return createRuntime(readEnv(), { patience: PATIENCE_MS });
 }
 
-/** Replaces the runtime of this process. Undefined removes the replacement. */
+/** Replaces the runtime of this process in tests. With undefined, the next `getRuntime` creates a new one. */
 export function setRuntime(runtime: Runtime | undefined): void {
   holder[KEY] = runtime && Promise.resolve(runtime);
 }
@@ -98,7 +98,7 @@ export function setRuntime(runtime: Runtime | undefined): void {
 /**
  * Opens the database and creates the runtime. An embedded database is migrated first.
  *
- * @throws StartError with advice if the database cannot be used
+ * @throws StartError that says what to do if the database cannot be used
  */
 export async function createRuntime(env: Env, options: OpenOptions = {}): Promise<Runtime> {
   const handle = await openDatabase(env, options);
@@ -122,7 +122,7 @@ export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newI
 const REQUESTS_PER_SECOND = 10;
 
 /**
- * Creates a Stripe client with a timeout (three tries of 10 s) and a rate limit.
+ * Creates a Stripe client with a rate limit. It tries a request up to three times, each with a timeout of 10 s.
  *
  * @param apiBase URL of another Stripe API, for tests and the demo
  */
@@ -145,13 +145,13 @@ export function createStripeClient(
   });
 }
 
-/** A call to Stripe. Tracing adds its headers when the call starts. */
+/** A call to Stripe. When the call starts, tracing adds its own headers to `headers`. */
 export interface StripeCall {
   name: string;
   headers: Record<string, string>;
 }
 
-/** Publishes each call to Stripe, for tracing. */
+/** Diagnostics channel to which each call to Stripe is published, for tracing. */
 export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call');
 
 /** Pattern of an id in a path of Stripe's API, such as `/cus_1`. */

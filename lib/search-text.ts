@@ -1,9 +1,9 @@
-/** Normalizes a text as `searchForm` in the database schema does, but keeps upper case. */
+/** Normalizes a text like `searchForm` in the database schema, but keeps upper case. */
 export function composed(text: string): string {
   return text.normalize('NFC').replace(/[ßẞ]/g, 'ss');
 }
 
-/** Returns an ILIKE pattern for texts that contain this one. `%`, `_` and `\` are escaped. */
+/** Returns an ILIKE pattern for texts that contain `text`. Escapes `%`, `_` and `\`. */
 export function containsPattern(text: string): string {
   return `%${wholePattern(text)}%`;
 }
@@ -17,21 +17,21 @@ export function letterPairs(text: string): string[] {
   return letters.length === 1 ? letters : letters.slice(1).map((letter, at) => `${letters[at]}${letter}`);
 }
 
-/** Returns an ILIKE pattern for texts that start with this one. */
+/** Returns an ILIKE pattern for texts that start with `text`. */
 export function prefixPattern(text: string): string {
   return `${wholePattern(text)}%`;
 }
 
-/** Returns an ILIKE pattern for exactly this text, ignoring case. */
+/** Returns an ILIKE pattern for texts that equal `text` apart from case. */
 export function wholePattern(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }
 
 /**
- * Returns ILIKE patterns for which PostgreSQL can use a trigram index. A search text with three letters or digits in a
- * row may match anywhere in a text. A shorter one must start a word. Returns no patterns if an index would not help.
+ * Returns ILIKE patterns for which PostgreSQL can use a trigram index. With three letters or digits in a row, `text`
+ * matches anywhere, otherwise only at the start of a word. Returns no patterns if an index would not help.
  *
- * @param separators the possible texts before a word in the searched texts
+ * @param separators the texts that separate words in the searched column
  */
 export function indexedPatterns(text: string, separators: string[]): string[] {
   if (hasTrigram(text)) return [containsPattern(text)];

@@ -21,11 +21,11 @@ interface Tracing {
   inSpan<T>(span: NewSpan, work: () => Promise<T>): Promise<T>;
   /** Runs a request's handler in a span that ends with the response. */
   inRequestSpan(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
-  /** Sends the remaining spans and ends the tracing. */
+  /** Sends the remaining spans and ends tracing. */
   close(): Promise<void>;
 }
 
-// Next's bundles and our server share the tracing. `opened` is undefined while no traces are exported.
+// Next's bundles and our server share this state. `opened` is undefined while no traces are exported.
 const held = perProcess('tracing', () => ({ opened: undefined as Tracing | undefined }));
 
 /** Runs work in a span, or without one if no traces are exported. */
@@ -39,7 +39,7 @@ export function inRequestSpan(request: IncomingMessage, response: ServerResponse
   else handle();
 }
 
-/** Sends the remaining spans and ends the tracing. Does nothing if no traces are exported. */
+/** Sends the remaining spans and ends tracing. Does nothing if no traces are exported. */
 export async function closeTracing(): Promise<void> {
   const { opened } = held;
   held.opened = undefined;
@@ -64,7 +64,7 @@ interface Settings {
   log: Logger;
 }
 
-/** Starts to make and export spans. Loads OpenTelemetry only here, because most servers do not need it. */
+/** Starts to record and export spans. Loads OpenTelemetry only here, because most servers do not need it. */
 export async function openTracing(settings: Settings): Promise<void> {
   const tracing = await createTracing(settings);
   held.opened = tracing;
@@ -81,7 +81,7 @@ export async function openTracing(settings: Settings): Promise<void> {
 }
 
 const MAX_STATEMENT = 4000;
-/** Limit for sending spans, so that a collector that does not answer cannot delay the end of the process. */
+/** Time limit for sending spans, so that an unresponsive collector cannot delay the end of the process. */
 const EXPORT_MS = 2000;
 
 async function createTracing({ endpoint, version, nameRoute, calls, log }: Settings): Promise<Tracing> {
@@ -166,7 +166,7 @@ async function createTracing({ endpoint, version, nameRoute, calls, log }: Setti
     },
     async close() {
       calls.unsubscribe(callWatcher);
-      // The process must end normally if the collector does not answer. Only the remaining spans are lost then.
+      // If the collector does not answer, lose the remaining spans, so that the process still ends normally.
       await provider.shutdown().catch(warn);
     },
   };

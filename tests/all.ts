@@ -10,8 +10,8 @@ const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5
 /** Tests that open their own database or use no database. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
- * The pooler changes only how sessions are shared, so repeat the tests with concurrent writes, locks or open
- * transactions.
+ * Tests to repeat behind the pooler. It changes only how sessions are shared, so these are the HTTP tests and the tests
+ * with concurrent writes, locks or open transactions.
  */
 const BEHIND_POOLER = [
   ...testsIn('http').filter(usesServer),
@@ -102,7 +102,7 @@ const results = PARTS.map((part) => {
 });
 console.log(`\n${results.join('\n')}`);
 
-/** Lists the test files of these folders. */
+/** Lists the test files in these folders and their subfolders. */
 function testsIn(...folders: string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(`tests/${folder}`, { recursive: true, encoding: 'utf8' })
@@ -119,7 +119,7 @@ function sharesSessions(file: string): boolean {
   return /\block|at once|Promise\.all|transaction/i.test(readFileSync(file, 'utf8'));
 }
 
-/** Returns why the official rules for e-invoices cannot be checked here. Returns null if they can. */
+/** Returns the reason why the official e-invoice rules cannot be checked on this machine. Returns null if they can. */
 function noRules(): string | null {
   if (!existsSync('../shared/e-invoice')) return '../shared/e-invoice does not exist';
   const tools = ['xmllint', 'qpdf', 'pdffonts', 'pdfinfo', 'pdftotext'];

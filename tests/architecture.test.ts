@@ -25,7 +25,7 @@ describe('architecture rules', () => {
     await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 
-  test('environment, clock and randomness are read only in their dedicated files', () => {
+  test('only dedicated files read the environment, the clock or randomness', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
   });
 

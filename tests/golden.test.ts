@@ -8,9 +8,9 @@ import { REPORTS, type ReportName, reportCsv } from '@/lib/overview/reports';
 import { useApi } from './support/api';
 
 /**
- * Compares a contract with clients to its file in tests/golden. A change in such a file changes the contract.
- * Other tests cover the MCP tools (tests/mcp/tools-list.txt), the help of the commands (docs/commands.md) and
- * the rows of the demo (tests/integration/seed.test.ts).
+ * Compares a public contract with its snapshot in tests/golden. A changed snapshot means that the contract has changed.
+ * Other tests cover the MCP tools (tests/mcp/tools-list.txt), the help of the commands (docs/commands.md) and the rows
+ * of the demo (tests/integration/seed.test.ts).
  */
 const golden = (name: string, lines: Iterable<string>) =>
   expect(`${[...lines].join('\n')}\n`).toMatchFileSnapshot(`golden/${name}`);
@@ -36,7 +36,7 @@ test('the header rows of all CSV files equal their golden file', async () => {
   await golden('csv-headers.txt', lines.sort());
 });
 
-/** Returns the CSV file of each staff list, by the path of the list. */
+/** Returns the path and the CSV file of each staff list. */
 async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
   const modules = import.meta.glob<Record<string, List>>('../app/admin/**/list.tsx', { eager: true });
   const lists = Object.values(modules).flatMap((module) => Object.values(module));

@@ -36,7 +36,7 @@ export function formatMonth(date: string): string {
   return formatParts(`${date}T00:00:00Z`, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 }
 
-/** Formats the calendar date of an instant, in the given time zone. */
+/** Formats the calendar date of an instant in the given time zone: "1 Mar 2026". */
 export function formatDay(instant: Date, timeZone: string): string {
   return formatDate(toCalendarDate(instant, timeZone));
 }
@@ -46,12 +46,12 @@ export function formatInstant(instant: Date | string, timeZone: string): string 
   return formatParts(instant, { ...DAY, ...MINUTE, timeZone });
 }
 
-/** Formats the time of day of an instant: "14:05 CET". */
+/** Formats the time of day of an instant in the given time zone: "14:05 CET". */
 export function formatTime(instant: Date, timeZone: string): string {
   return formatParts(instant, { ...MINUTE, timeZone });
 }
 
-/** Formats an instant with its seconds: "1 Mar 2026, 14:05:33 CET". */
+/** Formats an instant with seconds in the given time zone: "1 Mar 2026, 14:05:33 CET". */
 export function formatSecond(instant: Date | string, timeZone: string): string {
   return formatParts(instant, { ...DAY, ...MINUTE, second: '2-digit', timeZone });
 }
@@ -106,12 +106,12 @@ export function formatField(field: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Turns a record kind, as imports and exports spell it, into a label: "sales-documents" becomes "Sales documents". */
+/** Turns the name of a record kind in imports and exports into a label: "sales-documents" becomes "Sales documents". */
 export function formatKind(kind: string): string {
   return formatField(kind.replaceAll('-', '_'));
 }
 
-/** Returns a customer's name, or its number if it has no name. */
+/** Returns a customer's name, or the customer number if the name is empty. */
 export function formatCustomer({ name, customer_number }: { name: string; customer_number: string }): string {
   return name || customer_number;
 }
@@ -132,7 +132,7 @@ export function countsText(counts: Record<string, number>): string {
   return `${of('created')} new, ${of('changed')} changed, ${of('unchanged')} unchanged, ${of('rejected')} rejected`;
 }
 
-/** Sentences for error codes: SQLSTATEs, codes of Stripe's errors, and our own codes. The first match applies. */
+/** Sentences for SQLSTATEs, Stripe's error codes and our own error codes. The first matching pattern applies. */
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'The same records kept changing in the meantime.'],
   [/^23...$/, 'It violates a database constraint.'],

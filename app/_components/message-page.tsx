@@ -9,7 +9,7 @@ interface Props {
   component?: 'main' | 'div';
 }
 
-/** Shows a page that consists of a message, and buttons or links below it. */
+/** Shows a page that contains only a message, with buttons or links below it. */
 export function MessagePage({ title, text, children, component = 'main' }: Props) {
   return (
     <Center component={component} mih="70vh" p="lg">

@@ -66,7 +66,7 @@ const theme = createTheme({
   },
 });
 
-/** Our CSS variables, and replacements for Mantine's colors that have too little contrast for WCAG AA. */
+/** Our CSS variables, and values for Mantine's. Most replace a color with too little contrast for WCAG AA. */
 const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

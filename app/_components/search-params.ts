@@ -4,7 +4,7 @@ import { withParams } from './with-params';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** Returns the query of a page without empty parameters. A repeated parameter keeps its first value. */
+/** Converts a page's search parameters to a query. Trims values, and keeps only the first value of each parameter. */
 export function toParams(search: SearchParams): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -19,7 +19,7 @@ export function toHref(path: string, filters: Record<string, string>): string {
   return withParams(path, new URLSearchParams(), filters);
 }
 
-/** Reads `page` and `per_page` of a query. An invalid number counts as missing. */
+/** Reads `page` and `per_page` from a query. An invalid number counts as missing. */
 export function toPageRequest(params: URLSearchParams): PageRequest {
   return pageRequest({
     page: toNumber(params.get('page'), 1_000_000),
@@ -27,7 +27,7 @@ export function toPageRequest(params: URLSearchParams): PageRequest {
   });
 }
 
-/** Reads the cursors `after` and `before` of a query, for lists without page numbers. */
+/** Reads the cursors `after` and `before` from a query, for lists without page numbers. */
 export function toPageStart(params: URLSearchParams): PageStart {
   return { after: params.get('after') ?? undefined, before: params.get('before') ?? undefined };
 }
@@ -42,7 +42,7 @@ function toNumber(text: string | null, max: number): number | undefined {
   return Number.isInteger(number) && number >= 1 && number <= max ? number : undefined;
 }
 
-/** Converts the parameters of a page to a query, including repeated and empty ones. */
+/** Converts a page's search parameters to a query. Keeps repeated and empty parameters. */
 export function toQuery(params: SearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {

@@ -1,4 +1,4 @@
-/** Returns a page's URL with a changed query. Null removes a parameter. `page=1` is left out. */
+/** Returns a page's URL with changes to its query. A null value removes the parameter. `page=1` is left out. */
 export function withParams(
   path: string,
   params: URLSearchParams,

@@ -155,7 +155,7 @@ export async function OpenFigures() {
   );
 }
 
-/** Shows the number of open disputes, and the next deadline for an answer. */
+/** Shows the number of open disputes, how many need an answer, and the next deadline for an answer. */
 async function OpenDisputes() {
   const { db, env } = await getRuntime();
   const { count, unanswered, next_due } = await getOpenDisputes(db);
@@ -179,7 +179,7 @@ async function OpenDisputes() {
   );
 }
 
-/** Shows the number of subscriptions by status. */
+/** Counts subscriptions by status. Each count links to the list filtered by that status. */
 export async function SubscriptionStates() {
   const { db } = await getRuntime();
   return (
@@ -230,7 +230,7 @@ function States({ title, href, filter, counts, nothing }: StatesProps) {
 
 const RUNS = 14;
 
-/** Shows a chart of the number of changes that each recent reconciliation run made or reported. */
+/** Shows a chart with the number of changes that each of the latest reconciliation runs made or reported. */
 export async function Drift() {
   const { db, env } = await getRuntime();
   const runs = (await listRuns(db, { page: 1, per_page: RUNS })).data.toReversed();

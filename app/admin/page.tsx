@@ -119,7 +119,7 @@ async function Chart({ period, wanted }: Props) {
 
 type Days = Awaited<ReturnType<typeof getMoneyReceived>>['days'];
 
-/** Sums up days by week, counting back from the last day, so only the first week can have fewer days. */
+/** Sums up days by week. Counts back from the last day, so that only the first week can have fewer than seven days. */
 function byWeek(days: Days): Days {
   const weeks: Days = [];
   for (let end = days.length; end > 0; end -= 7) {

@@ -13,7 +13,7 @@ import { type FormPart, RecordForm } from './_components/forms/record/record-for
 import { FormPage, orNotFound, recordPage, staffPage } from './_components/page/staff-page';
 
 /**
- * Initial values of a new record. They come from the customer in the query, or are defaults if there is no customer.
+ * Initial values of a new record, taken from the customer in the query. Without a customer, these are default values.
  */
 interface Begun {
   typed: Typed;
@@ -26,7 +26,7 @@ interface NewRecordPage {
   parts(db: Runtime['db']): FormPart[] | Promise<FormPart[]>;
 }
 
-/** Makes the page with the form for a new record of a kind. */
+/** Creates the page with the form for a new record. */
 export function newRecordPage(kind: KindName, { first, parts: partsOf }: NewRecordPage) {
   const name = formatField(kind);
   const form = `new_${kind}` as const;
@@ -52,7 +52,7 @@ export function newRecordPage(kind: KindName, { first, parts: partsOf }: NewReco
   });
 }
 
-/** Returns the initial values for a customer's new record, and the target of the cancel link. */
+/** Returns the customer in the query, the initial values of the form, and the path that its cancel link opens. */
 async function beginFor({ db, env }: Runtime, text: string, path: string, first: (begun: Begun) => Typed) {
   const id = text ? await findCustomerId(db, text) : null;
   const found = id === null ? null : await getCustomer(db, { id });
@@ -70,15 +70,13 @@ async function beginFor({ db, env }: Runtime, text: string, path: string, first:
 
 interface EditRecordPage<Row> {
   read(db: Runtime['db'], id: number): Promise<Row>;
-  /**
-   * Returns the title, and the label of the link back to the record. Returns null if the record cannot be edited now.
-   */
+  /** Returns the title and the label of the link back to the record. Returns null if it cannot be edited now. */
   heading(row: NonNullable<Row>): { title?: string; back: string } | null;
   parts(db: Runtime['db'], typed: Typed): FormPart[] | Promise<FormPart[]>;
   submit?: string;
 }
 
-/** Makes the form page of an existing record. It redirects to the record's page if the record cannot be edited now. */
+/** Creates the page that edits a record. It redirects to the record's page if the record cannot be edited now. */
 export function editRecordPage<Row>(form: FormName, { read, heading, ...declared }: EditRecordPage<Row>) {
   const name = formatField(form);
   return recordPage(read, async (row, { id, db, runtime: { env } }) => {

@@ -108,7 +108,6 @@ function EndpointForm({
 /** Result of a request to a sign-in endpoint: the body of the response, or an error message. */
 type Answer<T> = T | { problem: string };
 
-/** Returns the path of a sign-in endpoint. */
 const endpointPath = (endpoint: string) => `/api/auth/sign-in/${endpoint}`;
 
 /** Sends the typed values to a sign-in endpoint. Opens the next page, or returns the error message. */

@@ -155,7 +155,7 @@ export const staffPasskeys = pgTable(
 );
 
 /**
- * Settings of staff access, in a single row. The row is missing while every setting has its default. This is our table,
+ * Settings of staff access, in a single row. If the row is missing, every setting has its default. This is our table,
  * not better-auth's.
  */
 export const staffSettings = pgTable('staff_settings', {
@@ -272,7 +272,7 @@ export const oauthClients = pgTable(
     dpopBoundAccessTokens: flag('dpop_bound_access_tokens'),
     referenceId: text('reference_id'),
     metadata: jsonb(),
-    /** Our column: `countedAddress` of the client that registered itself. Null for all other clients. */
+    /** Our column: `countedAddress` of a client that registered itself. Null for all other clients. */
     registeredFrom: text('registered_from'),
     /** Our column: time of the first authorization by a member of staff. Authorized clients are not cleaned up. */
     authorizedAt: instant('authorized_at'),

@@ -46,21 +46,22 @@ export const serviceBlocks = pgTable('service_blocks', { ...byNumber, ...blockCo
 ]);
 export const serviceDeltas = pgTable('service_deltas', { ...byNumber, ...delta });
 
-/** Lists with a block that the daily job found wrong. A list's row is removed when the list has been recounted. */
+/** Names of the lists, sums or receivables in which the daily job found an error. A recount deletes the row. */
 export const wrongCounts = pgTable('wrong_counts', {
   list: text().primaryKey(),
   noticed_at: instant().notNull().defaultNow(),
 });
 
 // Sums of all payments, services, subscriptions and entries of the journal, for the overview, the renewals and the
-// reports. Every write updates them, in the same way as the counts above (db/functions/sums.sql).
+// reports. db/functions/sums.sql maintains them. A write adds deltas, and from time to time a writer adds the deltas to
+// the sums.
 
 const sum = {
   /**
-   * `received` sums the payments received on a day, `service_renewals` and `item_renewals` the prices of the services
-   * and subscription items that renew on a day.
-   * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum the gross amounts that the accounting
-   * journal contains for a month, and `net_invoice` and `net_credit` the net amounts. Their day is the first of the
+   * `received` sums the payments received on a day. `service_renewals` and `item_renewals` sum the prices of the
+   * services and subscription items that renew on a day.
+   * `booked_invoice`, `booked_credit`, `booked_payment` and `booked_refund` sum a month's gross amounts in the
+   * accounting journal. `net_invoice` and `net_credit` sum its net amounts. The day of these sums is the first of the
    * month.
    */
   of: text().notNull(),
@@ -78,7 +79,7 @@ const total = () => numeric({ precision: 24, scale: 3 }).notNull();
 // Sums of the lists of invoices, sales documents and services, for their summaries (db/functions/list_sums.sql).
 
 const listSum = {
-  /** `invoice`, `sales_document` or `service` for the sums of a day. With ` months` added, for the sums of a month. */
+  /** `invoice`, `sales_document` or `service` for sums of a day. ` months` is appended for sums of a month. */
   list: text().notNull(),
   /**
    * The status of invoices, the type and status of sales documents, or the status, interval and type of services,
@@ -88,7 +89,7 @@ const listSum = {
   currency: text().notNull(),
   /**
    * The due date of invoices, the last day of validity of sales documents, or the next billing date of services. It is
-   * `infinity` for rows without this date, and the first day of a month.
+   * `infinity` for rows without this date. For sums of a month, it is the first day of the month.
    */
   day: date().notNull(),
   row_count: bigint({ mode: 'number' }).notNull(),
@@ -124,7 +125,7 @@ export const receivables = pgTable(
     open_amount: total(),
     invoice_count: integer().notNull(),
     oldest_due: date().notNull(),
-    /** The sums of the age groups (`lib/overdue.ts`). */
+    /** Open amount in each age group (`lib/overdue.ts`). */
     not_due: total(),
     days_1_30: total(),
     days_31_60: total(),
@@ -161,7 +162,7 @@ export const receivables = pgTable(
   },
 );
 
-/** Customers whose rows in `receivables` must be computed again. */
+/** Customers for whom `receivables` must be recomputed. */
 export const receivableChanges = pgTable('receivable_changes', { customer_id: integer().notNull() });
 
 // The state at the end of each month, for the reports. It is stored nowhere else. db/functions/month_states.sql writes
@@ -179,11 +180,11 @@ export const monthStates = pgTable(
     /** The first day of the month. */
     month: date().notNull(),
     /**
-     * `recorded` means that the month has been recorded, `recorded_age` that its age groups have been recorded, and
-     * `recorded_rows` that `month_amounts` has the rows of all its measures. These have no currency. `mrr` counts
-     * customers and sums their payments per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and `mrr_churn`
-     * compare the customers with the month that was recorded before. `product_` with a service type counts services
-     * and sums their prices per month. `age_` with an age group (`lib/overdue.ts`), or with `open` for all groups,
+     * `recorded` means that the month has been recorded. `recorded_age` means that its age groups have been recorded.
+     * `recorded_rows` means that `month_amounts` has the rows of all its measures. These three have no currency. `mrr`
+     * counts customers and sums their recurring revenue per month. `mrr_new`, `mrr_expansion`, `mrr_contraction` and
+     * `mrr_churn` are its changes since the previously recorded month. `product_` with a service type counts services
+     * and sums their prices per month. `age_` with an age group (`lib/overdue.ts`), or `age_open` for all groups,
      * counts customers and sums the amounts they owe.
      */
     measure: text().notNull(),
@@ -195,21 +196,21 @@ export const monthStates = pgTable(
 );
 
 /**
- * What each customer contributes to the numbers of `month_states`. A row holds an amount for all months in which it did
- * not change, so a month adds rows only for customers whose amounts changed. After a merge, a customer may have several
- * rows for a measure and a month.
+ * The amounts of each customer that `month_states` sums. A row covers all consecutive months with the same amount, so
+ * a new month adds rows only for customers with changed amounts. After a merge, a customer may have several rows for a
+ * measure and a month.
  */
 export const monthAmounts = pgTable(
   'month_amounts',
   {
     id: id(),
-    /** A measure of `month_states`. The rows of the `mrr_` measures are changes, and last one month each. */
+    /** A measure of `month_states`. A row of an `mrr_` measure is a change and covers one month. */
     measure: text().notNull(),
     currency: text().notNull(),
     customer_id: customerId(),
     amount: perMonth(),
     first_month: date().notNull(),
-    /** The first month in which the amount is different. It is `infinity` if the last recorded month has the amount. */
+    /** The first month with a different amount. It is `infinity` if the last recorded month still has this amount. */
     until_month: date().notNull(),
   },
   (t) => [

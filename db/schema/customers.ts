@@ -15,12 +15,12 @@ import { actor } from './journal';
 
 // The schema defines every closed set of values once. Zod schemas use its `.enumValues`.
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
-/** Languages of the documents of a customer. */
+/** Languages of a customer's documents. */
 export const documentLanguage = pgEnum('document_language', ['de', 'en']);
 export const stripeLinkedBy = pgEnum('stripe_linked_by', ['staff', 'number', 'email', 'created']);
 /**
- * The Stripe object whose metadata names a customer number, strongest source first. `other` stands for an invoice or a
- * checkout.
+ * The kind of Stripe object that has a customer number in its metadata, in order of precedence. `other` stands for an
+ * invoice or a checkout.
  */
 export const numberSource = pgEnum('stripe_number_source', ['customer', 'subscription', 'other']);
 
@@ -42,8 +42,8 @@ export function customerSerial(customerNumber: SQLWrapper): SQL<string | null> {
 }
 
 /**
- * Returns the SQL that normalizes a text for search: composed (NFC), in lower case, with ss for ß. It lower-cases by
- * the database's locale and then by ICU, because a locale such as C only converts ASCII letters.
+ * Returns the SQL that normalizes a text for search: composed (NFC), in lower case, with ss for ß. The SQL
+ * lower-cases with the database's locale and then with ICU, because a locale such as C only converts ASCII letters.
  */
 export function searchForm(text: SQLWrapper): SQL {
   return sql`replace(lower(lower(normalize(${text})) collate "und-x-icu") collate "default", 'ß', 'ss')`;
@@ -160,21 +160,21 @@ export const stripeCustomers = pgTable(
     stripe_customer_id: text().primaryKey(),
     customer_id: customerId(),
     linked_by: stripeLinkedBy().notNull(),
-    /** Source of the customer number that makes the link. Null if the source was not recorded. */
+    /** Source of the customer number that the link is based on. Null if the source was not recorded. */
     number_source: numberSource(),
     /** Time and id of the event that reported the number: `at` and `by` of `NumberOrigin`. */
     number_reported_at: instant(),
     number_reported_by: text(),
     /**
-     * Customer numbers reported for this Stripe customer, each with the source that takes precedence. A number in the
-     * metadata of the Stripe customer itself is added only while none of our customers has it.
+     * Customer numbers reported for this Stripe customer, each with its strongest source. A number from the metadata of
+     * the Stripe customer itself is added only if no customer has that number yet.
      */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
-    /** The reported details from which sync created the customer. */
+    /** Contact details reported for this Stripe customer. Sync uses them to create or update customers. */
     details: jsonb().$type<NotedDetail[]>().notNull().default([]),
     /**
-     * Time since which a query to Stripe about this customer is outstanding, because Stripe did not answer. The daily
-     * job tries again. Null if no query is outstanding.
+     * Time since which a recheck of this Stripe customer is due, for example because Stripe did not answer. The daily
+     * job does the recheck. Null if no recheck is due.
      */
     recheck_at: instant(),
     version: version(),

@@ -71,7 +71,7 @@ export const invoices = pgTable(
      * its negative total was added to the balance. Null if the balance was not used, or if that is not known yet.
      */
     balance_applied: money(),
-    /** Id of the payment recorded here for money that Stripe later reported as collected. Null if no payment was. */
+    /** Id of the payment recorded here for money that Stripe later reported as collected, or null. */
     collected_by_payment_id: integer(),
     stripe_invoice_id: text().unique(),
     /** Id of the invoice's Stripe customer. Null if the invoice has no Stripe customer. */
@@ -89,7 +89,7 @@ export const invoices = pgTable(
   },
   (t) => [
     uniqueIndex('invoices_number_local').on(t.number).where(sql`${t.stripe_invoice_id} is null`),
-    // This index also finds the start of a number, in any collation of the database.
+    // With this operator class, the index also finds the start of a number in any collation.
     index('invoices_number').on(t.number.op('text_pattern_ops')),
     // This index finds the end of a number.
     index('invoices_number_end').on(sql`reverse(${t.number}) text_pattern_ops`),
@@ -105,13 +105,13 @@ export const invoices = pgTable(
       .where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_due').on(t.due_date).where(sql`${t.status} = 'sent'`),
     index('invoices_total').on(t.total, t.id),
-    // These indexes serve the lists' orders by open amount and by due date.
+    // These indexes serve lists in the order of the open amount or of the due date.
     index('invoices_amount_due').on(t.amount_due, t.id),
     index('invoices_overdue_amount').on(t.amount_due, t.id).where(sql`${t.status} = 'overdue'`),
     index('invoices_unpaid_due')
       .on(sql`coalesce(${t.due_date}, 'infinity')`, t.id)
       .where(sql`${t.status} in ('sent', 'overdue')`),
-    // This index serves the list's order by due date. Invoices without a due date come last.
+    // These indexes serve the list in the order of the due date. Invoices without a due date come last.
     index('invoices_due_order').on(sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     index('invoices_status_due').on(t.status, sql`coalesce(${t.due_date}, 'infinity')`, t.id),
     // This index is ordered by due date and covers the columns of the sums. The planner only chooses an
@@ -129,7 +129,7 @@ export const invoices = pgTable(
     index('invoices_unpaid')
       .on(t.customer_id, t.currency, t.status, t.amount_due)
       .where(sql`${t.status} in ('sent', 'overdue')`),
-    // This index serves the worklist of reminders, by level. Its condition must match the one in
+    // This index serves the worklist of reminders, by level. Its condition must match the condition in
     // `lib/invoices/reminders.ts`.
     index('invoices_reminders')
       .on(sql`cardinality(${t.reminded_on})`, sql`coalesce(${t.due_date}, ${t.invoice_date})`, t.id)
@@ -138,7 +138,7 @@ export const invoices = pgTable(
     index('invoices_open').on(t.invoice_date, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     // This index finds Stripe's invoices. If its condition used amount_paid, no settlement could be a HOT update.
     index('invoices_stripe').on(t.id).where(sql`${t.stripe_invoice_id} is not null`),
-    // This index finds Stripe's invoices whose credit notes are not stored yet.
+    // This index serves the search for Stripe's credit notes that are not stored yet.
     index('invoices_credited')
       .on(t.id)
       .where(sql`${t.stripe_invoice_id} is not null and ${t.amount_credited} > 0`),
@@ -178,7 +178,7 @@ export const salesDocuments = pgTable(
     ...timestamps,
   },
   (t) => [
-    // This index finds the highest number of a series by the prefix.
+    // This index finds the highest number of a series by its prefix.
     index('sales_documents_number').on(t.document_number.op('text_pattern_ops')),
     index('sales_documents_number_end').on(sql`reverse(${t.document_number}) text_pattern_ops`),
     index('sales_documents_date').on(t.document_date, t.id),
@@ -224,7 +224,7 @@ export const invoiceLines = pgTable(
   (t) => [unique('invoice_lines_position').on(t.invoice_id, t.position)],
 );
 
-/** A tax of a Stripe invoice's line. Amounts are decimal text in major units. */
+/** A tax on a line of a Stripe invoice or credit note. Amounts are decimal text in major units. */
 export interface KeptTax {
   amount: string;
   /** True if the line's amount contains the tax. */
@@ -271,8 +271,8 @@ export const salesDocumentLines = pgTable(
 );
 
 /**
- * Formats of numbers. The next number is the highest number plus one (`take_number`). A number is taken and
- * used in the same transaction, and other writers of the series wait for it, so that no number is skipped.
+ * Number formats. `take_number` returns the highest number plus one. The same transaction must use the number. Other
+ * writers of the series wait for that transaction, so no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
   /** `invoice`, `credit_note`, `offer`, `order_confirmation` or `service`. Customer numbers have no series. */
@@ -293,7 +293,7 @@ export const draftImportKeys = pgTable('draft_import_keys', {
   invoice_id: invoiceId().unique(),
 });
 
-/** Our company as documents name it. There is at most one row. */
+/** Our company's details for documents. There is at most one row. */
 export const company = pgTable(
   'company',
   {
@@ -317,7 +317,7 @@ export const company = pgTable(
     /** IBAN in capitals, without spaces. */
     iban: text(),
     bic: text(),
-    /** IBANs of further own accounts, separated by commas. Documents do not print them. */
+    /** IBANs of our other bank accounts, separated by commas. Documents do not print them. */
     other_ibans: text(),
     /** Sentence that documents print instead of the default sentence with the due date. */
     payment_terms: text(),
@@ -331,10 +331,10 @@ export const company = pgTable(
   (t) => [check('company_single', sql`${t.id} = 1`)],
 );
 
-/** A company or a customer as a document names it, keyed by column name. */
+/** The details of a company or a customer that a document prints, keyed by column name. */
 export type KeptParty = Record<string, string | boolean | null>;
 
-/** Maximum size of a PDF file that is stored, in bytes. */
+/** Maximum size of a stored PDF or XML file, in bytes. */
 export const MAX_DOCUMENT_BYTES = 4_194_304;
 
 /**
@@ -394,8 +394,8 @@ export const creditNotes = pgTable(
   {
     id: id(),
     /**
-     * Number of the credit note. Our own numbers are unique. Stripe's need not be, because two Stripe accounts may use
-     * the same number.
+     * Number of the credit note. Our own numbers are unique. Stripe's numbers need not be unique, because two Stripe
+     * accounts may use the same number.
      */
     number: text().notNull(),
     kind: creditNoteKind().notNull(),
@@ -434,7 +434,7 @@ export const creditNotes = pgTable(
   (t) => [
     uniqueIndex('credit_notes_own_number').on(t.number).where(sql`${t.stripe_credit_note_id} is null`),
     uniqueIndex('credit_notes_stripe').on(t.stripe_credit_note_id),
-    // This index finds the highest number of the series by the prefix.
+    // This index finds the highest number of the series by its prefix.
     index('credit_notes_number').on(t.number.op('text_pattern_ops')),
     index('credit_notes_invoice').on(t.invoice_id, t.id),
     index('credit_notes_customer').on(t.customer_id, t.created_at, t.id),

@@ -53,12 +53,12 @@ export const toolCalls = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     called_at: instant().notNull(),
-    /** Key of the caller, by which limits count its calls: `token:…` or `app:…`. */
+    /** Key of the caller: `token:…` or `app:…`. Rate limits count the calls of a key. */
     caller: text().notNull(),
     /** Name of the token or of the client. */
     caller_name: text().notNull(),
     client_id: text(),
-    /** Member of staff whose access the caller used. */
+    /** E-mail address of the member of staff who owns the token or connected the app. */
     staff_email: text(),
     tool: text().notNull(),
     /** The arguments of the call. Texts that may name a person are shortened. */
@@ -78,7 +78,7 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** Imported files. One row is the audit entry for all rows that the import created. */
+/** Imported files. Each row is also the audit entry for all records that the import created. */
 export const imports = pgTable(
   'imports',
   {

@@ -95,7 +95,7 @@ export const payments = pgTable(
      * amount.
      */
     provider_amount: money(),
-    /** The value that sync last wrote into `payment_date`, or null. If `payment_date` differs, sync keeps it. */
+    /** The date that sync last wrote into `payment_date`, or null. If the dates differ, sync keeps `payment_date`. */
     provider_payment_date: date(),
     stripe_payment_intent_id: text(),
     stripe_charge_id: text(),
@@ -210,7 +210,7 @@ export const accountingEntries = pgTable(
     /** Invoice and payment of the entry. The payment may have been deleted since. */
     invoice_id: integer(),
     payment_id: integer(),
-    /** The transfer whose credit was received or paid back. Such an entry has no invoice and no payment. */
+    /** Set if the entry posts a transfer's credit as received or paid back. The invoice and payment are then null. */
     transfer_id: integer(),
     /** Posting date: the original date, or the date of recording if the original month was already over. */
     booked_on: date().notNull(),
@@ -230,7 +230,7 @@ export const accountingEntries = pgTable(
     due_date: date(),
     payment_reference: text(),
     method: text(),
-    /** Tax rate in percent. Null unless `record` is `invoice` and the invoice has lines. */
+    /** Tax rate in percent. Null unless the entry posts a rate of an invoice with lines or of our own credit note. */
     tax_rate: money(),
     net: money(),
     tax: money(),
@@ -293,7 +293,7 @@ export const bankStatements = pgTable(
   ],
 );
 
-/** Payouts of Stripe to a bank account. Reconciliation writes them and compares them with our payments and the bank. */
+/** Stripe's payouts to a bank account. Reconciliation writes them and compares them with payments and bank entries. */
 export const stripePayouts = pgTable(
   'stripe_payouts',
   {
@@ -311,7 +311,7 @@ export const stripePayouts = pgTable(
     is_listed: boolean().notNull(),
     arrival_date: date().notNull(),
     issued_at: instant().notNull(),
-    /** Sums and numbers of the entries by kind. Null until the entries are read. */
+    /** Sum and number of the payout's entries of each kind. Null until the entries have been read. */
     sums: jsonb().$type<PayoutSums>(),
     /** Kinds of the differences that the last comparison found. */
     differences: jsonb().$type<string[]>().notNull().default([]),
@@ -358,7 +358,7 @@ export const stripePayoutEntries = pgTable(
     /** Id of the charge, refund or dispute. Null for a Stripe fee. */
     source_id: text(),
     stripe_payment_intent_id: text(),
-    /** Stripe's id of the invoice that a charge pays, from a Stripe payment with the charge's ids or from Stripe. */
+    /** Stripe's id of the invoice that the charge pays, taken from our payment with the charge's ids or from Stripe. */
     stripe_invoice_id: text(),
   },
   (t) => [
@@ -373,8 +373,8 @@ export const stripePayoutEntries = pgTable(
 );
 
 /**
- * Movements of our bank account. An entry counts as explained while the transfer or the Stripe payout that it is linked
- * to exists.
+ * Movements of our bank account. An entry counts as explained as long as its linked transfer or Stripe payout
+ * exists.
  */
 export const bankEntries = pgTable(
   'bank_entries',
@@ -395,7 +395,7 @@ export const bankEntries = pgTable(
     bank_reference: text().notNull().default(''),
     is_return: boolean().notNull().default(false),
     /**
-     * Digest that recognizes the entry in files with overlapping periods. It depends on the entry's values and on its
+     * Digest that identifies the entry in files with overlapping periods. It depends on the entry's values and on its
      * position among equal entries.
      */
     fingerprint: text().notNull(),
@@ -423,7 +423,7 @@ export const bankEntries = pgTable(
   ],
 );
 
-/** Rules of staff that assign an IBAN to a customer. Money from this IBAN belongs to the customer. */
+/** Rules that staff made to assign an IBAN to a customer. Money from this IBAN belongs to the customer. */
 export const bankRules = pgTable(
   'bank_rules',
   {

@@ -89,7 +89,7 @@ export const customerServices = pgTable(
      * the date.
      */
     synced_billing_date: date(),
-    /** Last day of the service: the latest end, if all subscriptions that bill it end, or a date entered by staff. */
+    /** Last day of the service, entered by staff or set by sync if all subscriptions that bill the service end. */
     ends_on: date(),
     /** The value that sync last wrote into `ends_on`. */
     synced_ends_on: date(),
@@ -106,7 +106,7 @@ export const customerServices = pgTable(
     index('customer_services_type_status').on(t.service_type, t.status, t.service_number),
     index('customer_services_server').on(t.server_id),
     index('customer_services_next_billing').on(sql`coalesce(${t.next_billing_date}, 'infinity')`, t.id),
-    // An index without the status might have to pass most services, for example if no cancelled service has a date.
+    // Without the status, a scan might read most of the index, for example if no cancelled service has a date.
     index('customer_services_status_billing').on(
       t.status,
       sql`coalesce(${t.next_billing_date}, 'infinity')`,
@@ -143,11 +143,11 @@ export const subscriptions = pgTable(
     /** Id of the Stripe customer. If it is linked to another customer, the subscription moves to that customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
-    /** Stripe's time of the stored state. Null for a stub, whose state has not been received yet. */
+    /** Stripe's time of the stored state. Null for a stub, because its state has not been received yet. */
     provider_as_of: instant(),
     /**
-     * Time since which a question to Stripe about the state is outstanding. The daily job asks again. Null if no
-     * question is outstanding.
+     * Time since which a recheck of the state at Stripe is due. The daily job does the recheck. Null if no recheck is
+     * due.
      */
     recheck_at: instant(),
     provider_gone_at: instant(),
@@ -158,8 +158,8 @@ export const subscriptions = pgTable(
     /** True if staff decided to keep this subscription separate from the sold one. */
     reference_declined: boolean().notNull().default(false),
     /**
-     * True while sync knows this Stripe subscription only from other objects that name it. The column is generated, so
-     * that its index does not change with every new `provider_as_of`.
+     * True while sync has received only other Stripe objects that refer to this subscription. The column is generated,
+     * so that its index does not change with every new `provider_as_of`.
      */
     is_stub: boolean()
       .notNull()
@@ -207,7 +207,7 @@ export const subscriptionItems = pgTable(
     /** Net amount for the whole quantity per interval. Null if the price alone does not determine it. */
     amount: money(),
     currency: text(),
-    /** Unit of the billing interval (day, week, month or year), and how many units it lasts. */
+    /** Unit of the billing interval (day, week, month or year), and the number of units. */
     interval: text(),
     interval_count: integer(),
     current_period_end: instant(),
@@ -222,9 +222,9 @@ export const subscriptionItems = pgTable(
 );
 
 /**
- * The day on which a subscription item is billed again, by the item's id. Items that are not billed again have no row.
- * Triggers in db/functions/sums.sql write these rows together with the sums, so that the list of renewals agrees with
- * the sums.
+ * The day on which a subscription item is billed again, keyed by the item's id. Items that are not billed again have no
+ * row. Triggers in db/functions/sums.sql write these rows together with the sums, so that the list of renewals agrees
+ * with the sums.
  */
 export const itemRenewals = pgTable(
   'item_renewals',

@@ -57,7 +57,7 @@ export const stripeEvents = pgTable(
     stripe_customer_id: text(),
     /** Signed body as text, because jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
     payload: text().notNull(),
-    /** Fields of a checkout whose body was removed. Null for all other events. */
+    /** Fields of a completed checkout, stored when its body is removed. Null for all other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),
@@ -92,7 +92,7 @@ export const webhookRefusals = pgTable(
   {
     id: integer().primaryKey().default(1),
     count: integer().notNull(),
-    /** Times when the first and the last of these deliveries were written. A process writes at most once a minute. */
+    /** Times when the first and the last of these deliveries were recorded. A process records at most one a minute. */
     since: instant().notNull(),
     last_at: instant().notNull(),
   },
@@ -136,7 +136,7 @@ export const reconciliationRuns = pgTable(
     /** Heartbeat of the lease. If it is older than the lease's length, the run is dead and may be taken over. */
     heartbeat_at: instant().notNull(),
     finished_at: instant(),
-    /** Start of the window: objects created at Stripe since then are listed in any status. Null for all of history. */
+    /** The run lists all objects created at Stripe after this time, in any status. Null for all of history. */
     window_from: instant(),
     /** True after all of Stripe's lists were read. The window of the next run then starts at this run. */
     lists_completed: boolean().notNull().default(false),
@@ -147,7 +147,7 @@ export const reconciliationRuns = pgTable(
     objects_checked: integer().notNull().default(0),
     changes_count: integer().notNull().default(0),
     failures_count: integer().notNull().default(0),
-    /** Code of the error that made the run fail. After that, only steps that do not need Stripe continue. */
+    /** Code of the error that made the run fail. After the error, the run only takes steps that do not need Stripe. */
     error_code: text(),
     /** Error code if Stripe denied access to a list. The run still reads other lists, and ends as failed. */
     denied_code: text(),

@@ -17,7 +17,7 @@ const CANCELLED = 2;
 const REASONS = ['Server was down for a day', 'Price agreed on the phone', 'Ordered twice'];
 
 /**
- * Builds credit notes over the first line of the latest paid invoices outside Stripe, and cancellations of the latest
+ * Builds credit notes for the first line of the latest paid invoices outside Stripe, and cancellations of the latest
  * cancelled invoices. Older cancelled invoices have no cancellation, as if an earlier release had cancelled them.
  */
 export function buildCreditNotes(
@@ -68,7 +68,7 @@ export function buildCreditNotes(
       kind: isWhole ? 'cancellation' : 'credit_note',
       invoice_id: invoice.id,
       reason: isWhole ? null : chance.pick(REASONS),
-      // Documents take the empty fields of both parties from the company and the customer.
+      // If a field of a party is missing here, the document uses the current data of the company or the customer.
       ...{ seller: {}, buyer: {} },
       ...{ stripe_credit_note_id: null, voided_at: null, stripe_lines: null },
       created_at: calendar.instant(
@@ -80,7 +80,7 @@ export function buildCreditNotes(
   }
 }
 
-/** Sums lines with the same tax rate, which all lines of an invoice of the sample data have. */
+/** Sums the lines of an invoice. All lines of a sample invoice have the same tax rate. */
 function sumsOf(lines: Pick<Line, 'quantity' | 'unit_price' | 'tax_rate'>[], currency: string) {
   const tax_rate = lines[0]?.tax_rate ?? '0.00';
   const net = lines.reduce(

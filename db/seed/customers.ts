@@ -10,7 +10,7 @@ import {
   type SubscriptionRow,
 } from './rows';
 
-/** Builds companies and private persons. Some have no e-mail address, and no e-mail address can receive mail. */
+/** Builds companies and private persons. Some have no e-mail address. None of the addresses can receive mail. */
 export function buildCustomers(chance: Chance, count: number): CustomerRow[] {
   const taken = new Set<string>();
   const companies = new Set<string>();
@@ -117,9 +117,9 @@ export function billedByStripe(
 }
 
 /**
- * Adds proposals of links to the sample data. As sync does, it creates a separate customer for each Stripe customer that
- * matches another customer only by e-mail address, and moves its invoices, payments and subscriptions there. The services
- * stay with the other customer.
+ * Adds proposed links to the sample data. Like sync, this function creates a separate customer for each Stripe customer
+ * that matches an existing customer only by e-mail address. The invoices, payments and subscriptions of the Stripe
+ * customer move to the new customer. The services stay with the existing customer.
  */
 export function fileProposals(rows: SeedRows): SeedRows {
   const proposed = rows.stripe_customers.filter(({ linked_by }) => linked_by === 'email');
@@ -151,7 +151,7 @@ export function fileProposals(rows: SeedRows): SeedRows {
   };
 }
 
-/** Builds the customer that sync would create from Stripe's data, in the currency of its bills. */
+/** Builds the customer that sync would create from Stripe's data, in the currency of its invoices. */
 function createdFor(
   { stripe_customer_id, customer_id }: StripeCustomerRow,
   ids: Map<string, number>,

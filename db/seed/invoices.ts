@@ -42,7 +42,7 @@ export function buildInvoices(
   return numbered(source, all);
 }
 
-/** Builds Stripe invoices without a subscription, for set-up, consulting and hardware. */
+/** Builds Stripe invoices that belong to no subscription. */
 function singleInvoices(source: SeedContext, clients: Client[]): InvoiceRow[] {
   const { chance, calendar } = source;
   return (Object.keys(SINGLE) as (keyof typeof SINGLE)[]).flatMap((standing) =>
@@ -102,10 +102,10 @@ interface Bill {
   byInvoice: boolean;
 }
 
-/** State of an invoice at Stripe. `failing` is an open invoice whose charge failed. */
+/** State of an invoice at Stripe. `failing` is an open invoice with a failed charge. */
 type Standing = 'draft' | 'open' | 'failing' | 'written off' | 'paid' | 'void';
 
-/** Builds the invoices of a subscription, one for each billing period, oldest first. */
+/** Builds a subscription's invoices, oldest first: one per billing period, or a single one for a trial or a pause. */
 function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[] {
   const { customer, begins, months, row, byInvoice } = agreement;
   const free = row.status === 'trialing' || row.status === 'paused';
@@ -124,7 +124,7 @@ function periodInvoices(source: SeedContext, agreement: Agreement): InvoiceRow[]
   });
 }
 
-/** Returns the starts of the billing periods until an instant. */
+/** Returns the starts of the billing periods before `until`. */
 function startsOf(begins: Date, months: number, until: Date): Date[] {
   const starts: Date[] = [];
   for (let at = begins; at < until; at = addMonths(begins, months * starts.length)) starts.push(at);

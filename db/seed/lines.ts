@@ -65,7 +65,7 @@ export function buildStripeLines(
     Object.assign(invoice, { lines_hash: hashLines(hashed, null), lines_complete: true });
     return rows;
 
-    /** Returns the part of the invoice's tax that belongs to the first part of its net amount. */
+    /** Returns the tax on the first `part` minor units of the invoice's net amount. */
     function taxUpTo(part: number): number {
       return part === 0 ? 0 : Math.round((minor(invoice.tax) * part) / minor(invoice.subtotal));
     }
@@ -75,7 +75,7 @@ export function buildStripeLines(
 
 type Owner = Pick<InvoiceRow, 'id' | 'customer_id' | 'currency' | 'subtotal'>;
 
-/** Returns a function that builds lines whose net amounts add up to the subtotal of an invoice or document. */
+/** Returns a function that builds lines with net amounts that add up to the subtotal of an invoice or document. */
 function createLines({ chance }: SeedContext, clients: Client[]) {
   const byId = new Map(clients.map((client) => [client.customer.id, client]));
   return ({ customer_id, currency, subtotal }: Owner) => {
@@ -121,7 +121,7 @@ interface Opening extends Pick<InvoiceRow, 'status' | 'invoice_date' | 'due_date
   paid_at?: Date;
 }
 
-/** Builds an invoice whose amounts match its status. Id and number are assigned after all invoices are built. */
+/** Builds an invoice with amounts that match its status. Ids and numbers are assigned after all invoices are built. */
 export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Opening): InvoiceRow {
   const { status, invoice_date, due_date, partMinor = 0, paid_at = null } = opening;
   const amounts = amountsOf(customer, netMinor);
@@ -147,7 +147,7 @@ export function invoiceRow(customer: CustomerRow, netMinor: number, opening: Ope
   };
 }
 
-/** Returns the currency, net amount, tax and total of an invoice or document, the amounts as decimal texts. */
+/** Returns the currency of an invoice or document, and its net amount, tax and total as decimal text. */
 export function amountsOf(customer: CustomerRow, netMinor: number) {
   const { currency } = customer;
   const tax = Math.round((netMinor * taxRate(customer)) / 100);

@@ -7,7 +7,7 @@ interface Names {
   companies: string[];
 }
 
-/** Fictional people and companies. Names in other scripts have the native form, `|`, and the Latin form. */
+/** Fictional people and companies. A name in another script is followed by `|` and its Latin form. */
 export const NAMES: Record<Language, Names> = {
   de: {
     first: words(

@@ -80,7 +80,7 @@ function completedPayments(source: SeedContext, invoice: InvoiceRow): PaymentRow
     }));
 }
 
-/** Builds a payment that does not count. It was paid twice and refunded, was returned by the bank, or is pending. */
+/** Builds a payment that does not count, because it was refunded, was returned by the bank, or is pending. */
 function otherPayment(source: SeedContext, invoice: InvoiceRow): PaymentRow {
   const { chance, calendar } = source;
   const { status, invoice_date, amount_due, total } = invoice;
@@ -231,7 +231,7 @@ function common(source: SeedContext, payment: PaymentRow, id: number, issued_at:
 /** Derives the charge id from the payment intent's id. */
 const chargeOf = ({ stripe_payment_intent_id: intent }: PaymentRow) => intent?.replace(/^pi_/, 'ch_') ?? null;
 
-/** Draws an instant up to 20 days after a payment, but not after the latest instant that is past in every time zone. */
+/** Draws an instant up to 20 days after a payment, but at least `SAFE_DAYS` before today. */
 function laterThan({ chance, calendar }: SeedContext, { payment_date }: PaymentRow): Date {
   const paid = Date.parse(`${payment_date}T12:00:00Z`) / 1000;
   const latest = calendar.instant(-SAFE_DAYS, 0).getTime() / 1000;

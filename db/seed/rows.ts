@@ -34,7 +34,7 @@ type Seeded<Name, Row> = Omit<
   | 'is_stub'
   | 'tax_category'
   | 'version'
-  // Lists sort credit notes by this time.
+  // Credit notes keep `created_at`, because lists sort them by it.
   | (Name extends 'credit_notes' ? DocumentColumn : 'created_at')
 >;
 type DocumentColumn = 'pdf' | 'xml' | 'pdf_sha256' | 'made_at';

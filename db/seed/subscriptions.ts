@@ -63,8 +63,8 @@ function keepFromStripe({ row, items }: Agreement): void {
 }
 
 /**
- * Sets the dates of the services to match their subscription: its start, the billing date and planned end of a live
- * subscription, and the end of a cancelled one if the service was cancelled too.
+ * Sets the dates of the services to match their subscription. All services get its start. The services of a live
+ * subscription get its billing date and planned end. Cancelled services of a cancelled subscription get its end.
  */
 function dateServices({ calendar }: SeedContext, { services, begins, endedAt, row }: Agreement): void {
   const starts = calendar.dateOf(begins);

@@ -1,6 +1,6 @@
 import type { Alert } from '../health/check-health';
 
-/** A problem, and the delivery of its latest message: that the problem started or that it ended. See table `alerts`. */
+/** A problem, and the delivery state of the latest message about its start or end. See table `alerts`. */
 export interface AlertState {
   cause: string;
   message: string;
@@ -25,7 +25,7 @@ const FIRST_RETRY_MS = 30_000;
 const LONGEST_RETRY_MS = 3_600_000;
 
 /**
- * Starts an alert for each new problem, and ends the alerts whose problem is over. A problem that lasts is reported
+ * Starts an alert for each new problem, and ends the alerts of problems that are over. A problem that lasts is reported
  * once, even if its message changes, for example because a number in it grows.
  *
  * @param channels the channels that must receive each start and end
@@ -91,7 +91,7 @@ function isSameState(one: AlertState, other: AlertState): boolean {
   );
 }
 
-/** Codes of the reported problems. `database_down` also means that the database is not migrated. */
+/** Codes of the reported problems. `database_down` also covers a database that is not migrated. */
 export type Cause = Alert['code'] | 'database_down' | 'test';
 
 /** Advice on what to do about each problem. docs/operations.md says more. */

@@ -44,7 +44,7 @@ export function channelsOf({
   return channels;
 }
 
-/** The kind of message about an alert: its start, its end, or a test. */
+/** Returns the type of the message about an alert. */
 function kindOf({ cause, ended_at }: AlertState): 'alert.started' | 'alert.resolved' | 'alert.test' {
   if (cause === 'test') return 'alert.test';
   return ended_at ? 'alert.resolved' : 'alert.started';

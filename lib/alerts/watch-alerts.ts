@@ -33,7 +33,7 @@ export interface AlertDeps {
 }
 
 /**
- * Cron schedule of the check: every 15 seconds. A database that is down is reported at the second failed check, well
+ * Cron schedule of the check: every 15 seconds. A database that is down is reported after the second failed check, well
  * within a minute.
  */
 const EVERY = '*/15 * * * * *';
@@ -68,7 +68,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     const isDown = health.status === 'down';
     failedChecks = isDown ? failedChecks + 1 : 0;
     const names = channels.map(({ name }) => name);
-    /** Starts and ends a store's alerts whose cause `isMeant` accepts, then delivers all due alerts of the store. */
+    /** Starts and ends a store's alerts for the causes that `isMeant` accepts. Then delivers the store's due alerts. */
     const report = async (store: AlertStore, isMeant: (cause: string) => boolean, found: Problem[]) => {
       const problems = found.filter(({ cause }) => isMeant(cause));
       await attempt(deps, () =>
@@ -105,7 +105,7 @@ function toProblems(alerts: { code: string; message: string }[]): Problem[] {
   return [...messages].map(([cause, all]) => ({ cause, message: all.join(' ') }));
 }
 
-/** Logs an error instead of throwing it, so that the other store is still used, and the next check retries. */
+/** Logs an error instead of throwing it. An error of one store must not affect the other. The next check retries. */
 async function attempt({ log }: AlertDeps, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -183,7 +183,7 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
   throw new AppError('unavailable', `The test alert was not delivered. ${reasons.join('; ')}.`);
 }
 
-/** An alert as the staff page shows it. */
+/** An alert for the staff page. */
 export type ReportedAlert = AlertState;
 
 /** Lists the alerts of both stores. Current alerts come before ended ones, and later ones before earlier ones. */
@@ -193,7 +193,7 @@ export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): 
   return all.sort((a, b) => rank(a) - rank(b) || b.started_at.getTime() - a.started_at.getTime());
 }
 
-/** Stores the state of alerts, shared by all processes of the service. */
+/** Stores the state of alerts. Several processes of the service can share one store. */
 interface AlertStore {
   list(): Promise<AlertState[]>;
   /**

@@ -100,7 +100,7 @@ export async function listAudit(db: Database, entity: AuditEntry['entity'], ...e
     .limit(literal(MAX_AUDIT_ROWS));
 }
 
-/** Lists the newest audit entries of a record whose key is text. @param field the field that contains the key */
+/** Lists the newest audit entries of a record with a text key. @param field the field that contains the key */
 export async function listAuditOf(db: Database, entity: AuditEntry['entity'], field: string, key: string) {
   const entries = await listAudit(db, entity, auditNumber(key));
   return entries.filter(({ before, after }) => (after ?? before)?.[field] === key);

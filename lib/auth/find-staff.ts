@@ -37,7 +37,7 @@ export async function findStaffSession(runtime: Runtime, headers: Headers) {
   const lacksFactor = !hasTwoFactor && (await isTwoFactorRequired(runtime.db));
   const due: DueStep | null = passwordTemporary ? 'password' : lacksFactor ? 'two_factor' : null;
   const staff: StaffMember = { id, name, email, role };
-  // Return the session's id and not its token: the id gives no access.
+  // Return the session's id and not its token, because the id gives no access.
   return { staff, sessionId: found.session.id, hasTwoFactor, due };
 }
 

@@ -16,7 +16,7 @@ interface HashQueueLimits {
   patienceMs: number;
 }
 
-/** Callback that ends the wait of a queued hash: it starts the hash, or rejects it if an error is passed. */
+/** Ends the wait of a queued hash. Starts the hash, or rejects it if an error is passed. */
 type Waiter = (refusal?: AppError) => void;
 
 /** Seconds after which a refused client may try again. */

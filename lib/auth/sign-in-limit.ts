@@ -6,7 +6,7 @@ import { transact } from '@/db/transaction';
 import { widerNetworks } from '../networks';
 import { AUTH_PATH, COOKIE_PREFIX } from './sign-in-paths';
 
-/** The origin of a sign-in: a device that the account knows, or the client's IP address. */
+/** The origin of a sign-in: a known device of the account, or the client's IP address. */
 export interface SignInOrigin {
   deviceId: string | null;
   /** The client's IP address as `countedAddress` returns it. */
@@ -17,7 +17,7 @@ const STRANGERS = 'strangers';
 
 /**
  * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
- * Strangers cannot lock out a device that the account knows, because such a device has its own counter.
+ * Strangers cannot lock out a known device of the account, because each known device has its own counter.
  *
  * @param email the email address as typed, even if no account has it
  * @returns null if the attempt is allowed, otherwise the time of the next allowed attempt. A refused attempt is not
@@ -59,7 +59,7 @@ export async function countSignIn(
   );
 }
 
-/** Returns when the next attempt is allowed, without counting one. Returns null if it is allowed now. */
+/** Returns the time of the next allowed attempt, or null if one is allowed now. Does not count an attempt. */
 export async function findSignInWait(
   db: Database,
   email: string,
@@ -145,8 +145,8 @@ const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts a failure of an IP address or a known device. From the fifth failure on, the next attempt must wait: 30
- * seconds at first, then twice as long each time, up to an hour.
+ * Counts a failure of an IP address or a known device. From the fifth failure on, the next attempt must wait. The
+ * wait is 30 seconds at first and doubles each time, up to an hour.
  */
 export function countFailure(before: SignInCounter | undefined, now: Date): SignInCounter {
   const failures = liveFailures(before, now) + 1;
@@ -184,7 +184,7 @@ function later(now: Date, ms: number): Date {
 const HALF_A_YEAR_S = 180 * 86_400;
 const FORM = /^([\w-]{1,64})\.(\d{1,12})\.([\w-]{43})$/;
 
-/** The account that knows a device, with the values that the signature of the device's cookie depends on. */
+/** An account with a known device, and the values that the signature of the device's cookie depends on. */
 export interface DeviceOwner {
   email: string;
   /** The stored hash. A new password changes it, which makes all devices unknown. */

@@ -45,11 +45,11 @@ import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
 
 /**
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
- * An unknown email address gets the same answer after the same time as a wrong password.
+ * An unknown email address leads to the same error after the same time as a wrong password.
  *
  * @param headers the client's headers; only `x-forwarded-for` and `cookie` are used
- * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor must follow,
- * `needsCode` is true, and the cookies are those of a sign-in that waits for a code, without a session.
+ * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor is required,
+ * `needsCode` is true, and the cookies belong to a sign-in that waits for a code instead of to a session.
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
  */
 export async function signIn(runtime: Runtime, typed: Credentials, headers: Headers) {
@@ -134,8 +134,8 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
 const KEPT_MS = 120_000;
 
 /**
- * Returns the options with which the browser asks for a passkey. They name no account, because the passkey identifies
- * it.
+ * Returns the options with which the browser asks for a passkey. The options name no account, because the passkey
+ * identifies it.
  *
  * @throws AppError too_many_requests after twenty requests from one IP address in a minute; unavailable
  */

@@ -30,7 +30,7 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** The rate limit of sign-in requests from one IP address, over all accounts. The window is in seconds. */
+/** The rate limit for sign-in requests from one IP address to all accounts together. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 export const PASSWORD_PATH = '/sign-in/email';
 
@@ -75,7 +75,7 @@ function createStaffAuth(runtime: Runtime) {
       ...oauthPlugins(runtime),
     ],
     telemetry: { enabled: false },
-    // A message of better-auth may contain an email address, so only its level is logged.
+    // better-auth's messages may contain email addresses, so only their level is logged.
     logger: { log: (level) => log[level]({ component: 'staff-auth' }, 'better-auth reports a problem') },
     user: {
       additionalFields: {
@@ -136,7 +136,7 @@ export const PASSKEY_COOKIE = 'passkey';
 /**
  * Configures passkeys. A passkey counts as two factors, so the device must verify its owner.
  *
- * @param note function that is called with the passkey's name just before the passkey is stored
+ * @param note function that is called with the user's id and the passkey's name just before the passkey is stored
  */
 function passkeyPlugin(publicUrl: string, note: (userId: string, name: string) => Promise<void>) {
   return passkey({
@@ -193,7 +193,7 @@ interface Asked {
   headers: Headers;
   /** The better-auth cookies to pass on, by their names without the prefix. */
   cookies: string[];
-  /** The id of the client's device if the account knows it. */
+  /** The id of the client's device if it is a known device of the account. */
   deviceId?: string | null;
 }
 
@@ -231,8 +231,8 @@ const SECRET_FILE = 'better-auth-secret';
 const MIN_SECRET_LENGTH = 32;
 
 /**
- * Returns the secret that signs cookies and encrypts client secrets: BETTER_AUTH_SECRET, or a secret that is generated
- * once in DATA_DIR, readable only by its owner.
+ * Returns the secret that signs cookies and encrypts stored secrets. It is BETTER_AUTH_SECRET, or a secret that is
+ * generated once and stored in a file of DATA_DIR that only its owner can read.
  *
  * @throws StartError if the file in DATA_DIR does not contain a secret
  */

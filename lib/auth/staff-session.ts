@@ -37,9 +37,9 @@ function showUnavailable(error: unknown): never {
 }
 
 /**
- * Requires a session without a due step. Every staff page and action starts with this. If there is no session, it
- * redirects to the sign-in page. If the person must first choose a password or add a second factor, it redirects to the
- * page for this step.
+ * Requires a session without a due step. Every staff page and action starts with this call. Redirects to the sign-in
+ * page if there is no session. Redirects to the page of the due step if the person must first choose a password or add
+ * a second factor.
  */
 export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
@@ -81,7 +81,7 @@ export async function requireAdmin(): Promise<StaffMember> {
 }
 
 /**
- * Signs in a person who has just set their password, from a server action.
+ * Signs in a person who has just set their password. Call this from a server action.
  *
  * @throws AppError as `signIn` does
  */
@@ -89,14 +89,14 @@ export async function signInStaff(credentials: Credentials): Promise<void> {
   await passCookies((await signIn(await getRuntime(), credentials, await headers())).cookies);
 }
 
-/** Signs the person out: deletes the session in the database and its cookie in the browser. */
+/** Signs the person out. Deletes the session in the database and its cookie in the browser. */
 export async function signOutStaff(): Promise<void> {
   const auth = getStaffAuth(await getRuntime());
   const response = await auth.api.signOut({ headers: await headers(), asResponse: true });
   await passCookies(response.headers.getSetCookie());
 }
 
-/** Sets better-auth's cookies in the browser, from a server action. */
+/** Sets better-auth's cookies in the browser. Call this from a server action. */
 export async function passCookies(setCookies: string[]): Promise<void> {
   const jar = await cookies();
   for (const header of setCookies) {

@@ -158,7 +158,7 @@ export async function requireDispensable(tx: Database, actor: Actor, user: Staff
   throw new AppError('conflict', `${user.email} is the last admin: make somebody else an admin first.`);
 }
 
-/** Adds an audit entry about a member of staff. `extra` holds details that are not in the row. */
+/** Adds an audit entry about a member of staff. `extra` contains details that are not in the row. */
 export async function auditStaff(
   tx: Database,
   actor: Actor,

@@ -26,7 +26,7 @@ import { undoReturn } from './returns';
 
 const e = bankEntries;
 
-/** Books the credits whose customer a rule determines, if the best proposal is sure (`is_sure`). */
+/** Books each entry from an IBAN with a rule if the best proposal is sure (`is_sure`) and for the rule's customer. */
 export async function bookByRules(db: Database, entries: EntryRow[], writer: PaymentWriter): Promise<number> {
   const ibans = [...new Set(entries.filter(({ amount }) => amount > 0).map(({ iban }) => iban))].filter(
     Boolean,
@@ -49,13 +49,14 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
 
 /**
- * Number of entries whose proposals are read together. Proposals of the next group then take the payments of this group
- * into account.
+ * Number of entries for which proposals are read together. The proposals for the next entries then take the booked
+ * payments into account.
  */
 const AT_ONCE = 100;
 
 /**
- * Books the first proposal of each entry if `passes` accepts it. Each invoice is paid by at most one of the entries.
+ * Books the first proposal of each entry if `passes` accepts it. Skips an entry if an earlier entry paid an invoice of
+ * its proposal.
  */
 async function bookProposed(
   db: Database,
@@ -128,11 +129,11 @@ export async function bookEntry(
 }
 
 /**
- * Books an entry for the invoice or customer that staff name. The invoice is paid first, then the customer's other
- * unpaid invoices, the oldest due date first.
+ * Books an entry for the invoice or customer that staff name. Pays that invoice first, then the customer's other
+ * unpaid invoices in the entry's currency, the oldest due date first. Skips invoices that Stripe collects.
  *
  * @param text number of an invoice or of a customer, or `#` and the id of an invoice
- * @throws AppError validation_failed at `named`; conflict if the entry is explained
+ * @throws AppError validation_failed for the field `named`; conflict if the entry is explained
  */
 export async function bookNamedEntry(
   db: Database,
@@ -193,7 +194,7 @@ async function book(
       shares.map(({ invoice_id, amount }) => [`share_${invoice_id}`, toText(amount / 1000)]),
     ),
   };
-  // If the process ended between the two writes, a transfer exists without its entry. The next click links them.
+  // If an earlier call ended between the two writes, the transfer exists but is not linked. This call then links it.
   const left = await findTransferId(db, reference);
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
@@ -203,7 +204,7 @@ async function book(
 }
 
 /**
- * Links an entry to the payout of Stripe that it contains. Records no payment, because the payments of the payout are
+ * Links an entry to the Stripe payout that arrived with it. Records no payment, because the payments of the payout are
  * already recorded.
  *
  * @throws AppError not_found; conflict if the entry is explained, or if the payout is no longer proposed
@@ -337,7 +338,7 @@ async function explain(
   });
 }
 
-/** Assigns an account to a customer, in place of an earlier rule for the account. */
+/** Saves the rule that assigns an IBAN to a customer. Replaces an earlier rule for the IBAN. */
 async function saveRule(
   db: Database,
   iban: string,

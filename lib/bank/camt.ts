@@ -32,7 +32,7 @@ const parser = new XMLParser({
 /** Returns whether a file looks like XML. */
 export const isXml = (text: string): boolean => text.trimStart().startsWith('<');
 
-/** Length of the entries that are parsed before other requests get a turn. Parsing them takes about 30 ms. */
+/** Number of characters to parse before other requests get a turn. Parsing them takes about 30 ms. */
 const SLICE = 50_000;
 
 /**
@@ -73,8 +73,8 @@ interface CutEntry {
 }
 
 /**
- * Cuts the entries out of a file. In the frame that remains, an empty entry with the attribute `cut` and the same
- * number of lines replaces each of them. A damaged entry may stay in the frame, where parsing finds the damage.
+ * Cuts the entries out of a file. In the remaining frame, each entry is replaced by an empty entry with the
+ * attribute `cut` and the same number of lines. A damaged entry may stay in the frame, where parsing finds the damage.
  */
 function cutEntries(text: string): { frame: string; cut: CutEntry[] } {
   const cut: CutEntry[] = [];
@@ -233,13 +233,13 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/** Returns the codes of an entry or a transaction: the ISO 20022 code, and the parts of the bank's own code. */
+/** Returns the ISO 20022 code of an entry or a transaction, and the first two parts of the bank's own code. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];
 }
 
-/** Returns the amount of a transaction, which version 02 has in the details. Returns null if the file has none. */
+/** Returns a transaction's amount, or null if it has none in `currency`. Version 02 stores it in the details. */
 function amountOf(one: Element, entry: Element, currency: string, line: number): number | null {
   const sign = textAt(one, 'CdtDbtInd') || textAt(entry, 'CdtDbtInd');
   const [within] = [one, ...all(one, 'AmtDtls', 'TxAmt')].filter((of) => all(of, 'Amt').length > 0);

@@ -162,7 +162,7 @@ const FORMATS: BankFormat[] = [
   },
 ];
 
-/** The banks whose CSV files are read. */
+/** The banks with a known CSV format. */
 export const CSV_BANKS = FORMATS.map(({ bank }) => bank);
 
 /** A row of the file, and its line number. */

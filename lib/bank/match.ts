@@ -35,8 +35,8 @@ export interface Proposal {
   reasons: string[];
   score: number;
   /**
-   * Whether a number or a known account names the customer, and the amount fits exactly. It must equal the invoices
-   * that the text names. If the text names none, it must equal a single open invoice or all open invoices.
+   * Whether a number or a known account identifies the customer, and the amount fits exactly. The amount must equal the
+   * invoices that the text names. If the text names no invoice, it must equal a single open invoice or all of them.
    */
   is_exact: boolean;
   /**
@@ -49,15 +49,15 @@ export interface Proposal {
 const MAX_PROPOSALS = 3;
 /** Minimum score of a proposal. A match with less evidence is not proposed. */
 const MIN_SCORE = 20;
-/** Share of a customer's name that an entry must contain. Below it, the name does not count as evidence. */
+/** Minimum share of a customer's name in the entry. With a smaller share, the name does not count as evidence. */
 export const MIN_NAME = 0.6;
-/** Minimum lead in score over the proposal for any other customer. Below it, a person must check the proposal. */
+/** Minimum lead in score over any other customer's proposal. With a smaller lead, a person must check the proposal. */
 const LEAD = 25;
 
 /**
  * Proposes which invoices a credit pays. The best proposal comes first. There is at most one proposal per customer.
  *
- * @param candidates customers with unpaid invoices, or whose number, account or name occurs in the entry
+ * @param candidates customers who may have sent the money, see `Candidate`
  */
 export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
   const texts = windowsOf(`${credit.purpose} ${credit.name ?? ''}`);
@@ -76,7 +76,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
     ({ candidate, found }) =>
       found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
   );
-  // A mistyped number may be the correct number of another customer. The name and the amount then show who paid.
+  // A number in the text may be mistyped and belong to another customer. The name and the amount then show who paid.
   const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < LEAD);
   if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
   return proposals
@@ -160,7 +160,7 @@ function isOneEditAway(a: string, b: string): boolean {
 
 interface Evidence {
   named: OpenInvoice[];
-  /** Invoices whose number occurs in the text with one wrong character. */
+  /** Invoices with a number that occurs in the text with one wrong character. */
   mistyped: OpenInvoice[];
   customer: 'named' | 'mistyped' | null;
   account: 'ruled' | 'known' | null;
@@ -284,8 +284,8 @@ const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => nu
 const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
- * Returns invoices whose open amounts add up to exactly the amount. Tries the invoices that the text names first. Tries
- * other combinations of several invoices only if there is evidence for the customer. Returns null if none fits.
+ * Returns invoices with open amounts that add up to exactly the amount. First tries the invoices that the text names.
+ * Tries other combinations only if there is evidence for the customer. Returns null if no combination fits.
  */
 function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
@@ -304,8 +304,8 @@ function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEviden
 const MAX_SUMMED = 16;
 
 /**
- * Returns the smallest combination of invoices with this sum. If several have the same size, returns the one with the
- * oldest invoices.
+ * Returns the combination of the fewest invoices with this sum. If several combinations are equally small, returns the
+ * one with the oldest invoices.
  */
 function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   let best: OpenInvoice[] | null = null;

@@ -124,8 +124,7 @@ function toStatement<Row extends { opening: string | null; closing: string | nul
 }
 
 /**
- * Returns a statement. If there is an earlier statement of the same account and currency, also returns the last one
- * before it.
+ * Returns a statement, together with the previous statement of the same account and currency if there is one.
  *
  * @throws AppError not_found
  */
@@ -225,7 +224,7 @@ const PAYOUT_COLUMNS = pickColumns(
   ...(['id', 'stripe_payout_id', 'amount', 'currency', 'arrival_date', 'sums'] as const),
 );
 
-/** A payout of Stripe that may be contained in an entry. */
+/** A Stripe payout that may match an entry. */
 export type FoundPayout = Awaited<ReturnType<typeof readPayouts>>[number];
 
 export type ExplainedEntry = Awaited<ReturnType<typeof readExplained>>[number];
@@ -237,7 +236,7 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
       customer: snippetColumns,
       recorded: transfers.amount,
       payout: PAYOUT_COLUMNS,
-      /** Whether a later entry returned the money of this entry. */
+      /** Whether a later entry returned this entry's money. */
       is_returned: sql<boolean>`exists (select from ${e} later
         where later.returned_transfer_id = ${e}.transfer_id)`,
     })
@@ -257,7 +256,7 @@ async function readExplained(db: Database, where: SQL | undefined, limit: number
   }));
 }
 
-/** The entries of a statement as a CSV file. */
+/** CSV export of bank entries, filtered by account, currency and day. */
 export const entryList = defineList({
   table: e,
   filters: {
@@ -281,7 +280,7 @@ export const entryList = defineList({
   }),
 });
 
-/** Returns how an entry is explained: `open`, `ignored`, `returned`, `booked` or `payout`. */
+/** Returns the outcome of an entry: `open`, `ignored`, `returned`, `booked` or `payout`. */
 function outcomeOf(row: Pick<EntryRow, keyof typeof LINKS | 'state'>): string {
   const link = (Object.keys(LINKS) as (keyof typeof LINKS)[]).find((name) => row[name] !== null);
   return link ? LINKS[link] : row.state;
@@ -294,7 +293,7 @@ const LINKS = {
   returned_payment_id: 'returned',
 } as const;
 
-/** A rule, which assigns an account to a customer. */
+/** A rule that assigns a sender's IBAN to a customer. */
 export type RuleRow = Awaited<ReturnType<typeof listRules>>[number];
 
 const MAX_RULES = 200;
@@ -310,7 +309,7 @@ export async function listRules(db: Database) {
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
 }
 
-/** Returns the parts of an entry on which proposals depend. */
+/** Returns the fields of an entry that proposals depend on, with the amount in thousandths. */
 export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => ({
   amount: Math.round(amount * 1000),
   name: name || null,
@@ -321,7 +320,7 @@ export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => (
 export interface ProposedEntry {
   entry: EntryRow;
   proposals: (Proposal & { customer: Candidate })[];
-  /** The payout of Stripe that matches the entry. Such an entry has no other proposal. */
+  /** The matching Stripe payout. An entry with a payout has no other proposal. */
   payout: FoundPayout | null;
 }
 
@@ -348,7 +347,7 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
 
 const MAX_PAYOUTS = 1000;
 
-/** Lists the payouts that may match one of the entries, by currency and days. Skips linked payouts. */
+/** Lists the unlinked payouts whose currency and arrival date may match an entry. */
 async function readPayouts(db: Database, entries: EntryRow[]) {
   const days = entries.map(({ day }) => day).sort();
   const [first, last, currency] = [days[0], days.at(-1), entries[0]?.currency];

@@ -52,8 +52,8 @@ const MAX_FOUND = 200;
 const MAX_PROPOSALS = 3;
 
 /**
- * Proposes the transfers and payments that an entry may return, the best proposal first. Leaves out money that was
- * partly returned before. If the entry is larger than the payment, the difference may be the bank's fee.
+ * Proposes the transfers and payments that an entry may return, the best proposal first. Skips transfers and payments
+ * that already have a refund. If the entry is larger than the payment, the difference may be the bank's fee.
  */
 export async function proposeReturns(db: Database, entry: EntryRow): Promise<ReturnProposal[]> {
   if (!entry.is_return || !(entry.amount < 0)) return [];
@@ -95,9 +95,9 @@ function toProposal(
 }
 
 /**
- * Finds the transfers and payments that the entry may return. They belong to a customer whom the entry suggests, or the
- * entry contains their reference, or they were booked from a bank entry with a fitting day and amount. Each amount
- * equals the entry's, except for the bank's fee.
+ * Finds the transfers and payments that the entry may return. One matches if it belongs to a customer whom the entry
+ * suggests, if the entry contains its reference, or if the bank entry it was booked from has a matching day and amount.
+ * Amounts may differ by the bank's fee.
  */
 async function findReturnable(db: Database, entry: EntryRow) {
   const texts = numbersIn(`${entry.purpose} ${entry.name}`);
@@ -250,7 +250,7 @@ const toLink = ({ kind, id }: Pick<ReturnProposal, 'kind' | 'id'>): Link => ({
   returned_payment_id: kind === 'payment' ? id : null,
 });
 
-/** Links an entry to the money that it returned, or unlinks it. @throws AppError conflict if the entry has changed */
+/** Links an entry to the transfer or payment that it returned, or removes the link. @throws AppError conflict */
 async function moveReturn(
   db: Database,
   id: number,

@@ -25,8 +25,8 @@ export interface StatedEntry {
 }
 
 /**
- * A statement of one account, with the entries in the order of the file. Balances are in thousandths. They are null if
- * the file does not contain them.
+ * A statement of one account, with the entries in the order of the file. Balances are in thousandths, or null if the
+ * file does not contain them.
  */
 export interface Statement {
   /** IBAN of the account. Null if the file names no account. */
@@ -40,10 +40,10 @@ export interface Statement {
   entries: StatedEntry[];
 }
 
-/** Maximum size of a file in bytes: 10 MB. A year of a busy account has about 5 MB in CAMT.053. */
+/** Maximum size of a file in bytes: 10 MB. A year of a busy account is about 5 MB in CAMT.053. */
 export const MAX_STATEMENT_BYTES = 10_000_000;
 const MAX_ENTRIES = 20_000;
-/** The largest amount in thousandths. Calculations with it are still exact. */
+/** Largest accepted amount in thousandths, well below the largest exact integer. */
 const MAX_THOUSANDTHS = 999_999_999_999_000;
 
 /** Returns the error for a refused file. @param line number of the line with the error, counted from 1 */
@@ -55,7 +55,7 @@ export function refuse(reason: string, line?: number): AppError {
 }
 
 /**
- * Reads an amount of a file.
+ * Parses an amount.
  *
  * @param separator the decimal separator of the format
  * @returns thousandths
@@ -77,7 +77,7 @@ export function toAmount(text: string, currency: string, separator: DecimalSepar
   return amount;
 }
 
-/** Returns a currency in lower case. @throws AppError validation_failed with the line if it is unknown */
+/** Parses a currency code into lower case. @throws AppError validation_failed with the line if the code is unknown */
 export function toCurrency(text: string | undefined, line: number): string {
   const code = (text ?? '').trim().toLowerCase();
   if (!isCurrency(code))
@@ -93,7 +93,7 @@ const FORMS = {
 };
 export type DayForm = keyof typeof FORMS;
 
-/** Reads a date as a calendar date. @throws AppError validation_failed with the line if the text is not a date */
+/** Parses a date into a calendar date. @throws AppError validation_failed with the line if the text is not a date */
 export function toDay(text: string, form: DayForm, line: number): string {
   const { y = '', m = '', d = '' } = FORMS[form].exec(text.trim())?.groups ?? {};
   const day = [y.length === 2 ? `20${y}` : y, m.padStart(2, '0'), d.padStart(2, '0')].join('-');
@@ -123,7 +123,7 @@ export function toLine(...texts: (string | null | undefined)[]): string {
 /** Business transaction codes of German banks for returned direct debits, transfers and cheques. */
 const RETURN_CODES = new Set(['108', '109', '159', '181', '182', '183', '184']);
 
-/** Returns whether a bank's code or text marks a return. Knows SWIFT's NRTI, and ISO 20022's codes and reason codes. */
+/** Returns whether codes or text mark a return. Covers codes of German banks, SWIFT and ISO 20022, and common words. */
 export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: string }): boolean {
   if (codes.some((code) => RETURN_CODES.has(code) || /^(NRTI|RRTN|UPDD|PRDD|ARET|UPCQ)$/.test(code)))
     return true;
@@ -133,7 +133,7 @@ export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: s
   );
 }
 
-/** Joins the consecutive statements in a file. @throws AppError validation_failed if they are not consecutive */
+/** Joins the consecutive statements in a file. @throws AppError validation_failed if they do not fit together */
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;
   if (!first) throw refuse('contains no statement');
@@ -188,8 +188,9 @@ interface KnownEntry {
 }
 
 /**
- * Returns the rows of entries that are not stored yet. Each file covers whole days. If a day has more entries with the
- * same amount than are stored, the additional ones are new. Only entries whose text is not stored count as additional.
+ * Returns rows for the entries that are not stored yet. A file covers whole days, so if it has more entries of one day
+ * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
+ * stored.
  */
 export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;

@@ -30,7 +30,7 @@ export async function readStatement(bytes: Buffer): Promise<Statement> {
 }
 
 function decode(bytes: Buffer): string {
-  // Files of Erste Bank are in UTF-16 and begin with its byte order mark.
+  // Erste Bank exports UTF-16 files with a byte order mark.
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -51,7 +51,8 @@ interface Uploaded {
 
 /**
  * Adds a bank statement of one of our accounts. Skips entries that an earlier file contained, so the same file or an
- * overlapping period can be added again. Rules then book new credits that equal the open amount exactly.
+ * overlapping period can be added again. Rules then book new credits that exactly pay the invoices they name, or all
+ * open invoices of their customer.
  *
  * @param file.account IBAN of our account; required if the file contains none and we have several accounts
  * @throws AppError validation_failed at `file`, with line and reason
@@ -79,7 +80,7 @@ export async function uploadStatement(
 }
 
 /**
- * Returns the IBAN of our account. @throws AppError validation_failed if it is unknown or is not one of our accounts
+ * Returns the IBAN of the statement's account. @throws AppError validation_failed if it is unknown or not the company's
  */
 async function requireOwn(db: Database, named: string | null, chosen: string | null): Promise<string> {
   const own = ownIbans(await getCompany(db));

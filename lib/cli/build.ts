@@ -116,8 +116,8 @@ export const BUNDLE = {
 
 /**
  * Bundles the code of `npm start` and of the commands into plain JavaScript. Most packages are bundled too, because
- * finding and reading hundreds of small files would delay the server's first response. Bundled packages are
- * development packages, so that they are not installed beside the build.
+ * finding and reading hundreds of small files would delay the server's first response. Bundled packages are listed as
+ * development dependencies, so that a production install omits them.
  *
  * @param folder root folder of the product
  */

@@ -47,7 +47,7 @@ const PATIENCE_MS = 10_000;
 const ORPHAN_CHECK_MS = 1000;
 
 /**
- * Waits for a child process and forwards the signals that this process gets, so that neither outlives the other.
+ * Waits for a child process and forwards the signals that this process receives, so that neither outlives the other.
  * npm ends without forwarding a signal, so the end of the parent process counts as a signal to stop.
  *
  * @returns the child's exit code, or 128 + n after signal n; and whether this process was asked to stop
@@ -82,7 +82,7 @@ export async function untilExit(child: ChildProcess): Promise<{ code: number; st
   }
 }
 
-/** Waits until this process gets a signal to stop, or its parent process ends. */
+/** Waits until this process receives a signal to stop, or its parent process ends. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of STOP_SIGNALS) process.on(signal, () => resolve());

@@ -20,7 +20,7 @@ const PATIENCE_MS = 60_000;
 const MAX_TRIES = 10;
 
 /**
- * Runs a command in this process. If a server has the embedded database open, that server runs it.
+ * Runs a command in this process, or in the server that has the embedded database open.
  *
  * @param argv name of the npm script, then the arguments
  * @throws StartError, AppError
@@ -93,7 +93,7 @@ const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same 
  * Runs a command in a running server, and prints the output.
  *
  * @returns the exit code; null if no server listens
- * @throws StartError if this user may not connect, or if the server stops before the command has ended
+ * @throws StartError if this user may not connect, or if the server or the user stops before the command has ended
  */
 export async function askServer(
   path: string,
@@ -114,7 +114,7 @@ export async function askServer(
       await drained();
     }
   } catch {
-    // Treat this like a connection that ended without an exit code, because the command's result is unknown.
+    // A broken connection is handled like one that ends without an exit code: the command's result is unknown.
   } finally {
     socket.destroy();
   }
@@ -187,7 +187,7 @@ async function askTerminal(question: string, signal: AbortSignal): Promise<strin
   }
 }
 
-/** Asks the command to stop at the first signal. A second signal ends the process immediately. */
+/** At the first signal, asks the command to stop. A second signal ends the process immediately. */
 function endOrWait(stop: AbortController, signal: (typeof STOP_SIGNALS)[number]): void {
   if (stop.signal.aborted) process.exit(128 + constants.signals[signal]);
   stop.abort();

@@ -17,8 +17,7 @@ runProgram(async (args) => {
   const demo = readDemoEnv();
   const { env, settings } = demo;
   await requirePort(env);
-  // Prepare the database before building. This fails if another demo has the database open, and that demo still uses
-  // the old build.
+  // Prepare the database before building. This fails if another demo is running, which still needs the old build.
   const { token, world } = await prepareDatabase(demo);
   writeSettings(env.dataDir, { ...settings, stripeLocalUrl: null });
   await buildWhenStale(() => console.log('Building, which takes about a minute after a change …'));

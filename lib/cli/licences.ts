@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { PROGRAMS } from './build';
 import { runProgram } from './program';
 
-/** Prints the licences of all packages that ship: the imported and the installed ones, and their dependencies. */
+/** Prints the licences of all shipped packages: the bundled ones, the installed ones, and their dependencies. */
 runProgram(async () => {
   const folders = new Set<string>();
   const installed = Object.keys(readManifest('.').dependencies ?? {});

@@ -40,7 +40,7 @@ runProgram(async (args) => {
     throw new StartError(['There is no production build: run npm run build first.']);
   }
   if (values.migrate) await migrateServer(env);
-  // Open the runtime here, where `runProgram` prints errors. Next's bundles find the runtime on globalThis.
+  // Open the runtime here, so that `runProgram` prints its errors. Next's bundles find the runtime on globalThis.
   const runtime = await getRuntime();
   const { log, close } = runtime;
   if (env.metricsToken !== null) await openMetrics();

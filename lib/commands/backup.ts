@@ -39,7 +39,7 @@ export const backup = command({
   },
 });
 
-/** Creates an empty file and renames the finished backup over it. Refuses to overwrite an existing file. */
+/** Reserves the name with an empty file, and renames the finished backup over it. Never overwrites an existing file. */
 async function write(
   file: string,
   { cwd, print }: Terminal,

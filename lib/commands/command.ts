@@ -33,7 +33,7 @@ export interface Command<Wanted = unknown> {
   read(args: string[]): Wanted;
   /** Returns true if the command reads piped input. */
   takesInput?(wanted: Wanted): boolean;
-  /** Returns true for a dry run, which gets a copy of the database or a session that cannot change it. */
+  /** Returns true for a dry run. It uses a copy of the database, or a session that cannot change the database. */
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
@@ -57,7 +57,7 @@ export interface Command<Wanted = unknown> {
 /** Exit code of a dry run that found changes, after which the user is asked whether to write them. */
 export const UNCONFIRMED = 3;
 
-/** Exit code of a stopped command: the code of a shell after Ctrl-C. */
+/** Exit code of a stopped command. A shell reports the same code after Ctrl-C. */
 export const STOPPED = 130;
 
 /** Types of command-line options: one without a value, and one with a text. */
@@ -74,8 +74,8 @@ interface Declaration<T extends Options, Wanted> extends Omit<Command<Wanted>, '
   /** Maximum number of positional arguments. Defaults to 0. */
   positionals?: number;
   /**
-   * Converts the parsed arguments into the command's input. Returns undefined if the arguments cannot be combined, so
-   * that the usage is shown. Without this function, the input is the values of the options.
+   * Converts the parsed arguments into the command's input. Returns undefined to show the usage if the arguments cannot
+   * be combined. Defaults to the values of the options.
    *
    * @throws StartError
    */
@@ -132,7 +132,7 @@ export function readArguments<T extends Options>(
   }
 }
 
-/** Refuses options that npm took because the user forgot `--`. Otherwise the command would run without them. */
+/** Refuses options that npm consumed because the user forgot `--`. Otherwise the command would run without them. */
 function requireAll(options: string[], given: object): void {
   const env = inheritedEnv();
   const name = env.npm_lifecycle_event;
@@ -145,8 +145,8 @@ function requireAll(options: string[], given: object): void {
 }
 
 /**
- * Returns a command's error in sentences. For a failed query it shows only the code, because the driver's message
- * contains SQL.
+ * Returns the sentences that describe a command's error. For a failed query they contain only the error code, because
+ * the driver's message contains SQL.
  */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;

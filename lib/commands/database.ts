@@ -7,7 +7,7 @@ import { StartError } from '../errors';
 import { migrateServer } from '../open-database';
 import { command, FLAG } from './command';
 
-/** Migrates the database. `prepare` migrates that of DATABASE_URL. An embedded one is migrated when it is opened. */
+/** Migrates the database. `prepare` migrates a database server. Opening an embedded database migrates it. */
 export const dbMigrate = command({
   usage: [
     'Usage: npm run db:migrate [-- --role-limits]',

@@ -13,16 +13,16 @@ import { COMMANDS, isCommandName } from './commands';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 
 const MAX_AT_ONCE = 4;
-/** Milliseconds in which a caller must send its whole request. */
+/** Time limit in milliseconds for a caller to send its whole request. */
 const REQUEST_MS = 10_000;
 
 /**
  * Runs commands of other processes while this process has the embedded database open. Only the owner of the data
- * directory can connect. If a caller disconnects, its command continues, unless it `stopsInOrder`. If the server stops
- * while a command runs, the connection ends without an exit code.
+ * directory can connect. If a caller disconnects, only a command with `stopsInOrder` stops. If the server stops while a
+ * command runs, the connection ends without an exit code.
  *
  * @returns a function that stops accepting commands, waits for running ones and removes the socket; the end of the
- * process removes the socket too
+ *   process removes the socket too
  */
 export async function serveCommands(runtime: Runtime): Promise<() => Promise<void>> {
   let running = 0;

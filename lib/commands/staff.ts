@@ -67,7 +67,7 @@ async function writePassword(
   { input, print }: Terminal,
 ): Promise<void> {
   const given = input?.replace(/\r?\n$/, '') || undefined;
-  // A generated password is printed, where others may see it, so its owner must change it. A piped password is kept.
+  // A generated password is printed where others may see it, so its owner must change it. A piped password stays valid.
   const password = { password: given, passwordTemporary: given === undefined };
   const written =
     verb === 'add'

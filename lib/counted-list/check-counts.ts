@@ -8,13 +8,14 @@ const LISTS = [
   ...(['invoice', 'payment', 'sales_document', 'service'] as const),
   ...(['due_invoice', 'valid_document', 'billed_service'] as const),
 ] as const;
-/** Everything that `recountLists` checks: the counted lists, their sums, those of the overview, and the receivables. */
+/** Everything that `recountLists` checks: the counted lists, their sums, the overview's sums, and the receivables. */
 const KEPT = [...LISTS, 'list_sums', 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Checks the counts of one random block per list and the sums of one random day. Stores which lists are wrong. Skips a
- * list while another process updates its blocks. Does nothing on a read-only connection. Also updates the receivables.
+ * Checks the counts of one random block per list, the sums of one random day, and the receivables of 100 customers.
+ * Updates the receivables first. Stores which lists are wrong. Skips a list while another process updates it. Does
+ * nothing on a read-only connection.
  *
  * @returns the names of the lists with wrong counts, and `list_sums`, `sums` or `receivables` if they are wrong
  */

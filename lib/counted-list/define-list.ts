@@ -66,8 +66,8 @@ type Reading<Name extends string, Row> =
 type ListOptions<F extends Filters, Name extends string, Row> = Reading<Name, Row> & {
   filters: F;
   /**
-   * The orders that the list offers. Each needs a unique index, or an index whose last column is the id, so
-   * that every page has the same cost. The values are never null.
+   * The orders that the list offers. Each needs a unique index, or an index whose last column is the id, so that every
+   * page has the same cost. Sorted values must not be null.
    */
   orders: Record<Name, SQLWrapper>;
   /** The default order. A minus before the name sorts in descending order. */
@@ -148,10 +148,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   };
 }
 
-/**
- * The position in a list, as the URL of a page contains it: a page number in a counted list, or a cursor in any other
- * list.
- */
+/** A position in a list, as given in the page's URL: a page number if the list is counted, otherwise a cursor. */
 export interface ListPlace {
   request: PageRequest;
   start: PageStart;

@@ -30,13 +30,13 @@ interface CountedListOptions<Row> extends CountedTable {
   more?: Record<string, CountedFilter>;
   /** A second date column by which the list can be filtered and sorted. It may be null. */
   otherDay?: OtherDay;
-  /** A filter that few rows match, by name, and an order without an index. PostgreSQL then filters before it sorts. */
+  /** Name of a filter that few rows match, and an order without an index. PostgreSQL then filters before it sorts. */
   sorted?: readonly [by: string, order: SQL];
   /** The columns of a row. If `customer` is among them, the row's customer is joined. */
   columns: SelectedFields;
   /** Converts a record with these columns to a row. */
   toRow(record: never): Row;
-  /** The public shape of a page. */
+  /** Schema of a page. It drops all other fields of the rows. */
   page?: z.ZodType<Page<Row>>;
 }
 
@@ -52,7 +52,7 @@ interface OtherDay {
 
 /** The SQL of a date column as the indexes and counts store it: null is replaced by `infinity`. */
 export const dayOrInfinity = (column: PgColumn): SQL => sql`coalesce(${column}, 'infinity')`;
-/** The last day of a range without an end. Rows without a day are not in any range. */
+/** Default end of a range. It is before `infinity`, so rows without a day are in no range. */
 const LAST_DAY = '9999-12-31';
 
 type Values = Record<string, unknown>;
@@ -136,7 +136,7 @@ function kindsOf(filters: Record<string, CountedFilter>, values: Values): string
   return `{${kinds.map((kind) => `"${kind}"`)}}`;
 }
 
-/** Makes the filters for the first and last day of a range of the other date. */
+/** Makes the filters for the first and last day of a range of the second date column. */
 function rangeOf({ name, column }: OtherDay): Record<string, CountedFilter> {
   const day = dayOrInfinity(column);
   return {
@@ -145,7 +145,7 @@ function rangeOf({ name, column }: OtherDay): Record<string, CountedFilter> {
   };
 }
 
-/** Makes the same list, filtered and sorted by the other date. */
+/** Makes the same list, filtered and sorted by the second date column. */
 function listBy<Row>(
   other: OtherDay,
   { filters: _, otherDay: __, ...options }: CountedListOptions<Row>,
@@ -153,7 +153,7 @@ function listBy<Row>(
 ) {
   const { name, column, blocks, deltas } = other;
   const [from, to] = [`${name}_from`, `${name}_to`];
-  // In this list, the filters by the first date column do not limit the range that the counts cover.
+  // The counts of this list are by its second date, so the filters by the first date are ordinary conditions.
   const ordinary = Object.entries(filters).map(([key, { end: _, ...filter }]) => [key, filter]);
   return {
     isUsed: (values: Values) => values[from] !== undefined || values[to] !== undefined,
@@ -260,7 +260,7 @@ const countKinds = ({ blocks, deltas }: CountedTable, kinds: SQL): SQL =>
   sql`((select coalesce(sum(row_count), 0) from ${blocks} where kind = any(${kinds}))
     + (select coalesce(sum(row_count), 0) from ${deltas} where kinds && ${kinds}))`;
 
-/** A range of days, both inclusive. An end is undefined if the range is open there. */
+/** A range of days, including both ends. An end is undefined if the range is open there. */
 interface Days {
   from: SQL | undefined;
   to: SQL | undefined;

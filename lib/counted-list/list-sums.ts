@@ -12,9 +12,9 @@ export interface KeptSums {
   table: PgTable;
   /** Name of the list in `list_sums`. */
   list: 'invoice' | 'sales_document' | 'service';
-  /** The columns that make the kind of a sum, in this order. */
+  /** The columns whose values form the kind of a sum, separated by spaces, in this order. */
   kinds: readonly PgColumn[];
-  /** Name of the column with the day of a sum. */
+  /** Name of the date column. The filters `<day>_from` and `<day>_to` select a range of days. */
   day: string;
   /** Returns the condition for the rows that match the filters. Returns null if no row can match. */
   where(values: Values): SQL | undefined | null;
@@ -52,7 +52,7 @@ export async function summarize<Sums extends z.ZodObject>(
 
 type Found = Record<string, string | null>;
 
-/** Sums amounts, which have the columns of `list_sums`, per group. */
+/** Adds up rows with the columns of `list_sums` in groups. */
 function sumUp(
   db: Database,
   kinds: readonly PgColumn[],
@@ -97,14 +97,14 @@ const deltasOf = (list: string): SQL => sql`select * from ${listSumDeltas} where
 export const allSums = (list: KeptSums['list']): SQL =>
   sql`${sumsOfMonths(list)} union all ${deltasOf(list)}`;
 
-/** The range of days if only its end is given, or only its start. */
+/** Default ends of a range of days. */
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9999-12-31'];
 
 /** Returns SQL for the sums of the days in a range. Uses the sums of months for the months that the range contains. */
 function sumsBetween(list: KeptSums['list'], { from, to }: Values): SQL {
   if (from === undefined && to === undefined) return allSums(list);
   const [first, last] = [sql`${from ?? FIRST_DAY}::date`, sql`${to ?? LAST_DAY}::date`];
-  // The first day of the first whole month, and of the month after the last whole one.
+  // The first day of the first whole month, and of the month after the last whole month.
   const start = sql`date_trunc('month', ${first} + interval '1 month - 1 day')::date`;
   const end = sql`greatest(${start}, date_trunc('month', ${last}::timestamp)::date)`;
   return sql`

@@ -34,7 +34,7 @@ interface SortedRows extends Counted {
  * Reads a page and counts the rows that match. A cursor is the id of a row. If there is no cursor, returns the first
  * page.
  *
- * @param read function that returns the rows with these ids in any order; the list is never empty
+ * @param read function that returns the rows with these ids in any order; the list of ids is never empty
  */
 export function readSortedPage<Row extends { id: number }>(
   db: Database,
@@ -84,7 +84,7 @@ export async function addCount<Row>(
 /**
  * Reads the ids of a page.
  *
- * @param near number of rows at the start of the list to search, whether or not they match
+ * @param near maximum number of rows to search from the cursor on, whether or not they match
  */
 async function readIds(
   tx: Database,
@@ -126,12 +126,12 @@ async function countSome(tx: Database, { table, where }: Counted): Promise<numbe
   return counted?.total ?? 0;
 }
 
-/** Returns a text if it is the id of a row, otherwise undefined. */
+/** Returns a text if it can be the id of a row, otherwise undefined. */
 export function idOr(text: string | undefined): string | undefined {
   return /^\d{1,10}$/.test(text ?? '') && Number(text) <= MAX_ID ? text : undefined;
 }
 
-/** A page with cursors. */
+/** A page with cursors, the number of rows, and the reason if the list was not queried. */
 export interface CursorList<Row> extends CursorPage<Row> {
   /** The number of rows on all pages, up to `MAX_COUNTED + 1`. Absent if they are not counted. */
   count?: number;

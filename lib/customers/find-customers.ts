@@ -76,9 +76,7 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 // detected.
 const WANTED = MAX_MATCHES + 1;
 
-/**
- * Maximum number of matches in each field for which `findBeginnings` reads all matches by index and then sorts them.
- */
+/** `findBeginnings` reads all matches by index and sorts them if no field has more matches than this. */
 const FEW = 200;
 /** The limit of a second attempt, in place of `FEW`, if the start of the list contains too few matches. */
 const SOME = 5000;

@@ -33,8 +33,8 @@ export async function findCustomerId(db: Database, text: string): Promise<number
 }
 
 /**
- * The condition for customers with one of these numbers, in any case. A merged customer's number finds the customer it
- * was merged into.
+ * The condition for customers with one of these numbers, in any case. A merged customer's number matches the customer
+ * it was merged into.
  */
 export function hasNumber(numbers: (string | SQL)[]): SQL {
   return sql`${customers.id} = any(array(select id from (${numbered(numbers)}) named))`;
@@ -74,7 +74,7 @@ export const statusesFilter = (status: PgColumn): CountedFilter => ({
   severalOf: 'status',
 });
 
-/** Converts the filters of a tool to the filters that `numberFilter` and `statusesFilter` define. */
+/** Converts an MCP tool's filters to the filters of `numberFilter` and `statusesFilter`. */
 export const toSelection = ({ id, number, statuses }: Selected) => ({
   ...(id !== undefined && { row_id: id }),
   ...(number !== undefined && { numbers: JSON.stringify(spellings(number)) }),
@@ -133,7 +133,6 @@ export function customerFilter(column: PgColumn) {
   };
 }
 
-/** The condition for rows of any of these customers. */
 function isOfAny(column: PgColumn, ids: number[]): SQL {
   return sql`${column} = any(${`{${ids.join(',')}}`}::int[])`;
 }

@@ -7,7 +7,7 @@ import { literal } from '../page-query';
 import type { CustomerDetails } from './schema';
 
 /**
- * Returns a query for customer ids by number, in any case. The number of a merged customer leads to the customer it was
+ * Returns a query for customer ids by number, in any case. The number of a merged customer maps to the customer it was
  * merged into.
  */
 export function numbered(numbers: (string | SQL)[]): SQL {
@@ -19,7 +19,7 @@ export function numbered(numbers: (string | SQL)[]): SQL {
 }
 
 /**
- * Returns a query for numbers that fulfil a condition, and their ids.
+ * Returns a query for the customer numbers that meet a condition, with the ids of their customers.
  *
  * @param isWanted function that returns the condition for a number in lower case
  */
@@ -28,7 +28,7 @@ const having = (isWanted: (number: SQL) => SQL): SQL => sql`
   union all select customer_id, customer_number from ${mergedCustomers} where ${isWanted(sql`lower(customer_number)`)}`;
 
 /**
- * Finds the ids of customers by their numbers, in any case. The number of a merged customer leads to the id of the
+ * Finds the ids of customers by their numbers, in any case. The number of a merged customer maps to the id of the
  * customer that it was merged into.
  *
  * @returns a map from the given numbers to ids, without unknown numbers
@@ -60,7 +60,7 @@ export async function findWritableCustomerIds(db: Database, numbers: string[]): 
   return new Map([...ids].filter(([, id]) => !isErased.has(id)));
 }
 
-/** Finds which numbers belong to merged customers and cannot be reused. Maps them in lower case to error messages. */
+/** Returns an error message for each number that belongs to a merged customer, keyed by the number in lower case. */
 export async function findMergedNumbers(db: Database, numbers: string[]): Promise<Map<string, string>> {
   const found = await rows<{ number: string; now: string }>(
     db,

@@ -41,7 +41,7 @@ export async function addCustomerNote(
   return transact(db, (tx) => insertNote(tx, customerId, parsed.data, writer));
 }
 
-/** Adds a note in the transaction of the change that it is about. @throws AppError as `addCustomerNote` does */
+/** Adds a note about a change, in the transaction of that change. @throws AppError as `addCustomerNote` does */
 export async function insertNote(
   tx: Database,
   customerId: number,

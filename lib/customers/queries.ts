@@ -61,7 +61,7 @@ export async function findErasedAt(db: Database, id: number): Promise<Date | nul
   return found?.erased_at ?? null;
 }
 
-/** The SQL of a match's rank: 0 for a whole number or email address, 1 for the start of a field, 2 for any other. */
+/** The rank of a match: 0 if the number or email address equals the query, 1 if a field starts with it, otherwise 2. */
 export function matchRank(query: string): SQL {
   const prefix = prefixPattern(query);
   const c = customers;
@@ -86,7 +86,7 @@ export function toCustomerSnippet(record: SnippetRecord): CustomerSnippet {
   return { id, customer_number, name: customerName(record), email, status };
 }
 
-/** Returns the company, otherwise the first and last name. Returns '' if none of them is known. */
+/** Returns the company, otherwise the first and last name. Returns '' if all of them are missing. */
 export function customerName(
   record: Pick<typeof customers.$inferSelect, 'company' | 'first_name' | 'last_name'>,
 ): string {

@@ -77,7 +77,8 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
   // transaction continues, or sees the new number and is retried.
   await lockKey(tx, 'customer numbers');
   const numbers = JSON.stringify(written.map(({ after }) => after.customer_number));
-  // `offset 0` makes PostgreSQL look up each number by index. It cannot estimate how many links contain a number.
+  // `offset 0` makes PostgreSQL look up each number by index, because it cannot estimate how many links contain a
+  // number.
   await tx.execute(sql`update stripe_customers l set recheck_at = ${now.toISOString()}::timestamptz
     where l.recheck_at is null and l.linked_by <> 'staff' and l.stripe_customer_id in (
       select named.id from jsonb_array_elements_text(${numbers}::jsonb) as number, lateral (
@@ -88,7 +89,7 @@ async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<v
     )`);
 }
 
-/** The fields of a customer in a form. The status is missing, because `customerSteps` change it. */
+/** A customer's form fields, without the status, which `customerSteps` change. */
 export const typedCustomer = {
   kind: customerKind,
   fields: {

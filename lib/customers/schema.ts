@@ -12,7 +12,7 @@ export const customerQuery = z.preprocess(
   ),
 );
 
-/** Schema of a row's id. An id that is too large for the database is valid, and finds no row. */
+/** Schema of a row's id. An id that is too large for the database is valid but matches no row. */
 export const wholeId = z.int('must be an integer').min(1, 'must be at least 1');
 
 export const customerIdFilter = wholeId.optional();

@@ -29,8 +29,8 @@ export function unaccented(text: string): string {
 const WORDS = 4;
 
 /**
- * Finds customers whose fields contain all words of a text in any order, regardless of accents and punctuation. Returns
- * no customers if no word has three letters or digits.
+ * Finds customers whose fields contain the longest words of a text in any order, regardless of accents and punctuation.
+ * Returns no customers if no word has three letters or digits.
  */
 export async function findSimilar(db: Database, text: string): Promise<CustomerSnippet[]> {
   const words = unaccented(text)

@@ -8,16 +8,17 @@ const SURE: readonly LinkedBy[] = ['staff', 'number'];
 const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
- * Returns whether the link from a Stripe customer to our customer is reliable, which means made by number or by staff.
- * A link by email address is not, because payers type the address. Without a reliable link, Stripe's subscriptions do
- * not set the dates of services and cannot be linked to subscriptions that we sold.
+ * Returns whether the link from a Stripe customer to our customer is reliable, because it was made by number or by
+ * staff. A link by email address is not reliable, because payers type the address. Without a reliable link, Stripe's
+ * subscriptions do not set the dates of services and cannot be linked to subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);
 }
 
 /**
- * Returns whether the Stripe customer of a row has a reliable link. A row without a Stripe customer counts as reliable.
+ * Returns SQL for whether a row's Stripe customer has a reliable link. A row without a Stripe customer counts as
+ * reliable.
  */
 export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<boolean> {
   // Use a nested `sql`. Drizzle omits the table of a selected column, and `l` has a column with the same name.

@@ -67,7 +67,7 @@ export function categorize(
 
 /**
  * Returns the default category of a line with this rate. It agrees with `taxRuleOf`. A service for a business in
- * another EU country is reverse charge. A service for a customer outside the EU is not subject to our VAT.
+ * another EU country is subject to reverse charge. A service for a customer outside the EU is not subject to our VAT.
  *
  * @param rate tax rate in percent
  */
@@ -79,7 +79,7 @@ export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['sel
   return buyer.vat_id ? 'AE' : 'Z';
 }
 
-/** Tax category for each of Stripe's reasons why the tax is zero. */
+/** Tax category for each of Stripe's reasons for zero tax. */
 const BY_REASON: Record<string, TaxCategory> = {
   reverse_charge: 'AE',
   zero_rated: 'Z',
@@ -91,8 +91,8 @@ const BY_REASON: Record<string, TaxCategory> = {
 };
 
 /**
- * Returns the category for Stripe's reason why the tax is zero. Returns null for any other reason, such as
- * `not_collecting`. The caller then uses the default category.
+ * Returns the tax category for one of Stripe's reasons for zero tax. Returns null for a reason without a category, such
+ * as `not_collecting`. The caller then uses the default category.
  */
 export function categoryOfReason(
   reason: string | null,

@@ -15,7 +15,7 @@ import { countryCode } from '../records/fields';
 /** Our company's details for documents. A field is null until staff fill it in. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
 
-/** Maximum length of each text of the company, by field. */
+/** Maximum length of each company text, keyed by field. */
 export const COMPANY_LENGTHS = {
   name: 200,
   street: 200,
@@ -35,7 +35,7 @@ export const COMPANY_LENGTHS = {
   footer: 300,
 };
 
-/** Maximum size of the file of a logo, in bytes. */
+/** Maximum size of a logo file, in bytes. */
 export const MAX_LOGO_BYTES = 200_000;
 
 const line = (name: keyof typeof COMPANY_LENGTHS, normal?: (text: string) => string) =>
@@ -191,7 +191,7 @@ interface Size {
   height: number;
 }
 
-/** Samples per pixel of each colour type of PNG. */
+/** Samples per pixel, keyed by PNG colour type. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
 /** Returns the size of a PNG picture. Returns null if its pixels are incomplete, or if the picture is interlaced. */

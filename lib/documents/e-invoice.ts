@@ -159,7 +159,7 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
 });
 
 /**
- * Returns the delivery's date. For a supply within the EU, adds the address, because its country is required
+ * Returns the delivery's date. An intra-Community supply also needs the address, because its country is required
  * (BR-IC-12).
  */
 function toDelivery({ date, preceding, buyer, lines }: PrintedInvoice) {

@@ -21,17 +21,17 @@ import { inexpressible, type MissingField, missingFields } from './missing';
 import { toPdf } from './pdf';
 import { type PrintedInvoice, readPrinted, readPrintedCreditNote } from './printed-invoice';
 
-/** Whether an invoice has a document, or can have one. */
+/** Whether a record has a document, or can have one. */
 export interface DocumentState {
   /** True if the document exists, or if the next download would create it. */
   isReady: boolean;
-  /** Reasons why the invoice has no document, as sentences. Empty if it has one or can have one. */
+  /** Reasons why the record has no document, as sentences. Empty if it has one or can have one. */
   reasons: string[];
   /** The empty fields that prevent the document. */
   missing: MissingField[];
 }
 
-/** Returns the state of a record that has no document for these reasons. */
+/** Returns the state of a record without a document, with the reasons why it has none. */
 export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
@@ -64,7 +64,7 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
 }
 
-/** Returns the reason why an invoice of our own has nothing to print. Returns null if it has lines. */
+/** Returns the reason why one of our own invoices has nothing to print. Returns null if the invoice has lines. */
 async function ownReason(db: Database, id: number): Promise<string | null> {
   const [line] = await db
     .select({ id: invoiceLines.id })
@@ -132,7 +132,7 @@ export async function describeCreditNotes<Note extends { id: number }>(db: Datab
   return described;
 }
 
-/** Returns the reason why a Stripe credit note has no document. Returns null if its lines add up to its total. */
+/** Returns the reason why a Stripe credit note cannot have a document. Returns null if it can have one. */
 function stripeNoteReason({
   voided_at,
   invoice_number,

@@ -11,7 +11,7 @@ import { drawInvoice } from './sheet';
 const FACTUR_X = 'factur-x.xml';
 
 /**
- * Returns the PDF of a document as PDF/A-3a (tagged, with embedded fonts) that contains the e-invoice. The same
+ * Returns a document as PDF/A-3a (tagged, with embedded fonts), which contains the e-invoice if there is one. The same
  * arguments give the same bytes.
  *
  * @param facturX XML of the e-invoice, in the profile EN 16931; null for a document that is not an invoice

@@ -41,7 +41,7 @@ export interface Buyer {
   payment_terms: string | null;
 }
 
-/** Everything that the document of an invoice prints. Amounts are decimal texts with three decimals. */
+/** Everything that a document prints. Amounts are decimal texts with three decimals. */
 export interface PrintedInvoice {
   kind: 'invoice' | 'cancellation' | 'credit_note' | 'offer' | 'order_confirmation';
   number: string;
@@ -49,7 +49,7 @@ export interface PrintedInvoice {
   /** Calendar date of the document. */
   date: string;
   due: string | null;
-  /** The invoice that a credit note or a cancellation corrects. Null on an invoice. */
+  /** The invoice that a credit note or a cancellation corrects. Null for other documents. */
   preceding: { number: string; date: string } | null;
   /** Reason for the correction. */
   reason: string | null;
@@ -132,7 +132,7 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
   const { fromBalance, toBalance, earlierDebt } = beside;
   const total = parts(amounts.total);
   const settled = parts(amounts.amount_paid) + parts(fromBalance) - parts(toBalance) - parts(earlierDebt);
-  // Do not count an amount paid beyond the total. It belongs to an earlier invoice or to the customer.
+  // Do not count an amount paid beyond the total. The excess belongs to an earlier invoice or to the customer.
   return fromThousandths(Math.min(Math.max(settled, Math.min(total, 0)), Math.max(total, 0)));
 }
 
@@ -152,7 +152,7 @@ export async function readPrintedCreditNote(
     .select({
       note: pickColumns(creditNotes, ...own),
       ...pickColumns(creditNotes, 'stripe_credit_note_id', 'stripe_lines'),
-      // Stripe's credit note stores its own parties once its document is made.
+      // A Stripe credit note stores its own parties once its document is made.
       seller: sql<KeptParty | null>`coalesce(${creditNotes.seller}, ${invoiceDocuments.seller})`,
       buyer: sql<KeptParty | null>`coalesce(${creditNotes.buyer}, ${invoiceDocuments.buyer})`,
       invoice: pickColumns(invoices, 'number', 'invoice_date'),

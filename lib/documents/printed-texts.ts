@@ -28,8 +28,8 @@ export const openAmount = ({ total, settled }: PrintedInvoice): string =>
   fromThousandths(toThousandths(total) - toThousandths(settled));
 
 /**
- * Returns the sentence that says when to pay: the customer's payment terms, otherwise our company's, otherwise the
- * default. If Stripe collects the invoice, payment terms are ignored.
+ * Returns the sentence that says when to pay, or why nothing is to be paid. Our own invoices state the customer's
+ * payment terms, otherwise our company's, otherwise the default. Stripe invoices ignore payment terms.
  */
 export function payment(printed: PrintedInvoice): string {
   const { kind, language, total, settled, due, seller, buyer, collectedBy } = printed;
@@ -56,7 +56,7 @@ export function correction({ kind, language, preceding, reason }: PrintedInvoice
   return reason ? `${named} ${label}: ${reason}` : named;
 }
 
-/** Returns the text of a line. The period and the discount follow in separate lines. */
+/** Returns the text of a line. The period and the discount follow on separate lines. */
 export function lineText({ text, period, discount }: PrintedLine, printed: PrintedInvoice): string {
   const day = (date: string) => formatDay(date, printed.language);
   const label = PHRASES[printed.language].discount;

@@ -9,7 +9,7 @@ import { inexpressible, missingInLetter } from './missing';
 import { toPdf } from './pdf';
 import { readPrintedSale } from './printed-invoice';
 
-/** Returns whether an offer or an order confirmation has a PDF, or the reasons why not. @throws AppError not_found */
+/** Returns whether an offer or an order confirmation can have a PDF, or why not. @throws AppError not_found */
 export async function describeSalesFile(db: Database, id: number): Promise<DocumentState> {
   const [found] = await db
     .select({
@@ -58,7 +58,7 @@ export async function getSalesFile(
     .insert(salesDocumentFiles)
     .values({ sales_document_id: id, pdf, pdf_sha256, made_at: now })
     .onConflictDoNothing();
-  // Another request may have stored its PDF first. In this case, return that PDF.
+  // Return the stored PDF, because another request may have stored its PDF first.
   const made = await readStored(db, id);
   if (!made) throw new AppError('conflict', 'The document was deleted meanwhile.');
   return made;

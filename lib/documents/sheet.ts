@@ -26,10 +26,10 @@ export const SHEET = {
   width: mm(210),
   left: mm(25),
   right: mm(190),
-  /** Upper end of the contents on the first page (`first`) and on each further page (`next`). */
+  /** Top of the contents on the first page (`first`) and on every other page (`next`). */
   first: mm(103),
   next: mm(25),
-  /** Lower end of the contents, above the footer. */
+  /** Bottom of the contents, above the footer. */
   bottom: mm(262),
   footer: mm(267),
 };
@@ -37,7 +37,7 @@ const SIZE = 9;
 const SMALL = 7;
 const GREY = '#555555';
 
-/** Draws an invoice onto the pages of an empty document, and adds the tags for screen readers. */
+/** Draws an invoice or another printed document onto the pages of an empty PDF, with tags for screen readers. */
 export function drawInvoice(document: Document, printed: PrintedInvoice): void {
   const root = document.struct('Document');
   document.addStructure(root);
@@ -65,7 +65,7 @@ interface TextOptions {
 
 export type Pen = ReturnType<typeof createPen>;
 
-/** Creates functions that write tagged text at a position, and that begin a new page when the page is full. */
+/** Creates a pen, which writes tagged text at a position and begins a new page when the current one is full. */
 export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
@@ -73,7 +73,7 @@ export function createPen(document: Document, root: Element) {
     document,
     root,
     y: SHEET.first,
-    /** Called at the top of each further page. */
+    /** Called at the top of each page after the first. */
     onPage: () => {},
     heightOf: (text: string, options: Omit<TextOptions, 'x' | 'y'>) =>
       style(options).heightOfString(toPrinted(text), { width: options.width }),
@@ -211,7 +211,7 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Column[];
 
-/** Writes the table of lines. Its head is repeated on each page. */
+/** Writes the table of lines, and repeats its header on each page. */
 function drawLines(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
   const says = PHRASES[printed.language];
@@ -234,7 +234,7 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   for (const name of NAMES) pen.write(row, 'TH', says[name], place(name, pen.y));
   row.end();
   endHead(pen.y);
-  // Screen readers read the table's head once. On further pages it is marked as decoration.
+  // Screen readers read the header once. On later pages it is marked as decoration.
   pen.onPage = () => {
     const start = pen.y;
     pen.decorate(() => {
@@ -369,7 +369,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.root.add(figure);
   figure.add(document.markStructureContent('Figure', { alt: says.payByCode }));
   for (const [row, modules] of code.entries()) {
-    // Draw each run of black modules as one rectangle, because hundreds of single modules take long.
+    // Draw each run of black modules as one rectangle, because drawing hundreds of single modules is slow.
     const runs = modules.map((isBlack) => (isBlack ? '1' : '0')).join('');
     for (const { 0: run, index } of runs.matchAll(/1+/g)) {
       document.rect(x + index * module, start + row * module, run.length * module, module);
@@ -383,7 +383,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.y = Math.max(pen.y, end);
 }
 
-/** Groups an IBAN by four characters. */
+/** Adds a space after every four characters of an IBAN. */
 export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
 /** Draws the footer and page number of each page, and the fold marks of the first page. */

@@ -32,7 +32,7 @@ interface EntryRecord {
   id: number;
 }
 
-/** An entry before sorting. The amount is in thousandths, and positive if it increases what the customer owes. */
+/** An entry before sorting. The amount is in thousandths, and positive if it increases the customer's debt. */
 interface RawEntry {
   date: string;
   kind: EntryKind;
@@ -165,7 +165,7 @@ function entriesOfInvoice(
     entries.push(entry(kind, settledOn, amount));
     rest -= amount;
   };
-  // Add what has no row: Stripe's older credit notes, and cancellations from before credit notes were recorded.
+  // Stripe's older credit notes, and cancellations from before credit notes were recorded, have no row of their own.
   if (invoice.status === 'cancelled' && rest < 0) settle('cancellation', rest);
   const noted = notes.reduce((sum, { total }) => sum + toThousandths(total), 0);
   const credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
@@ -181,7 +181,7 @@ function entriesOfInvoice(
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;
   if (isUnpaid(status)) return toThousandths(amount_due);
-  // Stripe keeps overpaid amounts of its own invoices as its customer's balance.
+  // Stripe adds overpaid amounts of its invoices to the balance of its customer.
   if (stripe_invoice_id !== null) return 0;
   if (status === 'cancelled') {
     const kept = paid.map(({ payment }) => toThousandths(payment.amount) - returnedOf(payment));
@@ -191,8 +191,8 @@ function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
 }
 
 /**
- * Returns the entries of a payment and of its refunds. If a person set the payment's status, the refunds may not add up
- * to the returned amount. The rest is then a refund on the day of the payment.
+ * Returns the entries of a payment and of its refunds. If staff set the payment's status by hand, the refunds may not
+ * add up to the returned amount. The difference becomes a refund on the day of the payment.
  */
 function entriesOfPayment(payment: Payment, back: Returned[], timeZone: string): RawEntry[] {
   const { id, payment_date, payment_reference: reference } = payment;
@@ -215,7 +215,7 @@ const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
 
 /**
  * Returns the entries of a transfer: its credit, and the amounts that were paid back. The parts that are assigned to
- * invoices are entries of these invoices.
+ * invoices are entries of those invoices.
  */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;

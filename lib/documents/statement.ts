@@ -133,7 +133,7 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS;
 const NAMES = Object.keys(COLUMNS) as Column[];
 
-/** Writes the table of one currency, from the opening to the closing balance. Its head is repeated on each page. */
+/** Writes the table of one currency, from the opening to the closing balance. Repeats the header on each page. */
 function drawStatement(pen: Pen, { language, period, date }: PrintedStatement, statement: Statement): void {
   const { document } = pen;
   const says = TEXTS[language];

@@ -29,8 +29,8 @@ interface Context {
 export function toStripeLines(stored: StripeLineRow[], context: Context): StripeLines {
   const read = stored.map((line, at) => readTax(line, `Line ${at + 1}`, context));
   const taxed = read.map((one, at) => {
-    // Stripe reports no tax for a line without an amount, such as a trial. Such a line gets the tax of the first line
-    // with an amount.
+    // Stripe reports no tax for a line without an amount, such as a trial. Use the tax of the first line with an amount
+    // instead.
     const isFree = Number(stored[at]?.net) === 0 && stored[at]?.taxes.length === 0;
     const other = isFree ? read.find((_, i) => Number(stored[i]?.net) !== 0) : undefined;
     return { ...one, ...(other && { tax_rate: other.tax_rate, tax_category: other.tax_category }) };
@@ -95,12 +95,12 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
 const DECIMALS = 6;
 
 /**
- * Returns text, period, quantity, price and discount of a line. Price and discount are without tax. Quantity times
+ * Returns the text, period, quantity, price and discount of a line. Price and discount are without tax. Quantity times
  * price minus discount must equal the net amount. If this is impossible, the quantity is moved into the text.
  */
 function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quantityLabel }: Context) {
   const isIncluded = line.taxes.some(({ inclusive, amount }) => inclusive && Number(amount) !== 0);
-  // After rounding, the discount and the amount before it may differ from Stripe's by a cent.
+  // After rounding, the discount and the amount before the discount may differ from Stripe's by a cent.
   const reduced = Number(line.discount) / (isIncluded ? 1 + Number(rate) / 100 : 1);
   const discount = reduced > 0 ? toThousandths(reduced.toFixed(currencyDecimals(currency))) : 0;
   const whole = (toThousandths(line.net) + discount) / 1000;

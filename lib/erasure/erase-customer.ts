@@ -31,7 +31,7 @@ import { findEventsNaming, isOfItsTransfers, listEventIds, redactRows, reduceEve
 export const ERASED_NAME = 'Erased customer';
 
 /**
- * Returns the consequences that are shown before a customer is erased.
+ * Returns the sentences about the consequences of erasing a customer, which users see before they confirm.
  *
  * @param years number of years for which documents are kept (`DOCUMENT_RETENTION_YEARS`)
  */
@@ -75,8 +75,8 @@ export async function eraseCustomer(
 }
 
 /**
- * Returns the time ten minutes ago, as text. A row has the time at which its transaction started, so a row that is
- * committed now may have an earlier time.
+ * Returns the time ten minutes ago, as text. `created_at` is the start of a row's transaction, so a row that is
+ * committed now may be dated earlier than now.
  */
 async function shortlyBefore(db: Database): Promise<string> {
   const [found] = await rows<{ at: string }>(db, sql`select (now() - interval '10 minutes')::text as at`);
@@ -109,8 +109,7 @@ const MAX_OPEN = 100;
 const NAMED = 3;
 
 /**
- * Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Returns no reasons if the customer
- * can be erased.
+ * Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Empty if the customer can be erased.
  */
 async function whatIsOpen(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];

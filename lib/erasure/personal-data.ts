@@ -4,10 +4,10 @@ import { idsOf } from '../customers/merged-customers';
 import { MAX_ID } from '../page';
 
 /**
- * Treatment of a text column when a customer is erased. `none` means that it never contains personal data of customers,
- * only ids, enum values, or data about staff or our company. `cleared` means that it is emptied or its row is deleted.
- * `redacted` means that the customer's known values are replaced. `reduced` means that `withoutPersonalData` is
- * applied. `derived` means that it is computed from other columns.
+ * How the erasure of a customer treats a text column. A `none` column stays as it is, because it contains no personal
+ * data of customers, or because the law requires its data. A `cleared` column is emptied, or its row is deleted. In a
+ * `redacted` column, the customer's known values are replaced. `withoutPersonalData` is applied to a `reduced` column.
+ * A `derived` column is computed from other columns.
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 

@@ -47,8 +47,8 @@ const ofInvoices = ofIts('invoice_id', 'invoices');
 const byReference = { key: 'reference', apart: sql`left(md5(reference), 12)` };
 
 /**
- * Condition for entries about a customer's transfers. The row of a transfer may be deleted, so entries are found by
- * their customer number.
+ * Condition for the accounting entries of a customer's transfers. The row of a transfer may be deleted, so entries are
+ * found by their customer number.
  */
 export const isOfItsTransfers = (id: number) => sql`transfer_id is not null and customer_number in (
   select customer_number from customers where id = ${id}::int
@@ -152,7 +152,7 @@ function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
     sql`select id from audit_log
       where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription', 'transfer') and ${isIts}`,
     its('payment', sql`select id from payments where customer_id = ${id}::int`),
-    // Deleted payments have no row in `payments`. Find their audit entries by the customer id that the entry contains.
+    // Deleted payments have no row in `payments`. Find their ids by the customer id in their audit entries.
     its(
       'payment',
       sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,

@@ -13,9 +13,7 @@ import { readStripeRates } from '../invoices/lines';
 import { type Entry, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
-/**
- * The number of postings in a month's DATEV file, the entries that it leaves out, and the settings that it still needs.
- */
+/** Summary of a month's DATEV file: the number of postings, the omitted entries, and the missing settings. */
 export interface DatevPlan {
   postings: number;
   /** Names of missing settings and accounts. The file can be written only if there are none. */
@@ -87,8 +85,8 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
 }
 
 /**
- * Reads the tax rates of the entries' invoices, and the categories in the invoices' documents. If the lines of an
- * invoice give no rate, the rate is derived from the totals.
+ * Reads the tax rates and categories of the entries' invoices from their lines. If an invoice has no usable lines, the
+ * rate is derived from its totals.
  */
 async function readTaxes(
   db: Database,
@@ -140,8 +138,8 @@ function ratesOf({ accounts }: AccountingSettings): number[] {
 }
 
 /**
- * Returns the only rate that explains an invoice's tax to the cent, as an array of one element. Returns an empty array
- * if no rate or several rates explain it.
+ * Returns the only rate that explains an invoice's tax to the cent, as an array of one element. The rate is 0 if the
+ * tax is 0. Returns an empty array if no rate or several rates explain the tax.
  */
 export function taxesOfTotals(subtotal: string, tax: string, rates: number[]): InvoiceTax[] {
   if (Number(tax) === 0) return [{ rate: 0, category: null }];
@@ -168,7 +166,7 @@ export interface Posting {
   vatId: string;
 }
 
-/** First words of a posting's text. They are German, like DATEV's programs and their users. */
+/** First words of a posting's text. They are German, because DATEV's programs and users are German. */
 const TEXTS: Record<Entry['record'], string> = {
   invoice: 'Rechnung',
   credit: 'Gutschrift',
@@ -179,7 +177,7 @@ const TEXTS: Record<Entry['record'], string> = {
   refund: 'Erstattung',
 };
 
-/** Names of entries in the reasons why they are not in the file. */
+/** Names of entries in messages about entries that the file omits. */
 const NAMES: Record<Entry['record'], string> = {
   invoice: 'Invoice',
   credit: 'Credit note',
@@ -351,7 +349,7 @@ export const COLUMNS: readonly string[] = [
   ...'BVV-Position;EU-Land u. UStID (Ursprung);EU-Steuersatz (Ursprung);Abw. Skontokonto'.split(';'),
 ];
 
-/** The characters of the bytes 80 to 9F. A space stands for a byte without a character. */
+/** The characters of the bytes 0x80 to 0x9F. A space stands for a byte without a character. */
 const SPECIAL = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 
 /** The byte of each character. Some versions of Node.js decode Windows-1252 as Latin-1, so the table is written out. */
@@ -360,7 +358,7 @@ const BYTES = new Map([
   ...Array.from({ length: 256 }, (_, byte): [string, number] => [String.fromCharCode(byte), byte]),
 ]);
 
-/** Encodes a text in Windows-1252. A letter that is not in the table loses its accent. Others become `?`. */
+/** Encodes a text in Windows-1252. A letter that is not in the table loses its accent. Other characters become `?`. */
 export function toWindows1252(text: string): Uint8Array {
   const QUESTION_MARK = 63;
   return Uint8Array.from(

@@ -2,9 +2,9 @@ import { Zip, ZipDeflate, ZipPassThrough } from 'fflate';
 import type { Database } from '@/db/database';
 import { documentsOf, type Moment } from '../documents/invoice-document';
 
-/** Maximum size in bytes of a zip archive without the 64-bit extension, minus space for the directory. */
+/** Maximum size in bytes of a zip archive without the 64-bit extension, minus a margin for the archive's directory. */
 const MAX_BYTES = 4_000_000_000;
-/** Maximum number of files in a zip archive without the 64-bit extension, minus space for the list. */
+/** Maximum number of files in a zip archive without the 64-bit extension, minus a margin. */
 const MAX_FILES = 65_000;
 
 /**

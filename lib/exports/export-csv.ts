@@ -178,12 +178,12 @@ interface ExportKind {
   inTurn?: SQL[];
 }
 
-/** Describes the rows of a table, sorted by id. */
+/** Returns the table of an export whose rows are sorted by id. */
 function inOrder(table: RecordKind['table']) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
 
-/** Describes the records of a kind, with exactly the fields that an import accepts. */
+/** Returns the export of a kind of record, with the fields that an import accepts. */
 function ofKind({ table, fields }: RecordKind, ofOthers?: Record<string, PgColumn | SQL>) {
   return { ...inOrder(table), columns: pick(table, Object.keys(fields.shape), ofOthers) };
 }

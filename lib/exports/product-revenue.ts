@@ -17,7 +17,7 @@ const BATCH = 1000;
 
 /**
  * Returns the net revenue of each product and month as CSV, in chunks. The sum over the products of a month and a
- * currency equals `invoiced_net` in the revenue report, because `OTHER` contains what no line explains.
+ * currency equals `invoiced_net` in the revenue report, because `OTHER` contains the amounts that no line explains.
  *
  * @param months first days of the months
  */
@@ -124,8 +124,8 @@ async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[
 }
 
 /**
- * Returns the product that the text of a line names. Removes the parts that differ between customers and months:
- * domains, dates, periods, and what Stripe adds about quantity and price.
+ * Returns the product named in a line's text. Removes the parts that differ between customers and months: domains,
+ * dates, periods, and the quantity and price that Stripe adds.
  */
 export function productOf(text: string): string {
   const [first = ''] = text.split('\n');

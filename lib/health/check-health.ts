@@ -13,7 +13,7 @@ import { isThin } from '../sync/inbox/events';
 import { deadBefore } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
-/** A current problem that requires a person. */
+/** A current problem that a person must solve. */
 const alert = z.object({
   code: z.enum([
     'reconciliation_overdue',
@@ -124,11 +124,14 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
   return codes.has('reconciliation_drift') ? 'drift' : 'ok';
 }
 
-/** The number of days for which an alert reports a thin event, or an event of the wrong Stripe mode. */
+/**
+ * The number of days for which an alert reports a thin event (one without the object's data) or an event from the wrong
+ * Stripe mode.
+ */
 const IGNORED_DAYS = 7;
 
 type Found = {
-  /** Whether the latest run started too long ago. Null before the first run. */
+  /** Whether the latest reconciliation run started too long ago. Null before the first run. */
   overdue: boolean | null;
   /** Id of the running reconciliation if its heartbeat has stopped. Otherwise null. */
   silent_run: number | null;
@@ -141,12 +144,12 @@ type Found = {
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
-  /** IP addresses from which many apps registered within an hour, each with the number of apps. */
+  /** IP addresses from which many apps registered in the last hour, each with the number of apps. */
   registrations: [string, number][];
 };
 
 /**
- * Lists the current problems. Problems of the disk come first.
+ * Lists the current problems. Disk problems come first.
  *
  * @returns the problems, and whether a reconciliation run has ever started
  */
@@ -258,8 +261,8 @@ function counted(count: number, noun: string, plural = `${noun}s`): string {
 }
 
 /**
- * Space on the disk. `full` means that writes fail. `low` means that the disk of the embedded database has less free
- * space than the setting requires.
+ * Free disk space. `full` means that writes fail. `low` means that the embedded database's disk has less free space
+ * than the alert setting requires.
  */
 type Disk = 'ok' | 'low' | 'full';
 
@@ -275,8 +278,8 @@ async function checkDisk(
 }
 
 /**
- * Tests the disk space by writing a megabyte. A test is necessary, because weeks may pass until the table whose write
- * failed is written again.
+ * Tests for free disk space by writing a megabyte. Without this test the alert could stay for weeks, until the
+ * application next writes to the table whose write failed.
  */
 async function findsRoom(db: Database): Promise<boolean> {
   try {

@@ -21,11 +21,12 @@ interface World {
 
 interface Tally {
   count: number;
-  /** Seconds by which our clock is ahead of the last delivery. Null if none of our secrets signed it. */
-  age: number | null;
   /**
-   * While this timer runs, no count is written. Anyone can send deliveries that are refused, so writes must be limited.
+   * Seconds by which our clock is ahead of the last delivery's timestamp. Null if none of our secrets signed the
+   * delivery.
    */
+  age: number | null;
+  /** Runs for a minute after each write. No count is written meanwhile, because anyone can send invalid deliveries. */
   pause?: NodeJS.Timeout | undefined;
 }
 
@@ -34,8 +35,8 @@ const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 /**
  * Counts a delivery whose signature was refused. At most one write and one log line happen per minute.
  *
- * @param age seconds since the time that the delivery states, negative for a future time; null if none of our
- * secrets signed the delivery
+ * @param age seconds since the delivery's timestamp, negative if it is in the future; null if none of our secrets
+ * signed the delivery
  */
 export function countRefusal(world: World, age: number | null): void {
   const tally = tallies.get(world.db) ?? { count: 0, age };
@@ -94,7 +95,8 @@ function inWords(seconds: number): string {
 /** Returns whether no webhook secret is configured, so that no signature can be valid. */
 const lacksSecret = ({ stripe }: Pick<Env, 'stripe'>): boolean => stripe.webhookSecrets.length === 0;
 
-// `created_at` and `last_at` use the database's clock. An accepted delivery restarts the shared count.
+// An accepted delivery restarts the count, which all processes share. Both `created_at` and `last_at` are times of the
+// database's clock.
 const accepted = sql`exists (
   select from stripe_events
   where created_at > webhook_refusals.last_at
@@ -109,7 +111,7 @@ async function addRefusals(db: Database, count: number): Promise<void> {
       last_at = excluded.last_at`);
 }
 
-/** SQL of the number of refused deliveries. Null if they are few or old, or if a delivery was accepted since. */
+/** SQL of the number of refused deliveries. Null if they are few or old, or if a delivery was accepted since then. */
 export const manyRefusals = sql`(
   select count from webhook_refusals
   where count >= ${sql.raw(String(MANY_REFUSALS))}

@@ -40,7 +40,7 @@ export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRe
 
 /**
  * Runs the daily reconciliation. Vercel Cron sends CRON_SECRET as a bearer token. Responds when the run has ended or
- * has used up its time. If another run is already running, responds immediately with the id of that run.
+ * its time is used up. If another run is already running, responds immediately with the id of that run.
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
 function reconcileOnRequest(request: HttpRequest): Promise<Response> {

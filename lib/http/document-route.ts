@@ -3,7 +3,6 @@ import { AppError } from '../errors';
 import type { HttpRequest } from './messages';
 import { endpoint, pathId, route } from './route';
 
-/** Media types of a document. */
 const TYPES = ['application/pdf', 'application/xml'] as const;
 export type DocumentType = (typeof TYPES)[number];
 
@@ -25,13 +24,16 @@ export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
 
 export interface DocumentFile {
   pdf: Uint8Array;
-  /** The XRechnung. Absent if the document is not an invoice. */
+  /** The XRechnung, an XML invoice. Absent if the document is not an invoice. */
   xml?: string;
   /** Name of the file, without its extension. */
   name: string;
 }
 
-/** Returns a response with the PDF or the XML of a document. A browser saves the file under the document's number. */
+/**
+ * Returns a response with the PDF or the XML of a document. A browser saves it as `name` with the extension of its
+ * type.
+ */
 export function documentResponse({ pdf, xml, name }: DocumentFile, type: DocumentType): Response {
   const isPdf = type === 'application/pdf';
   const headers = {
@@ -43,8 +45,7 @@ export function documentResponse({ pdf, xml, name }: DocumentFile, type: Documen
 }
 
 /**
- * Returns the media type that a request prefers: the PDF's or the XML's. If there is no `Accept` header, returns the
- * PDF's.
+ * Returns the media type, PDF or XML, that a request prefers. Defaults to PDF if there is no `Accept` header.
  *
  * @throws AppError not_acceptable if the request accepts neither
  */

@@ -37,8 +37,8 @@ export type Route = Record<Method, Handler>;
 /** The default limit of a request body: 1 MiB. */
 const MAX_BODY_BYTES = 1_048_576;
 
-// A sender whose connection is cut off sees a connection reset instead of the response. Therefore the server reads a
-// body that is too large up to this multiple of the limit, and discards the bytes.
+// If the server closes the connection during an upload, the sender sees a connection reset instead of the response.
+// Therefore the server reads and discards a body that is too large, up to this multiple of the limit.
 const DRAINED = 8;
 
 /**
@@ -89,7 +89,7 @@ export function etagOf(body: unknown): string {
   return `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url')}"`;
 }
 
-/** Returns whether a list of ETags contains this one, or is `*`. Ignores `W/`, which compressing proxies add. */
+/** Returns whether a header is `*` or lists this ETag. Ignores `W/`, which compressing proxies add. */
 function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
@@ -107,8 +107,8 @@ export function jsonWithEtag(request: HttpRequest, body: unknown, init: Response
 }
 
 /**
- * Returns the condition in `If-Match` and `If-None-Match` as a function of the resource's current state, which is null
- * if the resource does not exist. Returns undefined if the request has no condition. RFC 9110, 13.1
+ * Returns a function that checks `If-Match` and `If-None-Match` against the resource's current state, which is null if
+ * the resource does not exist. Returns undefined if the request has neither header. RFC 9110, 13.1
  */
 export function preconditionOf({ headers }: HttpRequest): ((current: unknown) => boolean) | undefined {
   const wanted = headers.get('if-match');
@@ -218,15 +218,15 @@ export async function answerWith(
   }
 }
 
-// PostgreSQL's codes for contention: a deadlock, a serialization failure after six attempts, a lock or statement
-// timeout.
+// PostgreSQL's error codes for contention: deadlock and serialization failure after all retries of `transact`, lock
+// timeout, and statement timeout.
 const CONTENDED = /^(40...|55P03|57014)$/;
 
 /** Returns an AppError as is. Converts other errors, logs them under `ref`, and keeps their text out of responses. */
 export function toAppError(error: unknown, ref: string, log: Logger): AppError {
   if (error instanceof AppError) return error;
   const code = pgErrorCode(error);
-  // Never log the driver's message, because it contains the parameters, and so personal data.
+  // Never log the driver's message, because it contains the query's parameters, which may be personal data.
   log.error({ ref, code, stack: stackOf(error) }, 'request failed');
   if (CONTENDED.test(code ?? '')) {
     return new AppError(
@@ -252,8 +252,8 @@ export function methodNotAllowed(allow: string): Route {
 }
 
 /**
- * Returns a route that uses one handler for all methods. A route file must not omit a method, or Next handles it
- * itself.
+ * Returns a route that uses one handler for all methods. A route file must not omit a method, or Next handles that
+ * method itself.
  */
 export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
@@ -269,7 +269,7 @@ const LOST = '__proto__';
 /** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
 const CARRIED = `${LOST}\n`;
 
-/** Renames a parameter `__proto__` in a path with a query, because Next would lose it. `carriedName` restores it. */
+/** Renames the query parameter `__proto__` in a URL, because Next would lose it. `carriedName` restores it. */
 export function carryParameters(url: string): string {
   const [path = '', ...query] = url.split('?');
   if (query.length === 0) return url;

@@ -19,8 +19,8 @@ export const metricsRoute: Route = {
 };
 
 /**
- * Responds with the metrics of this process and of the database to a caller with METRICS_TOKEN. A local IP address does
- * not replace the token, because behind a proxy every request comes from this machine.
+ * Responds with the metrics of this process and of the database to a caller with METRICS_TOKEN. A local IP address is
+ * not enough, because all requests through a proxy on this machine have one.
  */
 async function answerMetrics(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();

@@ -82,7 +82,7 @@ export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTION
   return Object.fromEntries(METHODS.map((method) => [method, handle(method)])) as Route;
 }
 
-/** Parses the `id` in a path. @throws AppError not_found if no row can have it */
+/** Parses the `id` in a path. @throws AppError not_found if no row can have this id */
 export function pathId(params: Params): number {
   const text = params.id ?? '';
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
@@ -139,15 +139,15 @@ async function readJson(request: HttpRequest): Promise<unknown> {
   return parseJson(await readBody(request));
 }
 
-// Limits for the response: a body of 1 MiB may contain a hundred thousand unknown fields, or a field with a name of 1
-// MiB.
+// Limits on the errors in a response. A body of 1 MiB may contain a hundred thousand unknown fields, or one field with
+// a name of 1 MiB.
 const MAX_ERRORS = 100;
 const MAX_FIELD = 100;
 
 /**
  * Parses a value with a schema.
  *
- * @throws AppError validation_failed naming every invalid field, up to 100
+ * @throws AppError validation_failed naming up to 100 invalid fields
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,

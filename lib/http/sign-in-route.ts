@@ -38,7 +38,7 @@ export const signInRoute = everyMethod((request: Request) => {
 /** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
 function answerSignIn(request: Request): Promise<Response> {
   return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
-    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses this character.
+    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses NUL characters.
     const typed = { email, password: text(given.password) };
     const { headers } = request;
     const attempt = { by: 'password', email, headers } as const;
@@ -91,8 +91,8 @@ interface Answer {
 }
 
 /**
- * Handles a step of signing in, for which no session exists yet. Scripts get JSON. A form that was sent without scripts
- * is redirected to the next page, or back to `page` if the step failed.
+ * Handles one step of signing in, before a session exists. Scripts get JSON. A form submitted without JavaScript is
+ * redirected to the next page, or back to `page` if the step failed.
  *
  * @param work function that performs the step; its result is sent as JSON, except for the cookies, which become headers
  */

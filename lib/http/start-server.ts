@@ -49,8 +49,8 @@ async function openRuntime(): Promise<Runtime | null> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     process.stderr.write(`${error.sentences.join('\n')}\n`);
-    // On Vercel, the process starts for a request. The process must respond with 503, and try again at the next
-    // request.
+    // On Vercel, a request starts the process. Keep the process running, so that it responds with 503 and tries again
+    // at the next request.
     if (inheritedEnv().VERCEL) return null;
     process.exit(1);
   }

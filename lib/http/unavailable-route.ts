@@ -1,7 +1,7 @@
 import { AppError } from '../errors';
 import { runtimeOrError } from '../runtime';
 
-/** Responds with 503 and the reason while the service is unavailable, and redirects to the staff pages afterwards. */
+/** Responds with 503 and the reason while the service is unavailable, and redirects to the staff pages otherwise. */
 export async function answerUnavailable(): Promise<Response> {
   const runtime = await runtimeOrError();
   if (!(runtime instanceof AppError)) {

@@ -57,7 +57,10 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
   return uncachedJson({ received: true, outcome });
 }
 
-/** Returns whether a header looks like Stripe's signature. Requests from web scanners must not alert staff. */
+/**
+ * Returns whether a header looks like Stripe's signature. Requests without one, such as those of web scanners, must not
+ * alert staff.
+ */
 function isLikeStripes(header: string | null): boolean {
   return /^t=\d+,(?:.+,)?v1=[\da-f]{64}(?:,|$)/.test(header ?? '');
 }

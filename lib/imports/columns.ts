@@ -8,19 +8,22 @@ const AMOUNTS = new Set([
   ...['amount_paid', 'amount_due', 'amount_credited', 'refunded_amount'],
 ]);
 
-/** Column of an import file. The schema of the field determines its type. */
+/** Column of an import file. Its type follows from the schema of the field. */
 export interface Column {
   /** Name of the field in our JSON. */
   name: string;
   type: CellType;
   /**
-   * Value of an empty cell: null, an empty list (`none`), or a problem (`refused`). With `left out`, an existing record
-   * keeps its value, and a new record gets the default.
+   * Result of an empty cell: null, an empty list (`none`), or a problem (`refused`). With `left out`, an existing
+   * record keeps its value, and a new record gets the default.
    */
   empty: 'null' | 'left out' | 'none' | 'refused';
 }
 
-/** Returns the file's columns for these fields. A field has no column if its value cannot be written in a cell. */
+/**
+ * Returns the columns of an import file for the given fields. A field has no column if its value cannot be written in a
+ * cell.
+ */
 export function toColumns(fields: z.ZodObject): Column[] {
   return Object.entries(fields.shape).flatMap(([name, schema]) => {
     const { inner, isOptional, isNullable } = unwrap(schema);

@@ -10,7 +10,7 @@ export interface FileFormat {
   derived?: Record<string, Derived>;
   /** Functions that translate the program's values, keyed by our column names. */
   values?: Record<string, (cell: string) => Translated>;
-  /** Values for all rows that the program's files do not contain, keyed by our column names. */
+  /** Values for all rows, keyed by our column names, because the program's files do not contain these columns. */
   constants?: Record<string, string>;
   /** Unescapes the text of a cell if the program escapes it, such as `&amp;` for `&`. */
   decode?(cell: string): string;
@@ -54,7 +54,7 @@ export interface FileOptions {
   format?: Reports | undefined;
 }
 
-/** Returns the format that uses most of the column names. Returns undefined if there are no reports. */
+/** Returns the format that uses the most of a file's column names. Returns undefined if there are no reports. */
 export function bestReport(reports: Reports | undefined, names: string[]): FileFormat | undefined {
   const opened = reports?.map((open) => open()) ?? [];
   return opened.toSorted((a, b) => fitOf(b, names) - fitOf(a, names))[0];

@@ -111,7 +111,7 @@ export function rejectedPath(path: string): string {
   return `${path.replace(/\.csv$/i, '')}.rejected.csv`;
 }
 
-/** File with the header and rejected rows of an import file. A person can correct the rows and import the file. */
+/** File with the header and rejected rows of an import file. A person can correct the rows and import this file. */
 class RejectedFile {
   private file: FileHandle | undefined;
 
@@ -124,7 +124,10 @@ class RejectedFile {
     return this.file !== undefined;
   }
 
-  /** Adds rows. The first rows create the file, for its owner only, or overwrite the file of an earlier import. */
+  /**
+   * Adds rows. The first call creates the file, readable only by its owner, or overwrites the file of an earlier
+   * import.
+   */
   async add(rows: string[]): Promise<void> {
     if (rows.length === 0) return;
     await withFile(this.path, async () => {

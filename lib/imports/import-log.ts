@@ -106,7 +106,7 @@ export async function remembered(db: Database, kind: ImportName, path: string, a
   return { ...found, format };
 }
 
-/** Formats column options as options of the import command. */
+/** Formats column options as command-line options of the import command. */
 export function columnsText({ map, separator, format }: Pick<FileOptions, 'map' | 'separator' | 'format'>) {
   const name = nameOf(format);
   return [

@@ -24,7 +24,7 @@ export interface ImportListener {
   /** Called for each problem. @param column name in the file; null if the problem concerns the whole row */
   onProblem(line: number, column: string | null, message: string): void;
   onProgress(done: { counts: ImportCounts; bytes: number; ofBytes: number }): void;
-  /** Called with the columns that the format does not know. */
+  /** Called with the columns that the format does not use. */
   onLeftOut(columns: string[]): void;
 }
 
@@ -44,7 +44,7 @@ type Done = Prepared & { saved: Saved };
 export class ImportRows {
   readonly counts: ImportCounts = { created: 0, changed: 0, unchanged: 0, rejected: 0 };
   private readonly seen = new SeenKeys();
-  /** The last unit of a batch. It is kept back, because the next batch may continue it. */
+  /** The last unit of a batch. It is held back, because the next batch may continue it. */
   private held: RowUnit[] = [];
 
   constructor(
@@ -72,8 +72,8 @@ export class ImportRows {
   }
 
   /**
-   * Returns whether a row belongs to the unit before it. An unreadable row without a key belongs to it, so that all
-   * lines of an invoice are refused together. A readable row without a key may be a line of another invoice.
+   * Returns whether a row belongs to the preceding unit. An unreadable row without a key does, so that all lines of an
+   * invoice are refused together. A readable row without a key does not, because it may be a line of another invoice.
    */
   private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
@@ -154,7 +154,7 @@ export class ImportRows {
   }
 }
 
-/** Rows that are written together or not at all. Usually the unit is a single row. */
+/** Rows that are written together or not at all. Usually a single row. */
 interface RowUnit {
   /** Key field and its normalized value. Null if the first row has no readable key. */
   key: { field: string; text: string } | null;

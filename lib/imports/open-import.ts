@@ -145,8 +145,8 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
 }
 
 /**
- * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets a missing currency of
- * the row.
+ * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets the row's currency if it
+ * is missing.
  */
 function currencyProblems(
   values: Row,
@@ -190,14 +190,14 @@ const MAX_HEADER = 100_000;
 const MAX_LINES = 20;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line with control characters is not a header
 const BINARY = /[\u0000-\u0008\u000b-\u001f\u007f\ufffd]/;
-/** First line by which Excel declares the delimiter. */
+/** First line in which Excel declares the delimiter. */
 const SEPARATOR_LINE = /^\ufeff?"?sep=(.)"?\s*$/i;
 /** Title in the first line of WHMCS reports. Spreadsheets pad this line with delimiters. */
 const TITLE_LINE = /^"?(clients|services|domains|invoices|transactions)"?[,;\t]*$/i;
 
 /** The first lines of a file, up to the column names. */
 export interface Header {
-  /** Original text of these lines, which the file of rejected rows begins with. */
+  /** Original text of these lines. The file of rejected rows begins with this text. */
   raw: string;
   delimiter: string;
   /** The file's columns, each with our column. `ours` is null if the import leaves the column out. */
@@ -274,7 +274,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   return { raw, delimiter, columns, leftOut, format };
 }
 
-/** Returns a function that finds our column for a column name of the file: null if left out, undefined if unknown. */
+/** Returns a function that maps a file's column name to our column, to null if left out, or to undefined if unknown. */
 function columnFinder(known: Column[], map: FileOptions['map'], format: FileFormat | undefined) {
   const byName = new Map(known.map((column) => [column.name, column]));
   const byComparable = new Map(known.map((column) => [comparable(column.name), column]));

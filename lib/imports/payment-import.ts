@@ -67,8 +67,8 @@ export const paymentImport: ImportKind = {
     const together = planned.flatMap((one) => ('payment' in one ? one.payment : []));
     const recorded = (await recordPayments(db, together, { ...writer, source: 'import' })).values();
     const saved: Saved[] = [];
-    // `recordPayments` has written most payments together. Refunds and the other payments follow one by one, because a
-    // refund may refer to a payment of this batch.
+    // `recordPayments` has written most payments together. Refunds and the other payments are written one by one, in
+    // the order of the file, because a refund may refer to a payment of this batch.
     for (const one of planned) {
       if ('refund' in one) saved.push(await orRefused(recordRefund(db, one.refund, writer)));
       else if ('outcome' in one) saved.push(one);
@@ -80,7 +80,10 @@ export const paymentImport: ImportKind = {
 
 type Parsed = ReturnType<typeof fields.safeParse>;
 
-/** Prevents duplicates: if an earlier import used a row's import key as reference, the key replaces the reference. */
+/**
+ * Replaces a row's reference with its import key if an earlier import used the key as reference. This prevents
+ * duplicates.
+ */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);
   if (keys.length === 0) return parsed;

@@ -5,7 +5,7 @@ import { type Header, readFirstLines, readHeader } from './open-import';
 import { type CsvRow, csvRows, openTextFile, rowTexts } from './text-file';
 
 const ROWS = 3;
-/** Maximum number of characters shown of a cell. */
+/** Maximum number of characters of a cell that the preview shows. */
 const SHOWN = 30;
 
 /** The header and first cells of a file, with proposals for its columns. */
@@ -60,7 +60,9 @@ function proposed({ columns }: Header, name: ImportName): (string | undefined)[]
   return columns.map(({ ours }) => ours?.name ?? found.next().value);
 }
 
-/** Parses the header in the chosen format, or in the format that knows most columns. In a tie, our own format wins. */
+/**
+ * Parses the header in the chosen format, or in the format that uses the most columns. In a tie, our own format wins.
+ */
 function bestHeader(raw: string, name: ImportName, { delimiter, format }: PreviewOptions) {
   const known = toColumns(IMPORT_KINDS[name].fields);
   const ours: FileFormat = { columns: Object.fromEntries(known.map((column) => [column.name, column.name])) };

@@ -15,7 +15,7 @@ const SPREADSHEET_ERROR =
   /^(#+|#(REF|NAME|VALUE|DIV\/0|NULL|NUM|WERT|BEZUG|ZAHL)[!?]|#N\/A|#NV|#NULL!|Err:\d{3})$/i;
 const SHORTENED = /^\d([.,]\d+E\+?|E\+)\d+$/i;
 
-// Texts with which databases and their tools write a missing value. `Null` in mixed case is not one, because it is a
+// Texts that databases and their tools write for a missing value. `Null` in mixed case is not included, because it is a
 // surname.
 const NO_VALUE = /^(NULL|\(NULL\)|\\N|NaN)$/;
 

@@ -6,11 +6,11 @@ import { csvRows, type Line, openTextFile, rowTexts } from './text-file';
 const COLUMNS = ['stripe_customer_id', 'filed_under', 'customer_number'] as const;
 const ROWS_AT_ONCE = 100;
 
-/** Row of a file that links Stripe customers to customers: its line number, and its cells or the problem. */
+/** Row of a file that links Stripe customers to our customers: its line number, and its cells or the problem. */
 export type LinkRow = { line: number } & (Record<(typeof COLUMNS)[number], string> | { problem: string });
 
 /**
- * Reads a file that links Stripe customers to customers, in batches of rows. The file has the columns that
+ * Reads a file that links Stripe customers to our customers, in batches of rows. The file has the columns that
  * `--proposals` writes. Other columns are ignored.
  *
  * @throws StartError if the file cannot be read, or a column is missing

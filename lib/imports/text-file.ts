@@ -34,7 +34,7 @@ export async function openTextFile(path: string, wanted?: Encoding) {
     }
   }
   // Some letters in DOS and Mac encodings look like letters in Windows-1252, so a single line may not show its
-  // encoding. Therefore the share of unlikely lines decides about all lines.
+  // encoding. Therefore the share of unlikely lines decides for the whole file.
   const isForeign = wanted === undefined && seen.unlikely >= seen.other * FOREIGN_SHARE;
   const decoder = new TextDecoder('utf-8');
   const isSure = encoding === 'utf-8' ? seen.other === 0 : wanted !== undefined;
@@ -258,7 +258,7 @@ function parseDoubled(text: string, delimiter: string): string[] | null {
 
 const QUOTED = /^"([^"]|"")*"$/;
 
-/** Splits a row into raw cells. A quoted delimiter belongs to the cell. Returns null if a quotation mark stays open. */
+/** Splits a row into raw cells. A quoted delimiter belongs to the cell. Returns null if a quoted cell is not closed. */
 function splitCells(text: string, delimiter: string): string[] | null {
   const cells: string[] = [];
   let cell = '';

@@ -59,11 +59,11 @@ function currency(cell: string): Translated {
 
 const ENTITIES: Record<string, string> = { amp: '&', quot: '"', lt: '<', gt: '>', '#039': "'", '#39': "'" };
 
-/** Decodes HTML entities. WHMCS stores and exports texts with them. */
+/** Decodes HTML entities. WHMCS stores and exports its texts with entities. */
 const decode = (cell: string): string =>
   cell.replace(/&(amp|quot|lt|gt|#0?39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
 
-/** Escaping that all WHMCS reports use for texts. */
+/** The escaping of texts in all WHMCS reports. */
 const texts = { decode, doublesAllQuotes: true };
 
 /** Report of clients, identified by their WHMCS id. */
@@ -173,8 +173,8 @@ const is = (wanted: string, status: string) => status.trim().toLowerCase() === w
 
 /**
  * Report of invoices, identified by the WHMCS id that transactions refer to. The invoices keep their WHMCS number.
- * WHMCS subtracts the applied credit from the total, so the import adds it to the total again. A refunded invoice is
- * imported as cancelled, with nothing due.
+ * WHMCS subtracts the applied credit from the total, so the import adds the credit back. A refunded invoice is imported
+ * as cancelled, with nothing due.
  */
 const whmcsInvoices: FileFormat = {
   ...texts,
@@ -258,8 +258,8 @@ function whmcsTransactions(): FileFormat {
 
 /**
  * Returns the payment reference of a transaction. For a payment through Stripe, the reference is the Stripe id alone,
- * so that Stripe's events find the payment. Other ids may be typed by people and occur twice, so they are prefixed with
- * the import key.
+ * so that Stripe's events find the payment. Other ids may have been typed by hand and may repeat, so they are prefixed
+ * with the import key.
  */
 function referenceOf(id: string, transaction: string, isRefund: boolean): string {
   return namesStripeMoney(transaction) && !isRefund ? transaction : `${keyOf(id)} ${transaction}`.trim();

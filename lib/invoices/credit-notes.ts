@@ -58,13 +58,13 @@ const wantedCredit = z.strictObject({
 
 /**
  * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
- * customer has paid more than the invoice then claims, the excess becomes the customer's credit.
+ * customer has already paid more than the reduced amount, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
  * @throws AppError not_found; precondition_failed after a conflict; validation_failed if Stripe manages the invoice, if
- *   the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. The fields are
- *   named `quantity_N` or `amount_N`, where N is the position of the line.
+ *   the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. Invalid fields
+ *   are named `quantity_N` or `amount_N`, where N is the position of the line.
  */
 export function issueCreditNote(
   db: Database,
@@ -213,7 +213,7 @@ export async function readCreditable(
     const its = before.map((one, i) => ({ ...one, net: netsBefore[i] ?? '0' })).filter(isOf(line));
     const net = nets[at] ?? '0';
     const netLeft = toThousandths(net) - sumOf(its.map((one) => one.net));
-    // A credit note for an amount, recognized by its other unit price, does not lower the quantity that is left.
+    // A credit note for an amount, recognized by its different unit price, does not lower the quantity that is left.
     const sold = its
       .filter(({ unit_price }) => unit_price === line.unit_price)
       .map(({ quantity }) => quantity);
@@ -343,8 +343,8 @@ const sumsAlone = ({ subtotal, tax, total }: Invoice) => ({
 
 /**
  * Calculates the sums of the credited lines. The tax of each rate is the tax on all credited lines of the invoice,
- * minus the tax on the lines credited before. This way, the taxes of the credit notes add up to the invoice's tax
- * despite rounding.
+ * minus the tax on the lines credited before. This way, the taxes of the credit notes for a whole invoice add up to the
+ * invoice's tax despite rounding.
  */
 function sumsOf(before: Line[], credited: Line[], currency: string) {
   const all = lineTotals([...before, ...credited], currency);

@@ -18,7 +18,7 @@ export const CUSTOMER_STATUSES = customerStatus.enumValues;
 const c = customers;
 const r = receivables;
 
-/** The orders of the list: by columns of customers, or by the amount that a customer owes. */
+/** The orders of the list: by a customer's columns, or by a customer's open amount or oldest due date. */
 const ORDERS = { created: sql`${c.id}`, number: sql`${c.customer_number}`, name: customerSortName(c) };
 const BALANCE_ORDERS = { open: r.open_amount, due: r.oldest_due };
 type Order = keyof typeof ORDERS | keyof typeof BALANCE_ORDERS;
@@ -75,8 +75,8 @@ async function readCustomers(db: Database, ids: number[]) {
 type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
 /**
- * Reads a page, sorted by the amount that customers owe in their own currency. In both directions, customers who owe
- * nothing come last.
+ * Reads a page, sorted by open amount or oldest due date in each customer's own currency. In both directions, customers
+ * who owe nothing come last.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
   const at = { after: idOr(start.after), before: idOr(start.before) };
@@ -95,8 +95,7 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
 }
 
 /**
- * The up-to-date rows of `receivables` in each customer's own currency. They are the stored rows that are not outdated,
- * and computed rows in place of the others.
+ * The up-to-date rows of `receivables` in each customer's own currency. Outdated rows are replaced by computed ones.
  */
 const { outdated, computed } = currentRows(null);
 const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
@@ -195,8 +194,8 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
 }
 
 /**
- * Returns the excess of a customer's payments over the claims of our own invoices, by currency. Credit notes lower a
- * claim, and a cancelled invoice has no claim. Stripe's invoices are left out, because Stripe keeps their credit.
+ * Returns by how much a customer has overpaid our own invoices, by currency. Credit notes lower the amount to pay, and
+ * nothing is to be paid for a cancelled invoice. Stripe's invoices are left out, because Stripe keeps their credit.
  */
 export async function listCustomerCredits(
   db: Database,

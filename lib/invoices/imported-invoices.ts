@@ -20,7 +20,7 @@ const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
 
 /**
  * The rules for importing invoices, both our own and those that Stripe manages. An import can create a Stripe invoice,
- * which keeps the file's values until Stripe reports it. An import never changes an existing Stripe invoice.
+ * which keeps the file's values until Stripe reports the invoice. An import never changes an existing Stripe invoice.
  */
 export const importedInvoiceKind: RecordKind = {
   ...invoiceKind,

@@ -25,7 +25,7 @@ const decimal = (decimals: number) =>
     .number(NO_NUMBER)
     .refine((value) => Number(value.toFixed(decimals)) === value, `must have at most ${decimals} decimals`);
 
-/** A line of an invoice or a sales document in a form or a file. */
+/** A line of an invoice or a sales document, as given in a form or a file. */
 export const lineField = z.strictObject({
   text: textLine(500),
   quantity: decimal(3).gt(0, 'must be more than 0').max(MAX_QUANTITY, 'is too large'),
@@ -78,7 +78,7 @@ const sums = z.object({
 });
 
 /**
- * Returns the lines and sums that a record will have with the given values. If it has lines, the sums are calculated.
+ * Returns the lines and sums to write for the given values. If the record has lines, the sums are calculated from them.
  */
 export function toAmounts(values: Row, before: Row | null): Row {
   const given = values.lines === undefined ? null : linesField.parse(values.lines).map(toLineRow);
@@ -111,7 +111,7 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
   });
 }
 
-/** Returns the sums of a record without lines. A missing sum is calculated from the other sums. */
+/** Returns the sums to write for a record without lines. A missing sum is calculated from the other sums. */
 function sumsAlone(values: Row, before: Row | null): Row {
   const isSame = (field: string) =>
     values[field] === undefined || toAmountColumn(values[field]) === before?.[field];
@@ -170,7 +170,7 @@ function withNet<Line extends KeptCreditLine>(line: Line) {
   return { ...line, net: fromThousandths(net), tax: fromThousandths(sumOfTaxes(line.taxes)) };
 }
 
-/** Converts the lines of Stripe's credit note to the form of an invoice's lines. */
+/** Converts the lines of a Stripe credit note to the shape of invoice lines. */
 export const toCreditLineRows = (lines: KeptCreditLine[]): StripeLineRow[] =>
   lines.map((line) => withNet({ ...line, period_start: null, period_end: null }));
 

@@ -96,8 +96,7 @@ export const invoiceList = defineList({
     open: sql`${invoices.amount_due}`,
   },
   sort: '-date',
-  // For a range of invoice dates or for paid and other closed invoices, no index has these orders. The query might read
-  // all other invoices first.
+  // No index supports the returned orders with these filters. Such a query might read all other invoices first.
   lacks({ from, to, status, customer, number }) {
     if (customer !== undefined || number !== undefined) return [];
     if (from || to) return ['due', 'open'];

@@ -39,7 +39,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       ...row,
       /** Sum of the refunded amounts of the invoice's payments. */
       refunded_amount: toJsonAmount(more?.refunded ?? '0'),
-      /** Amount of the total that credit notes settled. */
+      /** The part of the total that credit notes settled. */
       amount_credited: toJsonAmount(more?.credited ?? '0'),
       /**
        * Amount that was paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it.

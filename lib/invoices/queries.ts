@@ -100,7 +100,7 @@ export function besidePayments(invoice: Amounts) {
     earlierDebt: positive(balance !== null ? Math.min(total, 0) - balance : 0),
     /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond the total minus credit notes, and beyond an earlier debt at Stripe. */
+    /** Amount paid beyond the total minus credit notes plus an earlier debt at Stripe. */
     overpaid: positive(
       isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,
     ),

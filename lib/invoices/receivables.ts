@@ -97,7 +97,9 @@ async function readReceivables(tx: Database, selection: Selection<Order>, at: Pa
 
 const NOT_REMINDED = { last_reminder: null, reminder_level: null };
 
-/** The sum that customers owe today in one age group and one currency. `measure` is `age_` and the age group. */
+/**
+ * The sum that customers owe today in one age group and one currency. `measure` is `age_` followed by the age group.
+ */
 type AgeSum = Record<'measure' | 'currency' | 'amount', string> & { count: number };
 
 /** Sums the amounts that customers owe today by age group and currency, and counts the customers. */
@@ -130,7 +132,7 @@ export function sumReceivables(db: Database, today: string): Promise<AgeSum[]> {
 interface CurrentRows {
   /** Query for the customers whose stored rows are outdated. */
   outdated: SQL;
-  /** Returns SQL that computes the rows of these customers from their invoices. */
+  /** Returns SQL that computes the rows of the given customers from their invoices. */
   computed(customerIds: SQL): SQL;
 }
 

@@ -17,9 +17,9 @@ import { MAX_ID } from '../page';
 import { constant, literal } from '../page-query';
 import type { RecordWriter } from '../records/record-kind';
 
-/** Rules that say when a reminder is due. */
+/** Rules that determine when a reminder is due. */
 export interface ReminderRules {
-  /** Days after the due date of the levels 1, 2 and 3. Null if the level is not used. */
+  /** Days after the due date when the reminders of levels 1, 2 and 3 are due. Null for a level that is not used. */
   days: (number | null)[];
   /** Minimum number of days between two reminders of an invoice. At least 1. */
   pause: number;
@@ -101,8 +101,8 @@ const isFirst = (rules: ReminderRules, today: string): SQL =>
     order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1), false)`;
 
 /**
- * The list of customers who are due for a reminder on a day, by the highest level of their invoices. If neither a level
- * nor a customer is given, the list shows level 1, because no index has an order across all levels.
+ * The list of customers who are due for a reminder on a day, each listed under the highest level of their invoices. If
+ * neither a level nor a customer is given, the list shows level 1, because no index has an order across all levels.
  */
 export function reminderList(rules: ReminderRules, today: string) {
   const list = defineList({
@@ -294,7 +294,7 @@ export function undoReminder(
   });
 }
 
-/** Locks a customer's reminders, so that concurrent writers wait for each other. */
+/** Locks the customer's row, so that concurrent changes to the customer's reminders wait for each other. */
 const lockCustomer = (tx: Database, id: number) =>
   tx
     .select({ id: customers.id })

@@ -95,7 +95,7 @@ async function keepImportKeys(tx: Database, written: (Writing & { id: number })[
 /**
  * Stores the parties and tax categories for the documents of newly issued invoices.
  *
- * @throws AppError validation_failed for an invalid tax category
+ * @throws AppError validation_failed for an invalid tax category or an unprintable character
  */
 async function keepIssued(
   tx: Database,

@@ -44,7 +44,7 @@ const unpaid = z.object({
   total: z.number().describe('Sum of amount_due'),
 });
 
-/** The unpaid invoices with one currency, in a summary. */
+/** Count and amount due of the unpaid invoices in one currency. */
 export const unpaidSums = z.object({ currency: z.string(), count: z.int(), amount_due: z.number() });
 
 /** Sums of sent and overdue invoices per currency. The customer's own currency comes first if it has such invoices. */

@@ -65,7 +65,7 @@ export function takesPayments({ status }: Pick<typeof invoices.$inferSelect, 'st
  * @param isNew true if the invoice does not have the payment yet. Only then is the status of the invoice checked, so
  *   that a payment of a cancelled invoice can still be refunded.
  * @param takes function that returns whether an invoice takes a new payment
- * @throws AppError validation_failed with the fields
+ * @throws AppError validation_failed naming the invalid fields
  */
 export function checkPayment<Stored extends Pick<Invoice, 'id' | 'customer_id' | 'status' | 'currency'>>(
   payment: { invoice_id: number; customer_id: number; amount: number },

@@ -80,8 +80,8 @@ export interface OwedBy {
 
 /**
  * Returns the amount due of an invoice outside Stripe after the amount `back` of its payments was refunded or deleted.
- * The result is the same as from `settledAfter`. If the imported paid amount exceeds the payments, the amount due does
- * not change.
+ * The result equals that of `settledAfter`. If the imported paid amount exceeds the payments, the amount due does not
+ * change.
  */
 export function owedAfter(
   { status, total, amount_credited, amount_paid, amount_due, recorded }: OwedBy,

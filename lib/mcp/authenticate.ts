@@ -137,7 +137,7 @@ function challenge(env: Pick<Env, 'publicUrl'>): string {
   return `Bearer realm="mcp", resource_metadata="${resourceMetadataUrl(env)}"`;
 }
 
-/** Responds with 503, because neither the token nor the request is wrong. */
+/** Responds with 503. A 4xx status would blame the token or the request. */
 export function unavailable(reason = 'The service is not available. Try again later.'): Response {
   return oauthError(503, 'temporarily_unavailable', reason, {
     'Retry-After': '5',

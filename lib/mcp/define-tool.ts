@@ -18,7 +18,7 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   title: string;
   /** The scope that a caller needs to see and call the tool. */
   scope: ReadScope;
-  /** Tells the model when to use the tool, what it returns, and which tool comes next. */
+  /** Explains to the model when to use the tool, what it returns, and which tool comes next. */
   description: string;
   input: Input;
   output: Output;
@@ -104,7 +104,7 @@ function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   );
 }
 
-/** The canonical spelling of an integer. "099" is not canonical, so it stays text. It may be a customer number. */
+/** The canonical spelling of an integer. "099" is not canonical and stays text, because it may be a customer number. */
 const CANONICAL = /^(0|-?[1-9]\d{0,15})$/;
 
 /** Converts arguments to their declared types. Many models write numbers as text, or customer numbers as numbers. */
@@ -218,12 +218,13 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
   return { ...wire, type: 'object' } as WireSchema;
 }
 
-/**
- * The largest limit of an argument that its schema states. Larger limits are omitted, because models do not reach them.
- */
+/** Maximums of numbers above this value are left out of the schema, because models do not reach them. */
 const MOST_SHOWN = 1000;
 
-/** Leaves a row's columns out of the output schema, to keep tools/list short. List tools name them in `fields`. */
+/**
+ * Leaves a row's columns out of the output schema, to keep tools/list short. List tools name the columns in the
+ * argument `fields`.
+ */
 export const lean = (row: z.ZodObject) => row.meta({ isLean: true });
 
 function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'output'): void {
@@ -232,8 +233,8 @@ function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'outp
     delete schema.required;
     delete schema.additionalProperties;
     delete schema.propertyNames;
-    // The values of an enum are in the input schema, where a model chooses from them. The tool's description explains
-    // fields.
+    // Enum values are in the input schema, where a model chooses from them. Fields are explained in the tool's
+    // description.
     delete schema.enum;
     delete schema.description;
     if (schema.isLean) delete schema.properties;
@@ -365,8 +366,8 @@ function countBy(rows: Row[], name: string): Record<string, number> {
 }
 
 /**
- * Runs a list's query. If it finds nothing for a customer, checks the customer. The id of a merged customer is replaced
- * by the id of the customer that it was merged into.
+ * Runs a list's query. If the query finds nothing for a customer, checks whether the customer exists. If the customer
+ * was merged into another one, repeats the query for that customer.
  *
  * @throws AppError not_found if the customer does not exist
  */
@@ -415,7 +416,7 @@ export function requireColumns(fields: readonly string[], row: z.ZodObject): voi
   throw new AppError('validation_failed', `fields: unknown ${shown}. The columns are ${known.join(', ')}.`);
 }
 
-/** Returns these columns of a row in the row's own order. A name like `customer.name` selects a column of an object. */
+/** Returns the given columns of a row, in the row's order. A name like `customer.name` selects a field of an object. */
 export function pickFields(row: Record<string, unknown>, fields: readonly string[]): Record<string, unknown> {
   const entries = Object.entries(row).flatMap(([name, value]) => {
     if (fields.includes(name)) return [[name, value]];

@@ -119,7 +119,9 @@ export interface Message {
 
 const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
-/** Reads the message in a request body. @returns the message, or an error response for its size, media type or form */
+/**
+ * Reads the message in a request body. @returns the message, or an error response for its size, media type or syntax
+ */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);
   if (bytes instanceof Response) return bytes;
@@ -131,7 +133,7 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array | Response> {
     return await readBody(request);
   } catch (error) {
     if (error instanceof AppError) return rpcError(413, RPC.refused, error.message);
-    // This happens mostly because the client disconnected.
+    // Not expected, because `readBody` throws an AppError for a body that is too large or incomplete.
     return rpcError(400, RPC.parseError, 'The body could not be read.');
   }
 }
@@ -246,7 +248,7 @@ const toolCall = z.looseObject({
   params: z.looseObject({ name: z.string() }),
 });
 
-/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one, to request all of them */
+/** Checks the scope of a call. @returns 403 with the caller's scopes and the missing one */
 export function checkScope(env: Pick<Env, 'publicUrl'>, caller: Caller, message: unknown): Response | null {
   if (caller.reads.length === READ_SCOPES.length) return null;
   const name = toolCall.safeParse(message).data?.params.name;

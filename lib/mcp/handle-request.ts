@@ -157,7 +157,7 @@ async function answerCall(
   }
 }
 
-/** Returns whether a message uses a session revision, which starts with `initialize`. */
+/** Returns whether a message uses a revision with sessions, which start with `initialize`. */
 function isOfSession(request: HttpRequest, message: unknown): boolean {
   const version = request.headers.get('mcp-protocol-version');
   return (version === null || SESSION_PROTOCOL_VERSIONS.includes(version)) && !isStateless(message);
@@ -210,7 +210,10 @@ const serveProtocol = (publicUrl: string) =>
 
 const served = perProcess('mcp-handlers', () => new Map<string, ReturnType<typeof serveProtocol>>());
 
-/** Returns the handler of a service with this public URL. The URL stays the same while a process runs. */
+/**
+ * Returns the handler for a public URL. The handler is created once, because the URL does not change while a process
+ * runs.
+ */
 function protocolAt(publicUrl: string) {
   const handler = served.get(publicUrl) ?? serveProtocol(publicUrl);
   served.set(publicUrl, handler);
@@ -248,8 +251,8 @@ interface ToolParams {
 }
 
 /**
- * Runs a tool. An error that the model can correct becomes a result that says how. The result of an internal
- * error contains only a reference to the log, because a driver's message can contain personal data.
+ * Runs a tool. An error that the model can correct becomes a result that explains how to correct it. The result of an
+ * internal error contains only a reference to the log, because a driver's message can contain personal data.
  *
  * @throws ProtocolError invalid params for a tool that does not exist or that the caller may not use
  */

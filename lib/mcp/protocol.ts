@@ -16,7 +16,10 @@ export const PROTOCOL_VERSIONS = [...STATELESS_PROTOCOL_VERSIONS, ...SESSION_PRO
 const STATELESS_META = 'io.modelcontextprotocol/';
 const withMeta = z.looseObject({ params: z.looseObject({ _meta: z.record(z.string(), z.unknown()) }) });
 
-/** Returns whether a message uses a stateless revision. Its `_meta` then contains what `initialize` negotiates. */
+/**
+ * Returns whether a message uses a stateless revision. The `_meta` of such a message contains the values that
+ * `initialize` negotiates in other revisions.
+ */
 export function isStateless(message: unknown): boolean {
   const { data } = withMeta.safeParse(message);
   return data !== undefined && Object.keys(data.params._meta).some((key) => key.startsWith(STATELESS_META));

@@ -324,7 +324,7 @@ function withoutPrice<Row extends Record<string, unknown>>({
   return row;
 }
 
-/** All tools in the order of tools/list, which clients see. */
+/** All tools, in the order in which tools/list returns them. */
 export const TOOLS: readonly Tool[] = [
   findCustomerTool,
   getCustomerTool,

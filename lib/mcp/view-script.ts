@@ -65,7 +65,7 @@ function sendSize() {
   const height = Math.ceil(root.getBoundingClientRect().height);
   if (!isInitialized || height === sentHeight) return;
   sentHeight = height;
-  // The page fits any width, so it asks for none.
+  // No width is sent, because the page fits any width.
   send({ method: 'ui/notifications/size-changed', params: { height } });
 }
 
@@ -84,7 +84,7 @@ function draw() {
 function show(...parts) {
   main.replaceChildren(...parts.filter(Boolean));
   main.removeAttribute('aria-busy');
-  // A browser runs no ResizeObserver in a frame that the reader has not scrolled to.
+  // A browser does not run a ResizeObserver in a frame that the reader has not scrolled to.
   sendSize();
 }
 
@@ -92,7 +92,7 @@ function parse(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // some other text, which is shown as it is
+    return null; // The text is not JSON. It is shown unchanged.
   }
 }
 
@@ -150,7 +150,7 @@ function drawCustomer(customer) {
   ];
 }
 
-// A column is the key of a row's value, its heading and how the value is shown.
+// Each column has the key of a row's value, its heading, and the key in SHOW of the function that formats the value.
 const BY_CUSTOMER = [
   ['customer', 'Customer', 'customer'], ['unpaid', 'Unpaid', 'money'], ['unpaid_count', 'Unpaid invoices', 'number'],
   ['oldest_due_date', 'Oldest due date', 'date'], ['total', 'Invoiced', 'money'], ['count', 'Invoices', 'number'],
@@ -209,7 +209,7 @@ function table(title, columns, rows) {
   const heads = shown.map(([, label, kind]) => el('th', { scope: 'col', className: classOf(kind) }, label));
   const lines = rows.map((row) => el('tr', {}, ...shown.map(cell(row))));
   const whole = el('table', {}, el('caption', {}, title), el('thead', {}, el('tr', {}, ...heads)), el('tbody', {}, ...lines));
-  // A wide table scrolls by itself. With a tab stop and a name, it does so by keyboard, too.
+  // A wide table scrolls within this element. The tab stop and the name let people scroll it by keyboard.
   return el('div', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: title }, whole);
 }
 
@@ -238,7 +238,7 @@ function rangeOf({ page = 1, per_page = 0, total }, rows) {
     : ' ' + number(before + 1) + '–' + number(before + rows.length) + ' of ' + number(total);
 }
 
-// Falls back to the browser's language if the host's locale is not one, and to the value if it has another form.
+// Falls back to the browser's language if the host's locale is invalid, and to plain text if the value is.
 function inLocale(make, value) {
   for (const locale of [context.locale, undefined]) {
     try {
@@ -260,7 +260,7 @@ function money(value, currency) {
 }
 
 function date(value) {
-  // A calendar date is the same day everywhere. An instant is a day of the host's time zone.
+  // A calendar date is the same day everywhere. An instant is shown as the day in the host's time zone.
   const timeZone = value.length === 10 ? 'UTC' : context.timeZone;
   return inLocale((locale) => new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone }).format(new Date(value)), value);
 }

@@ -237,14 +237,14 @@ interface Measured {
    * Number of connections of all our processes by state, such as `active` and `idle`. Empty for the embedded database.
    */
   connections: [state: string, count: number][];
-  /** Number of this process's writes that run, and that wait for their turn. Null for the embedded database. */
+  /** Numbers of running and waiting writes of this process. Null for the embedded database. */
   writers: { running: number; waiting: number } | null;
   failedEvents: number;
   unmatchedEvents: number;
-  /** Seconds since the latest run started. Null before the first run. */
+  /** Seconds since the latest reconciliation run started. Null before the first run. */
   runAge: number | null;
   isRunning: boolean;
-  /** The latest run that has ended. Null before the first run has ended. */
+  /** The latest reconciliation run that has ended. Null before the first run has ended. */
   ended: { seconds: number; changes: number; failures: number; ok: boolean } | null;
 }
 

@@ -12,14 +12,16 @@ interface Branch {
   fixed: Map<string, Branch>;
   /** The branch of a segment such as `[id]`. */
   any?: Branch;
-  /** Name of the route that takes all further segments, such as `[...path]`. */
+  /** Name of the route that matches all further segments, such as `[...path]`. */
   rest?: string;
 }
 
 /** Names of all routes in a production build, from its folder. */
 const ROUTES_FILE = '.next/app-path-routes-manifest.json';
 
-/** Returns a function that names the routes of the production build. Without a build, it knows no route. */
+/**
+ * Returns a function that names the routes of the production build. Without a build, no route has a name of its own.
+ */
 export function nameBuiltRoute(): (path: string) => string {
   if (!existsSync(ROUTES_FILE)) return routeNames([]);
   return routeNames(Object.values(JSON.parse(readFileSync(ROUTES_FILE, 'utf8')) as Record<string, string>));

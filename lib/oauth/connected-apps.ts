@@ -94,7 +94,8 @@ export async function disconnectApp(
 }
 
 /**
- * Completes a consent that the provider has written. Also marks its client as used, so that the client is not deleted.
+ * Stores whether the consent that the provider has just written hides personal data, and adds an audit entry. Also
+ * marks the client as authorized, so that it is not deleted.
  */
 export async function recordConsent(
   db: Database,
@@ -159,8 +160,8 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
 }
 
 /**
- * Ends the grant of a refresh token: deletes its consent, codes and tokens. For an older grant, deletes only the
- * tokens.
+ * Ends the grant of a refresh token: deletes its consent, codes and tokens. For an older grant, which has no reference,
+ * deletes only the tokens.
  */
 export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;
@@ -176,7 +177,7 @@ export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Prom
 }
 
 /**
- * Deletes new tokens if their consent has been removed. A `disconnectApp` at the same time could not delete them,
+ * Deletes new tokens if their consent has been removed. A concurrent `disconnectApp` could not delete these tokens,
  * because they were not written yet.
  *
  * @returns true if the tokens are no longer valid

@@ -43,7 +43,10 @@ export async function readConsentRequest(db: Database, query: URLSearchParams, n
 /** A request for consent, as the consent page shows it. */
 export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRequest>>>;
 
-/** Lifetime of the claim on a consent, in milliseconds. It is longer than the provider accepts the consent. */
+/**
+ * Lifetime of the claim on a consent, in milliseconds. It exceeds the time during which the provider accepts the
+ * consent.
+ */
 const KEPT_MS = 1_200_000;
 
 /**
@@ -76,9 +79,9 @@ const MAX_STATE = 2000;
 const CODE = /^[a-z_]{1,60}$/;
 
 /**
- * Returns whether the browser may be redirected to a client with an error before the person has clicked. This is
- * allowed for programs on the person's machine and for sites that an admin has added. Anyone can register other sites,
- * and could use such a redirect to misuse this service as an open redirector.
+ * Returns whether the browser may be redirected to a client with an error before the person has confirmed anything.
+ * This is allowed for programs on the person's machine and for sites that an admin has added. Anyone can register other
+ * sites, and could use such a redirect to misuse this service as an open redirector.
  * https://www.rfc-editor.org/rfc/rfc9700#section-4.11.2
  */
 export async function mayGoBack(db: Database, clientId: string, to: URL): Promise<boolean> {
@@ -121,7 +124,7 @@ export function errorAddress(
 }
 
 async function findClient(db: Database, clientId: string) {
-  if (clientId.includes('\0')) return undefined; // PostgreSQL refuses this character.
+  if (clientId.includes('\0')) return undefined; // PostgreSQL refuses NUL characters.
   const { name, redirectUris, disabled, registeredFrom, clientDiscoveryId } = oauthClients;
   const [client] = await db
     .select({ name, redirectUris, disabled, registeredFrom, clientDiscoveryId })

@@ -157,7 +157,7 @@ interface Settings {
 }
 
 /**
- * Reads JSON from an https URL on the public internet. It does not follow redirects. The limits are 64 KB, and 5
+ * Reads JSON from an https URL on the public internet. Does not follow redirects. Reads at most 64 KB, for at most 5
  * seconds in total.
  *
  * @throws Error that describes the problem, without the received data

@@ -32,9 +32,9 @@ export function currentGrant(): string | undefined {
 }
 
 /**
- * Grace period of a used refresh token, in seconds. If the token is used again within it, the same new tokens are
- * returned. Programs of one person may share their tokens on disk, and refresh them up to five minutes early. The
- * period is twice as long.
+ * Grace period of a used refresh token, in seconds. Using the token again during this period returns the same new
+ * tokens. Programs of one person may share their tokens on disk and refresh them up to five minutes early, so the
+ * period is twice as long as that.
  */
 const GRACE_S = 600;
 /**
@@ -140,9 +140,8 @@ const NOTE = 'replayed:';
 const KEPT_MS = 600_000;
 
 /**
- * Notes that a code was used again, and deletes its tokens. The provider deletes them too. But if the first exchange
- * has not written its tokens yet, there is nothing to delete. In this case the first exchange finds the note, see
- * `wasReplayed`.
+ * Stores a note that a code was used again, and deletes the code's tokens. If the first exchange has not written its
+ * tokens yet, it deletes them itself as soon as it finds the note, see `wasReplayed`.
  */
 export async function endReplayed(
   { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,

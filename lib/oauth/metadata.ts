@@ -71,7 +71,8 @@ export function serverMetadata(env: Settings, path: string) {
     token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256'],
-    // Authorization responses contain our issuer as `iss` (RFC 9207). Only the document of this issuer may say so.
+    // Authorization responses contain our issuer as `iss` (RFC 9207). Therefore only the document of that issuer may
+    // announce this.
     ...(named === issuer && { authorization_response_iss_parameter_supported: true }),
     client_id_metadata_document_supported: true,
     protected_resources: [resourceOf(env)],

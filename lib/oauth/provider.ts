@@ -20,7 +20,7 @@ const REFRESH_S = 30 * 86_400;
 const CODE_S = 600;
 const PER_MINUTE = 60;
 
-/** The provider's tables by their names in better-auth. */
+/** The OAuth provider's tables, keyed by their model names in better-auth. */
 export const OAUTH_TABLES = {
   oauthClient: oauthClients,
   oauthResource: oauthResources,

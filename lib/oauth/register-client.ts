@@ -27,14 +27,14 @@ const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** Maximum number of unused clients that registered themselves, and of unused clients with a metadata document. */
+/** Maximum number of unused self-registered clients. Unused clients with a metadata document have the same limit. */
 const MAX_UNUSED = 2000;
 /**
  * Maximum numbers of unused clients registered from one IP address, from its IPv6 /56 network, and from its /48
  * network.
  */
 const MAX_UNUSED_OF = [60, 60, 120];
-/** Maximum number of metadata documents on one host that belong to clients without a consent. */
+/** Maximum number of unused clients whose metadata documents are on the same host. */
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
@@ -46,7 +46,7 @@ export type Registered = Awaited<ReturnType<typeof insertClient>>;
 /**
  * Registers a client at its own request (RFC 7591). Deletes old unused clients first.
  *
- * @param address the client's IP address, whose registrations are counted
+ * @param address the IP address from which the client registers
  * @returns the new client, or an OAuth error: `invalid_redirect_uri`, `invalid_client_metadata`, or `slow_down` if
  *   there are too many registrations
  */
@@ -98,8 +98,8 @@ function slowDown(sentence: string): OAuthProblem {
 }
 
 /**
- * Returns whether an IP address or its wider networks have too many unused clients. This prevents one network from
- * using up MAX_UNUSED.
+ * Returns whether too many unused clients were registered from an IP address or from one of its wider networks. This
+ * prevents one network from using up MAX_UNUSED.
  */
 async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
   const networks = [address, ...widerNetworks(address)];
@@ -119,8 +119,8 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Returns whether another client with a metadata document can be stored. The number is limited, because anyone can name
- * many documents. Documents without a consent are deleted after an hour, and read again when they are needed.
+ * Returns whether another client with a metadata document can be stored. The number is limited, because anyone can send
+ * us the URLs of many documents. Unused documents are deleted after an hour, and fetched again when they are needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);
@@ -189,7 +189,7 @@ function isUnused(db: Database) {
   );
 }
 
-/** Deletes expired tokens, ended grants and unused clients. Keeps used refresh tokens to detect theft. */
+/** Deletes expired tokens, ended grants and unused clients. Keeps unexpired used refresh tokens to detect theft. */
 export async function clearOver(db: Database, now: Date): Promise<void> {
   for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthClientAssertions]) {
     await db.delete(table).where(lt(table.expiresAt, now));
@@ -212,7 +212,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
 const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
-/** Matches text without control, invisible and direction-changing characters, which could imitate another name. */
+/** Matches text without control, invisible or direction-changing characters, with which a name can imitate another. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
   .url({ protocol: /^https$/ })
@@ -240,7 +240,7 @@ type AuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post';
 
 export type ClientMetadata = Exclude<ReturnType<typeof parseClientMetadata>, OAuthProblem>;
 
-/** An OAuth error with its code and a sentence. */
+/** An OAuth error response (RFC 6749, section 5.2). */
 interface OAuthProblem {
   error: string;
   error_description: string;
@@ -299,7 +299,7 @@ function problem(error: string, error_description: string): OAuthProblem {
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;
 const MAX_LENGTH = 500;
 
-/** Returns whether a redirect URI leads to a program on the person's own machine. */
+/** Returns whether a redirect URI points to a program on the user's own machine. */
 export function isLoopback(uri: string): boolean {
   const url = new URL(uri);
   return url.protocol === 'http:' && LOOPBACK.test(url.hostname);
@@ -307,7 +307,7 @@ export function isLoopback(uri: string): boolean {
 
 /**
  * Checks a redirect URI of a registration. It must be https, http on localhost (with any port), or a
- * private scheme on the allowlist. The client's declared type does not matter.
+ * private scheme on the allowlist. The rule is the same for web clients and native clients.
  *
  * @returns the problem, or null if the URI is allowed
  */
@@ -317,9 +317,9 @@ export function redirectProblem(uri: string, schemes: readonly string[]): string
   if (uri.includes('#') || url.username !== '' || url.password !== '') {
     return 'must have neither a fragment nor credentials';
   }
-  // The URI is later compared character by character. Refuse a spelling that browsers normalize.
+  // The URI is later compared character by character. Refuse characters that browsers normalize.
   if (/[\s\\\p{Cc}]/u.test(uri)) return 'must have no spaces, backslashes or control characters';
-  // A browser reads https:evil.example as https://evil.example, but a person does not.
+  // A browser treats https:evil.example as https://evil.example, but a person may not recognize the host.
   if (/^https?:/i.test(uri) && !/^https?:\/\/[^/]/i.test(uri)) return 'must have two slashes before its host';
   if (url.protocol === 'https:') return LOOPBACK.test(url.hostname) ? 'must be http on this machine' : null;
   if (url.protocol === 'http:') return isLoopback(uri) ? null : 'must be https';

@@ -60,7 +60,7 @@ export function openApiDocument(publicUrl: string) {
           scheme: 'bearer',
           description: 'An access token with the scope that the operation names.',
         },
-        // Mark the scheme as internal, so that viewers do not ask people for it. Only the scheduler uses it.
+        // Only the scheduler uses this scheme. Mark it as internal, so that API viewers do not ask for the secret.
         cronSecret: {
           type: 'http',
           scheme: 'bearer',

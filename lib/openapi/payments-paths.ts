@@ -217,7 +217,7 @@ function failures(...codes: Parameters<typeof errors>): Responses {
 type Request = { method: string; url: string; body: string | undefined };
 
 /**
- * Returns the extension `x-codeSamples`, which many viewers show: an operation's request in three languages.
+ * Returns an operation's request in three languages, as the OpenAPI extension `x-codeSamples` that many viewers show.
  *
  * @param path the operation's path; `{id}` in it becomes 1
  */

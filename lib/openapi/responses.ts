@@ -7,7 +7,7 @@ import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../paym
 type Headers = Record<string, { $ref: string }>;
 export type Responses = Record<string, unknown>;
 
-/** Error codes that the REST API returns. Only the sign-in of staff returns `too_many_requests`. */
+/** Error codes that the REST API returns. It never returns `too_many_requests`, which is only for staff sign-in. */
 type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
 
 const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {
@@ -41,7 +41,7 @@ const HEADERS_OF: Partial<Record<ErrorCode, string[]>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Returns a response for each error code, with an example, keyed by the code. Operations refer to them. */
+/** Returns a response with an example for each error code, keyed by the code. `errors` refers to these responses. */
 export function errorResponses(): Responses {
   return Object.fromEntries(EXAMPLES.map((error) => [error.code, toResponse(error)]));
 }
@@ -54,13 +54,14 @@ export function errors(...codes: ApiErrorCode[]): Responses {
 }
 
 /**
- * Returns responses with these errors as examples, keyed by HTTP status. Spread them after `errors` to override those.
+ * Returns responses with these errors as examples, keyed by HTTP status. Spread the result after the result of `errors`
+ * to replace responses of the same status.
  */
 export function ownErrors(...errors: AppError[]): Responses {
   return Object.fromEntries(errors.map((error) => [String(error.status), toResponse(error)]));
 }
 
-/** Lists every kind of error that the API returns, each with an example. */
+/** Returns an example response body for every error code of the API. */
 export function listErrorTypes(): Problem[] {
   return EXAMPLES.map(toProblem);
 }
@@ -131,13 +132,13 @@ export function schemaRef(name: string): string {
 /** Describes the fields of a query as OpenAPI parameters. */
 export function queryParameters(fields: Record<string, z.ZodType>): JsonSchema[] {
   return Object.entries(fields).map(([name, field]) => {
-    // The example is left out, because viewers would fill it in as a filter.
+    // Leave out the example, because API viewers would send it as the value of the filter.
     const { description, examples: _, ...schema } = inlineSchema(field);
     return { name, in: 'query', description, schema };
   });
 }
 
-/** Converts a schema without a public name to JSON Schema. */
+/** Converts a schema without a public name to JSON Schema, for use in place. */
 export function inlineSchema(schema: z.ZodType): JsonSchema {
   return plain(z.toJSONSchema(schema, { override: withoutSafeBounds }));
 }

@@ -13,7 +13,7 @@ import {
 } from '@/db/schema';
 import { literal } from '../page-query';
 
-/** Maximum number of records to count per kind. */
+/** Number of records per kind above which counting stops, because the page only says that there are more. */
 export const MAX_RECORDS = 1000;
 
 type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };
@@ -30,7 +30,7 @@ const COUNTED = {
 
 export type RecordCounts = Record<keyof typeof COUNTED, number>;
 
-/** Counts the records of a customer by kind. `MAX_RECORDS + 1` means that there are more. */
+/** Counts the records of a customer by kind. A count of `MAX_RECORDS + 1` means more than `MAX_RECORDS`. */
 export async function countRecords(db: Database, customerId: number): Promise<RecordCounts> {
   const counts = await Promise.all(
     Object.entries<[OwnedTable, SQL?]>(COUNTED).map(async ([name, [table, condition]]) => {
@@ -53,7 +53,7 @@ export async function countSubscriptions(db: Database): Promise<StateCount[]> {
   return countBy(db, subscriptions.status, subscriptionStatus.enumValues);
 }
 
-/** The number of days over which deliveries are counted. */
+/** Number of past days whose Stripe events `countDeliveries` counts. */
 export const DELIVERY_DAYS = 7;
 
 /** Counts the Stripe events of the last seven days by outcome, in the order of `eventOutcome`. */

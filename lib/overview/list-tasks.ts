@@ -46,7 +46,7 @@ export async function listTasks(
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
     links_proposed: proposed,
-    customers_created: created - proposed, // Customers with a proposed link are counted in `links_proposed`.
+    customers_created: created - proposed, // `links_proposed` already counts those with a proposed link.
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;
@@ -56,7 +56,7 @@ export async function listTasks(
   return [...alerts, ...tasks];
 }
 
-/** The parts of each task's sentence: singular, plural, and the end. The most serious task comes first. */
+/** The beginning of each task's sentence in the singular and the plural, and its end. The most serious comes first. */
 const TEXTS = {
   staff_tasks: ['task is', 'tasks are', 'waiting for a decision.'],
   money_back_excess: ['payment has', 'payments have', 'more refunded than was paid.'],
@@ -97,8 +97,8 @@ async function countUnlinkedItems(db: Database): Promise<number> {
 export type Attention = Awaited<ReturnType<typeof getAttention>>;
 
 /**
- * Returns the sums of overdue invoices, the oldest due date, the number of past-due subscriptions, and the number of
- * customers due for a reminder of each level.
+ * Returns the sums of overdue invoices, their oldest due date, the number of past-due subscriptions, and for each
+ * reminder level the number of customers due for it.
  */
 export async function getAttention(db: Database, today: string) {
   const { overdue } = await sumOpenInvoices(db);

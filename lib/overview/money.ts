@@ -18,15 +18,15 @@ export const PERIODS = [30, 90, 365] as const;
 
 export type Period = (typeof PERIODS)[number];
 
-/** The current date in the service's time zone, and this time zone. */
+/** The service's time zone, and the current date in it. */
 type Today = Record<'today' | 'timeZone', string>;
 
 /**
  * Returns the money received in the last `period` days, including today, minus refunds and lost disputes.
  *
- * A payment counts with its whole amount on its date, even if it is refunded later. The returned amount is subtracted
- * on the day of the return (see `COUNTED_BACK`), in the service's time zone, so past days do not change. A payment that
- * was marked as refunded without a matching refund does not count. A total is negative if more was returned than
+ * A payment counts with its whole amount on its date, even if it is refunded later. A refund or lost dispute is
+ * subtracted on its own day (see `COUNTED_BACK`), in the service's time zone, so past days do not change. A payment
+ * that was marked as refunded without a matching refund does not count. A total is negative if more was returned than
  * received. A count is the number of payments.
  *
  * @param wanted the currency of `days`, if it has payments; defaults to the currency with the most payments
@@ -79,7 +79,7 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
   return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }
 
-/** Sums all unpaid invoices and the overdue invoices, each by currency. The most frequent currency comes first. */
+/** Sums all unpaid invoices, and the overdue ones among them, by currency. The most frequent currency comes first. */
 export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'overdue', CurrencySum[]>> {
   const sums = await rows<
     Record<'currency' | 'total' | 'overdue_total', string> & Record<'count' | 'overdue_count', number>
@@ -103,7 +103,7 @@ export async function sumOpenInvoices(db: Database): Promise<Record<'open' | 'ov
 }
 
 /**
- * Counts the disputes and inquiries that are not decided yet, and those to which Stripe expects an answer.
+ * Counts the undecided disputes and inquiries, and how many of them Stripe expects us to answer.
  *
  * @returns the counts, and the earliest deadline for an answer; the deadline is null if Stripe has not sent one
  */

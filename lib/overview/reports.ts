@@ -12,11 +12,11 @@ import { AGE_GROUPS } from '../overdue';
 import { currencyCode } from '../records/fields';
 import { SERVICE_TYPES } from '../services/queries';
 
-/** The numbers of past months that staff can choose for a report. */
+/** How many past months a report can cover. Staff choose one of these. */
 export const REPORT_MONTHS = [12, 24, 60] as const;
 export type ReportMonths = (typeof REPORT_MONTHS)[number];
 
-/** A column of a report, with the measures of `sums` and `month_states` whose amounts or counts it adds up. */
+/** A column of a report. It adds up the amounts or the counts of measures in `sums` and `month_states`. */
 interface ReportColumn {
   of: 'amount' | 'count';
   measures: string[];
@@ -28,9 +28,9 @@ const TYPES = SERVICE_TYPES.map((type): [string, ReportColumn] => [type, amountO
 const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age_${age}`)]);
 
 /**
- * The reports with their columns. `revenue` adds up what was posted to the journal in a month, so it agrees with the
- * accounting export. It includes the current month. The other reports show the state at the end of past months. The
- * ageing report also shows today's state.
+ * The reports with their columns. `revenue` adds up the journal entries of a month, so it agrees with the accounting
+ * export. It includes the current month. The other reports show the state at the end of past months. The ageing report
+ * also shows today's state.
  */
 export const REPORTS = {
   revenue: {
@@ -57,7 +57,7 @@ export const REPORTS = {
 
 export type ReportName = keyof typeof REPORTS;
 
-/** A count and a sum for one month, such as the invoices of that month. */
+/** The count and the sum of one measure for one month, such as the invoices posted in that month. */
 export interface Measured {
   month: string;
   measure: string;
@@ -72,10 +72,10 @@ export interface ReportRow {
   /** The first day of the month. */
   month: string;
   currency: string;
-  /** The values of the report's columns, in major units. Null if no state of the month was recorded. */
+  /** The values of the report's columns, in major units. A value is null if it was not recorded for the month. */
   values: Record<string, number | null>;
   /**
-   * Whether `month_amounts` has every measure of the month by customer. Earlier versions recorded only some measures.
+   * Whether `month_amounts` has every measure of the month for each customer. Earlier releases recorded only some.
    */
   hasRows: boolean;
 }
@@ -123,7 +123,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** Builds the reports. @param given.first the first recorded month; no changes from the month before it are known */
+/** Builds the reports. @param given.first the first recorded month, whose MRR changes are therefore unknown */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },
@@ -166,7 +166,7 @@ export function toReports(
 }
 
 /**
- * Returns a report with all its currencies as CSV, in chunks. Cells of months whose state was not recorded are empty.
+ * Returns a report with all its currencies as CSV, in chunks. A cell is empty if its month was not recorded.
  */
 export function reportCsv(
   db: Database,
@@ -196,7 +196,7 @@ export const CUSTOMER_MEASURES = [
 
 const a = monthAmounts;
 
-/** What each customer contributed to the numbers of the reports. Without a month, it has the amounts of all months. */
+/** The list of customers' contributions to the reports' numbers. Without a `month` filter, it covers all months. */
 export const customerAmountList = defineList({
   table: a,
   filters: {
@@ -213,7 +213,7 @@ export const customerAmountList = defineList({
   toRecord: inColumns,
 });
 
-/** The contribution of a customer to a number of a report, in major units. `until_month` is null if it still holds. */
+/** A customer's contribution to one number of a report, in major units. `until_month` is null if it still applies. */
 export type CustomerAmount = Awaited<ReturnType<typeof readCustomerAmounts>>[number];
 
 async function readCustomerAmounts(db: Database, ids: number[]) {

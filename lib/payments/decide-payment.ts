@@ -47,7 +47,7 @@ export interface PaymentDecision {
 /**
  * Returns the keys of all rows that a decision about a change reads.
  *
- * @param known the stored payment to change; absent before the first read
+ * @param known the stored payment to change; undefined if it has not been read yet
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
   const transfers = [known?.transfer ?? []].flat();
@@ -84,7 +84,7 @@ export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPa
   return [...rows.payments.values()].find((row) => row.payment_reference === reference);
 }
 
-/** The rows that decisions about payments read, with the changes made so far. Several decisions can share one draft. */
+/** The rows that decisions about payments read, with all changes decided so far. Decisions can share a draft. */
 export class PaymentDraft {
   readonly payments: Table<number, StoredPayment>;
   readonly transfers: Table<number, StoredTransfer>;
@@ -126,7 +126,7 @@ export class PaymentDraft {
     return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
   }
 
-  /** Adds a payment to its invoice's sums (sign 1), or subtracts it (-1). The commit compares the invoice's version. */
+  /** Adds a payment to the sums paid on its invoice (sign 1), or subtracts it (-1). */
   count(payment: StoredPayment, sign: 1 | -1): void {
     const { all, offStripe } = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
@@ -142,8 +142,9 @@ export class PaymentDraft {
   }
 
   /**
-   * Takes thousandths from a transfer's credit for one of its payments. A negative amount is added to the credit.
+   * Subtracts an amount from a transfer's credit for one of its payments. A negative amount increases the credit.
    *
+   * @param amount in thousandths of the currency's major unit
    * @throws AppError conflict if the credit is smaller than the amount
    */
   drawCredit(reference: string, amount: number): void {
@@ -158,7 +159,7 @@ export class PaymentDraft {
     this.transfers.put({ ...transfer, credit: fromThousandths(left) });
   }
 
-  /** Replaces the id of a merged customer with the id of the customer into which it was merged. */
+  /** Returns the customer that `id` was merged into. Returns `id` if it was not merged or is the invoice's customer. */
   meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
@@ -233,8 +234,8 @@ export class PaymentDraft {
 }
 
 /**
- * Decides on a change of a payment, and adds the changed rows to the draft. The caller calls `settle` after the last
- * decision. A new payment that is refused does not change the draft.
+ * Decides on a change of a payment, and adds the changed rows to the draft. Call `settle` after the last decision. If a
+ * new payment is refused, the draft stays unchanged.
  *
  * @throws AppError validation_failed if the payment does not fit its invoice, or for a changed read-only field;
  *   conflict if the reference is taken, or names a Stripe payment that sync has recorded; precondition_failed;
@@ -271,7 +272,7 @@ export function decidePayment(
   return { before, after: update(draft, before, changes, writer) };
 }
 
-/** Refuses values that would separate a payment from its transfer. */
+/** Refuses changes to a transfer's payment that are allowed only for the whole transfer. */
 function refuseApart(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;
@@ -291,14 +292,14 @@ function notAsWanted(current: StoredPayment | null): AppError {
   return new AppError('precondition_failed', `${found}: read it again.`);
 }
 
-/** Error for a reference that another payment has. */
+/** Error for a reference that another payment already uses. */
 export function referenceTaken(): AppError {
   return new AppError('conflict', 'Another payment has this payment_reference.', [
     { field: 'payment_reference', message: 'is used by another payment' },
   ]);
 }
 
-/** Refuses changes of read-only fields. They may be present with the values that GET returned. */
+/** Refuses changes of read-only fields. A request may contain these fields with their current values. */
 function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   const problems = READ_ONLY.filter((name) => name in changes && changes[name] !== current[name]).map(
     (field) => ({ field, message: 'is read-only: leave it out, or send the value that was read' }),
@@ -306,7 +307,7 @@ function refuseReadOnly(current: PaymentRow, changes: PaymentUpdate): void {
   if (problems.length > 0) throw new AppError('validation_failed', 'The body is not valid.', problems);
 }
 
-/** Adds a payment. If the payment is a share of a transfer, takes its amount from the transfer's credit. */
+/** Adds a payment. If the payment is a share of a transfer, subtracts its amount from the transfer's credit. */
 export function create(
   draft: PaymentDraft,
   input: PaymentInput & Refunded,
@@ -373,13 +374,13 @@ export function update(
   }
   const values = { ...wanted, currency, amount: wanted.amount.toFixed(3) };
   if (isSame(before, values, changes.cameBack)) return before;
-  // Check the date only if date or status changes. Other fields of a payment with a future date can still be changed.
+  // Check the date only if date or status changes, so that other fields of a payment with a future date can be changed.
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
   if (renamed && draft.payments.all().some(isNamed(wanted.payment_reference))) throw referenceTaken();
   if ((moved || renamed) && before.source !== 'stripe') refuseCounted(draft, wanted, before.id);
-  // Sync finds its payment by reference. Without a tombstone, it would record a renamed payment again.
+  // Sync finds a payment by its reference. Without a tombstone, it would record the renamed payment a second time.
   if (before.source === 'stripe' && renamed) draft.tombstones.push(before.payment_reference);
   const refunded_amount = refundedAfter(draft, before, { ...before, ...values }, changes, writer);
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
@@ -400,9 +401,9 @@ export function update(
 const isNamed = (reference: string) => (row: StoredPayment) => row.payment_reference === reference;
 
 /**
- * Deletes a payment. The amount of a share is added to the credit of its transfer.
+ * Deletes a payment. If it is a share of a transfer, its amount is added to the transfer's credit.
  *
- * @throws AppError conflict if a part of the share was refunded, because then the credit would be too high
+ * @throws AppError conflict if part of the share was refunded, because the credit would then include returned money
  */
 export function removeShare(draft: PaymentDraft, payment: StoredPayment, writer: PaymentWriter): void {
   const { transfer, refunded_amount } = payment;
@@ -432,7 +433,7 @@ export function remove(draft: PaymentDraft, payment: StoredPayment, writer: Paym
 /** Maximum sum of an invoice's payments, in thousandths. The column `amount_paid` cannot store more. */
 const MAX_PAID = 1000 * (MAX_AMOUNT + 1) - 1;
 
-/** Refuses a payment of one of our own invoices if the sum of the invoice's payments would exceed MAX_PAID. */
+/** Refuses a payment if it would make the sum of payments on one of our own invoices exceed MAX_PAID. */
 function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, after: StoredPayment): void {
   const { invoice_id } = after;
   if (draft.invoices.get(invoice_id)?.stripe_invoice_id !== null) return;
@@ -441,14 +442,14 @@ function refuseOverLimit(draft: PaymentDraft, before: StoredPayment | null, afte
   throw invalidField('amount', 'makes the payments of the invoice add up to more than can be stored');
 }
 
-/** Refuses a share that is smaller than its refunds. Otherwise money that was already refunded would become credit. */
+/** Refuses to reduce a share below its refunded amount, so that money already returned does not become credit. */
 function refuseBelowRefunded({ transfer, refunded_amount, currency }: StoredPayment, after: StoredPayment) {
   if (Number(after.amount) >= Number(refunded_amount)) return;
   const text = toAmountText(refunded_amount, currency);
   throw ofTransfer(transfer ?? '', 'amount', `must be at least ${text}, which was refunded`);
 }
 
-/** Adds an audit entry. The commit later fills in its times. */
+/** Adds an audit entry for a payment. The commit fills in the payment's times. */
 function addAudit(
   draft: PaymentDraft,
   { action, before, after }: PaymentDecision & { action: string },
@@ -467,7 +468,7 @@ function noteMoney(draft: PaymentDraft, { payment_reference }: StoredPayment): v
   if (namesStripeMoney(payment_reference)) draft.money.add(payment_reference);
 }
 
-/** Returns true if an invoice takes an imported payment, which may have been made before the invoice was cancelled. */
+/** Imported payments may be for a cancelled invoice, because they may have been made before it was cancelled. */
 const tookPayments = ({ status }: Pick<StoredInvoice, 'status'>): boolean => status !== 'draft';
 
 /** Refuses a future date from staff or a file unless the payment is pending. The REST API allows any date. */
@@ -482,11 +483,11 @@ function refuseFuture(
 }
 
 /**
- * Adds a staff task if a change adds money to a Stripe invoice, and either Stripe does not count this money, or more is
- * then recorded than is due in Stripe. The payment is still accepted, because received money is always booked. Call
- * this function after all payments of a draft are decided.
+ * Adds a staff task if a change adds money to a Stripe invoice, and Stripe does not count this money or asks for less
+ * than is now recorded. The payment is still accepted, because received money is always booked. Call this function
+ * after all payments of a draft are decided.
  *
- * @returns a warning for the writer if the change adds money and more is then recorded than is due in Stripe
+ * @returns a warning for the writer if more is now recorded than Stripe asks for
  */
 export function warnOfExcess(draft: PaymentDraft, { before, after }: PaymentDecision): string | undefined {
   const invoice = after && draft.invoices.get(after.invoice_id);

@@ -35,7 +35,7 @@ export interface TransferValues {
   method: string | null;
 }
 
-/** The transfer to change, by its reference, and the version that the page showed. */
+/** The reference of the transfer to change, and the version that the page showed. */
 interface Seen {
   reference: string;
   version: number;
@@ -97,8 +97,8 @@ export function keysOfTransfer(change: TransferChange): Keys {
 }
 
 /**
- * Decides on a change of a transfer, and adds its rows to the draft. Afterwards, the amount of the transfer equals the
- * sum of its payments, its credit and the credit that was paid back.
+ * Decides on a change of a transfer, and adds the changed rows to the draft. Afterwards, the amount of the transfer
+ * equals the sum of its payments, its credit and the credit that was paid back.
  *
  * @throws AppError not_found; precondition_failed if the transfer has changed; validation_failed with the fields, where
  * `share_N` is the share of the invoice with id N; conflict if the reference is taken
@@ -168,8 +168,8 @@ function record(
 }
 
 /**
- * Converts a validation error of a share's payment to an error of the form's field `share_N`, where N is the id of the
- * invoice. Returns any other error unchanged.
+ * Moves a validation error of a share's payment to the form field `share_N`, where N is the id of the invoice. Returns
+ * any other error unchanged.
  */
 function toShareError(error: unknown, { invoice_id }: Share): unknown {
   if (!(error instanceof AppError) || error.code !== 'validation_failed') return error;
@@ -208,8 +208,8 @@ function checkValues(
 }
 
 /**
- * Pays an invoice from the credit of a transfer. If the transfer already has a payment of this invoice without refunds,
- * that payment's amount is increased.
+ * Pays an invoice from the credit of a transfer. If the transfer already has an unrefunded payment for this invoice,
+ * increases that payment's amount.
  */
 function allocate(
   draft: PaymentDraft,
@@ -239,7 +239,8 @@ const isShareOf = (row: StoredPayment, reference: string, invoiceId: number) =>
   row.transfer === reference && row.invoice_id === invoiceId && Number(row.refunded_amount) === 0;
 
 /**
- * Returns the first free reference for a payment of a transfer. A reference that this draft frees cannot be used yet.
+ * Returns the first free reference for a payment of a transfer. References that are in use before the commit count as
+ * taken, even if this draft frees them.
  */
 function freeName(draft: PaymentDraft, reference: string): string {
   const rows = [...draft.snapshot.rows.payments.values(), ...draft.payments.all()];
@@ -284,7 +285,7 @@ function payWithCredit(
   return decisions;
 }
 
-/** Returns the thousandths that a source can give to an invoice of the same customer and currency. */
+/** Returns how many thousandths of a source can pay an invoice. Zero for another customer or currency. */
 function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredInvoice): number {
   if ('transfer' in source) {
     const transfer = draft.findTransfer(source.transfer);
@@ -299,16 +300,15 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
 }
 
 /**
- * Returns whether a part of a payment can become credit. Stripe must not have reported the payment, and its reference
- * must be short enough to append a number, as `namesOf` does.
+ * Returns whether a part of a payment can become credit. This excludes Stripe's payments, and references that are too
+ * long to append the number of a share (see `namesOf`).
  */
 const isReleasable = ({ source, payment_reference }: StoredPayment) =>
   source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
 
 /**
- * Returns by how many thousandths the recorded payments of one of our own invoices exceed its claim. Credit notes
- * reduce the claim. An amount that was imported as paid without payments does not count, because it belongs to no
- * payment that could be reduced.
+ * Returns by how many thousandths the payments of one of our own invoices exceed its total less credit notes. Ignores
+ * an amount that was imported as paid without payments, because there is no payment that could be reduced.
  */
 function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
   if (invoice.stripe_invoice_id !== null || invoice.status !== 'paid') return 0;
@@ -419,13 +419,13 @@ function undoPayBack(draft: PaymentDraft, transfer: StoredTransfer, position: nu
   return { transfer: draft.transfers.put({ ...transfer, credit, paid_back }), payments: [] };
 }
 
-/** The reason of a refund that records a return by the bank. */
+/** Reason of a refund that records that the bank took the money back. */
 export const BANK_RETURN = 'returned_by_bank';
 
 /**
  * Marks all payments of a transfer as refunded and its credit as paid back, so that its invoices become due again.
  *
- * @throws AppError conflict if a part was returned before, because the bank returns only whole transfers
+ * @throws AppError conflict if a part was already refunded or paid back, because the bank returns only whole transfers
  */
 function returnWhole(
   draft: PaymentDraft,
@@ -449,7 +449,7 @@ function returnWhole(
 }
 
 /**
- * Undoes a return. The refunded payments are completed again, and the returned part of the credit is available again.
+ * Undoes a return by the bank. The transfer's refunded payments become completed, and its returned credit is restored.
  */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)

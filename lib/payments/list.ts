@@ -21,7 +21,7 @@ import { containsPattern, prefixPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
 import { normalReference, type PaymentRow, paymentRow, toPaymentRow } from './schema';
 
-/** The states that payments can be filtered by: their statuses, partly refunded, and disputed. */
+/** Values of the status filter: the payment statuses, partly refunded, and disputed. */
 export const PAYMENT_STATES = [...paymentStatus.enumValues, 'refunded_in_part', 'disputed'] as const;
 
 const p = payments;
@@ -36,7 +36,7 @@ const filters = {
   status: {
     schema: oneOf(PAYMENT_STATES),
     means(state: (typeof PAYMENT_STATES)[number], db: Database) {
-      // This condition must be the same as in the partial index.
+      // PostgreSQL uses the partial index only if this condition is the same as the index's.
       const isPart = sql`${p.refunded_amount} > 0 and ${p.refunded_amount} < ${p.amount}`;
       if (state === 'refunded_in_part') return { where: isPart, few: true };
       if (state !== 'disputed') return { where: eq(p.status, state) };
@@ -57,14 +57,14 @@ export const paymentList = defineList({
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
-  // No index sorts the payments of a date range by reference. Unless few payments match, the query could scan all of
-  // them.
+  // No index sorts the payments of a date range by reference. Unless another filter leaves few payments, sorting
+  // could scan all of them.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
   page: readPage,
   columns: [
     ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),
-    // Newer columns come last. This way, older columns keep their positions for programs that read the file.
+    // Newer columns come last, so that older columns keep their positions for programs that read the file.
     ...['disputed', 'invoice_number', 'customer_number', 'customer_name', 'transfer'],
   ],
   toRecord: ({ customer, ...payment }) => ({
@@ -74,7 +74,7 @@ export const paymentList = defineList({
   }),
 });
 
-/** Returns the latest payments without counting them. */
+/** Returns the latest payments, without the total number of payments. */
 export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
   const selection = { where: undefined, few: false, by: 'date', descends: true } as const;
   return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;
@@ -87,7 +87,7 @@ const ORDERS = {
   reference: ['payment_reference', textLine(255)],
 } as const;
 
-/** Reads a page. A cursor is `id.value` of a payment, so it still works after that payment was deleted. */
+/** Reads a page. A cursor is a payment's `id.value`, so it still works after the payment is deleted. */
 function readPage(
   db: Database,
   { where, few, by, descends }: Selection<keyof typeof ORDERS>,
@@ -200,7 +200,7 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .select(snippetColumns)
     .from(customers)
     .where(eq(customers.id, payment.customer_id));
-  // The foreign keys guarantee these rows. If one is missing, the payment was deleted between two reads.
+  // Foreign keys guarantee that both rows exist. If one is missing, the payment was deleted after it was read.
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
   return {
     customer: toCustomerSnippet(customer),
@@ -219,14 +219,14 @@ export type PaymentContext = Awaited<ReturnType<typeof getPaymentContext>>;
 
 /** Maximum number of invoices that a search returns, which keeps the list readable. */
 const MAX_FOUND = 20;
-/** Condition for unpaid invoices, with the same literals as in their partial indexes. */
+/** Condition for unpaid invoices. PostgreSQL uses the partial indexes only if the literals are the same as theirs. */
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 
 /**
  * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
  *
  * @param text search text, such as a line of a bank statement
- * @returns at most 20 invoices: first unpaid ones, then paid ones that match by number or customer
+ * @returns at most 20 invoices: unpaid ones first, then paid ones that match by number or customer
  */
 export async function findPayableInvoices(db: Database, text: string) {
   const query = customerQuery.safeParse(text);

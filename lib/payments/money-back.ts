@@ -24,7 +24,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Id of the payment. Null if the payment is unknown; then `payment_reference` is null as well. */
+  /** Id of the payment. If the payment is unknown, this and `payment_reference` are null. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;
@@ -51,7 +51,7 @@ export function isUndecided({ kind, status, provider_gone_at }: MoneyBackRow): b
   return kind === 'dispute' && !DECIDED.has(status) && provider_gone_at === null;
 }
 
-/** Returns true for an undecided dispute to which Stripe still needs our response. */
+/** Returns true for an undecided dispute to which we still have to respond. */
 export function isUnanswered(row: MoneyBackRow): boolean {
   return isUndecided(row) && row.status.endsWith('needs_response');
 }
@@ -60,7 +60,7 @@ const DECIDED = new Set<MoneyBackRow['status']>(DECIDED_DISPUTES);
 
 type Table = typeof refunds | typeof disputes;
 
-/** Function that returns a condition for the rows of `refunds` or `disputes`, and for their payments. */
+/** Function that returns a condition on rows of `refunds` or `disputes`, which are joined to their payments. */
 export type Which = (table: Table, kind: MoneyBackRow['kind']) => SQL | undefined;
 
 export const ofPayment =
@@ -138,9 +138,9 @@ export const isOpenDispute = sql`${disputes.status} not in ${decidedDisputes}
   and ${disputes.provider_gone_at} is null`;
 
 /**
- * Query for all money that was returned to customers, by the same rule as `cameBack`. It has one row for each succeeded
- * refund and each lost dispute. `at` is the time when the refund was issued, or when the bank withdrew the disputed
- * amount. If it was not withdrawn, `at` is the time when the dispute was opened.
+ * Query for all money that was returned to customers, with one row for each refund and each dispute that counts by the
+ * rule of `isPaidBack` and `isLost`. `at` is the time when the refund was issued, or when the disputed amount was
+ * withdrawn. If it was not withdrawn, `at` is the time when the dispute was opened.
  *
  * Columns: payment_id, currency, amount, at.
  */
@@ -154,11 +154,11 @@ export const COUNTED_BACK: SQL = sql`
     and ${disputes.funds_withdrawn_at} is not null and ${disputes.funds_returned_at} is null)`;
 
 /**
- * Returns a query for the money returned since a time. Money beyond the paid amount does not count. To calculate how
- * much of that amount is left, the query also reads all earlier refunds and disputes of the same payments.
+ * Returns a query for the money returned since a time. Money beyond a payment's amount does not count, so the query
+ * also reads the payment's earlier refunds and disputes. It includes only completed and refunded payments, and only
+ * money in the payment's currency.
  *
- * Columns: payment_id, currency, at, and `back`, the amount that counts. Includes only completed and refunded payments,
- * and only money in the payment's own currency.
+ * Columns: payment_id, currency, at, and `back`, the amount that counts.
  */
 export function cameBackSince(since: Date): SQL {
   return sql`
@@ -174,7 +174,7 @@ export function cameBackSince(since: Date): SQL {
     where p.status in ('completed', 'refunded') and c.at >= ${since.toISOString()}::timestamptz`;
 }
 
-/** Returns a query for payments with a refund or dispute since this instant. */
+/** Returns a query for payments with a refund or dispute since `since`. */
 function paymentsSince(since: Date): SQL {
   const at = sql`${since.toISOString()}::timestamptz`;
   return sql`
@@ -204,7 +204,7 @@ export function raising(question: Question, now: Date): Which {
   };
 }
 
-/** Returns a query for payments with more money returned than paid, and with a refund or dispute since this instant. */
+/** Returns a query for payments with a refund or dispute since `since`, and with more money returned than paid. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p
@@ -250,10 +250,10 @@ interface RefundDraft {
 }
 
 /**
- * Adjusts the refunds recorded here to a payment's new values, and returns the refunded amount. If the payment becomes
- * refunded, the amount that is left is recorded as a refund. If it is no longer refunded, the refunds recorded here are
- * cancelled. If no new status is given, a refunded payment with a refund recorded here stays refunded. Amount and
- * status of Stripe's refunds never change.
+ * Adjusts the refunds recorded here to a payment's new values, and returns the payment's new refunded amount. If the
+ * payment becomes refunded, records a refund of the rest. If it is no longer refunded, cancels the refunds recorded
+ * here. Without a new status, a refunded payment with a refund recorded here stays refunded. The amount and the status
+ * of Stripe's refunds never change.
  *
  * @throws AppError validation_failed if the given refunded amount is less than the amount already returned
  */
@@ -284,7 +284,7 @@ export function refundedAfter(
 function withdrawRefunds(draft: RefundDraft, paymentId: number): void {
   for (const refund of draft.moneyBackOf(paymentId).refunds) {
     if (refund.stripe_refund_id === null) draft.refunds.put({ ...refund, status: 'cancelled' });
-    // As a refund of the source `stripe`, a pending refund counts only after it has succeeded.
+    // Stripe has this refund. With the source `stripe`, it no longer counts while it is pending.
     else if (refund.status === 'pending') draft.refunds.put({ ...refund, source: 'stripe' });
   }
 }
@@ -351,7 +351,7 @@ export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refund
   return { refunded: fromThousandths(Math.min(sum, paid)), excess: Math.max(0, sum - paid) / 1000 };
 }
 
-/** A refund recorded by staff or the API counts immediately, until Stripe reports that it failed. */
+/** A refund recorded by staff or the API counts immediately, unless Stripe reports that it failed. */
 function isPaidBack({ status, source }: RefundFacts): boolean {
   return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
 }
@@ -363,7 +363,7 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 
 /**
  * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned, otherwise
- * completed. A previous status that did not follow from the refunds was set by a person, and is kept.
+ * completed. Keeps a previous status that did not follow from the refunds, because a writer set it explicitly.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

@@ -46,7 +46,7 @@ const counted = countedList({
   toRow: toPaymentRow,
 });
 
-/** Returns a payment in its public form. @throws AppError not_found */
+/** Returns a payment by its id. @throws AppError not_found */
 export async function getPayment(db: Database, id: number): Promise<PaymentRow> {
   const [row] = id > MAX_ID ? [] : await findPayment(db, { id });
   if (!row) throw paymentNotFound(id);
@@ -69,7 +69,7 @@ export async function listDeletedPayments(
       and(
         eq(auditLog.entity, 'payment'),
         eq(auditLog.action, 'payment.delete'),
-        sql`${auditLog.action} <> 'payment.create'`, // This condition must be the same as in the partial index.
+        sql`${auditLog.action} <> 'payment.create'`, // PostgreSQL needs this condition to use the partial index.
         sql`${auditedCustomer(auditLog)} = ${String(customer_id)}`,
         sql`${auditLog.before} ->> 'invoice_id' = ${String(id)}`,
       ),
@@ -85,7 +85,7 @@ export interface DeletedPayment {
   deleted_at: Date;
 }
 
-/** Returns a deleted payment with its last values. Returns null if its history does not end with a deletion. */
+/** Returns a deleted payment with its last values. Returns null if its latest audit entry is not a deletion. */
 export function toDeletedPayment([last]: AuditRow[]): DeletedPayment | null {
   if (last?.action !== 'payment.delete' || !last.before) return null;
   const { amount, refunded_amount = '0' } = last.before;
@@ -130,7 +130,7 @@ export async function findTransferId(db: Database, reference: string): Promise<n
   return found?.id ?? null;
 }
 
-/** Maximum number of rows of each list of transfers. */
+/** Maximum number of rows that each query about transfers and credit returns. */
 const MAX_TRANSFERS = 100;
 
 /** Lists the payments of a transfer with the numbers of their invoices, oldest first. */
@@ -205,7 +205,7 @@ export async function listOpenInvoices(db: Database, customerId: number) {
   const found = await db
     .select(pickColumns(invoices, 'id', 'number', 'currency', 'due_date', 'amount_due', 'stripe_invoice_id'))
     .from(invoices)
-    // The status condition must be the same as in the partial index.
+    // PostgreSQL uses the partial index only if the status condition is the same as the index's.
     .where(and(eq(invoices.customer_id, customerId), sql`${invoices.status} in ('sent', 'overdue')`))
     .orderBy(asc(invoices.due_date), asc(invoices.id))
     .limit(literal(MAX_TRANSFERS));
@@ -213,7 +213,7 @@ export async function listOpenInvoices(db: Database, customerId: number) {
 }
 
 /**
- * Credit of a customer that can pay an invoice: the unused credit of a transfer, or the overpaid amount of an invoice.
+ * Credit of a customer that can pay invoices, summed by currency. It comes from transfers and from overpaid invoices.
  */
 export interface UsableCredit {
   currency: string;
@@ -222,8 +222,8 @@ export interface UsableCredit {
 }
 
 /**
- * Returns the usable credit of a customer by currency, each with its oldest source first. An amount that was imported
- * as paid without payments is not usable, because it belongs to no payment that could be reduced.
+ * Returns the usable credit of a customer by currency, each with its oldest source first. An overpaid amount that was
+ * imported without payments is not usable, because there is no payment that could be reduced.
  */
 export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
   const rests = await db
@@ -255,7 +255,7 @@ interface Found {
   source: CreditSource;
 }
 
-/** Lists the payments by which our own invoices are overpaid, the latest first. */
+/** Lists the payments that overpay our own invoices, with the overpaid amounts, the latest first. */
 async function listOverpayments(db: Database, customerId: number): Promise<(Found & { date: string })[]> {
   const p = payments;
   const recorded = sql<string>`(sum(${p.amount} - ${p.refunded_amount}) over (partition by ${p.invoice_id}))::text`;

@@ -26,21 +26,21 @@ import {
 import { namesStripeMoney } from './stripe-payment';
 import { decideAndCommit, updatePayment } from './write-payment';
 
-/** A payment from a file, with its refunded amount and the time of the refund if it has one. */
+/** A payment from an imported file. It may include a refunded amount and the time of the refund. */
 export type GivenPayment = PaymentInput & Refunded;
 
 export type Recorded =
   | { outcome: 'created' | 'unchanged'; id: number }
   | { outcome: 'refused'; problems: FieldError[] }
   /**
-   * The payment must be written by `recordPayment`, because an existing payment with this reference differs, or because
-   * the reference is a Stripe payment id.
+   * The caller must write this payment with `recordPayment`, because a stored payment with this reference has other
+   * values, or because the reference is a Stripe payment id.
    */
   | { outcome: 'alone'; payment: StoredPayment | undefined };
 
 /**
- * Creates all new payments in one commit, each with the same result as `recordPayment`. Does not change existing
- * payments. The given references must be unique.
+ * Creates the new payments of a file in one commit, by the rules of `recordPayment`. Does not change existing payments.
+ * The given references must be unique.
  *
  * @returns the outcome of each payment, in the same order
  */
@@ -85,7 +85,7 @@ function decideTogether(
   }
 }
 
-/** A refund from a file, with its own reference. */
+/** A refund from an imported file, with its own reference. */
 interface GivenRefund {
   reference: string;
   /** Reference of the refunded payment. */
@@ -99,10 +99,10 @@ interface GivenRefund {
 }
 
 /**
- * Records a partial refund of a payment once. A refund whose reference was imported before is not recorded again. It is
- * refused if it now has another payment, amount or date.
+ * Records a refund of a payment, unless a refund with the same reference was imported before.
  *
- * @throws AppError validation_failed with the fields
+ * @throws AppError validation_failed with the fields, for example if the earlier refund with the same reference has
+ *   another payment, amount or date
  */
 export async function recordGivenRefund(
   db: Database,
@@ -144,7 +144,7 @@ export async function recordGivenRefund(
 }
 
 /**
- * Returns the refunded amount of a payment after one more refund.
+ * Adds a further refund to the refunded amount of a payment, and returns the sum.
  *
  * @param tooMuch the beginning of the error message, before the amount that is left
  * @throws AppError validation_failed at `amount` if the amount is invalid, or more than is left of the payment

@@ -39,7 +39,7 @@ const fields = {
   payment_reference: textLine(255, normalReference).meta({
     description:
       'Names the payment: a POST with a known reference updates. One line of readable text, kept and looked up in NFC, without characters that show nothing, with spaces of any kind as one and none at the ends.',
-    // This pattern repeats the checks of `textLine` for programs that read the published schema.
+    // The published schema cannot contain the checks of `textLine`, so this pattern repeats them.
     pattern: '^[^\\p{Cc}\\p{Cs}]*[^\\p{Z}\\p{C}\\p{Default_Ignorable_Code_Point}][^\\p{Cc}\\p{Cs}]*$',
     examples: ['BANK-2026-0310'],
   }),
@@ -71,7 +71,7 @@ const readOnlyFields = {
 };
 export const READ_ONLY = Object.keys(readOnlyFields) as (keyof typeof readOnlyFields)[];
 
-/** Body of an update, with at least one field. The response of GET can be sent back as it is. */
+/** Body of an update, with at least one field. A client can send back the response of GET unchanged. */
 export const paymentUpdate = changes
   .extend(readOnlyFields)
   .refine(
@@ -139,18 +139,18 @@ export type WrittenPayment = z.infer<typeof writtenPayment>;
 
 export type StoredPayment = typeof payments.$inferSelect;
 
-/** The writer of a payment, and the time of writing. */
+/** Who is writing a payment, from which source, and when. */
 export interface PaymentWriter {
   actor: Actor;
   source: 'api' | 'staff' | 'import';
   now: Date;
-  /** Returns the current time, as in `RecordWriter`. */
+  /** Returns the current time, by which accounting books the write (see `RecordWriter`). Defaults to `now`. */
   clock?(): Date;
   timeZone: string;
 }
 
 export interface Refunded {
-  /** The new total of the refunded amount. The difference from the known refunds is recorded as a new refund. */
+  /** The new total refunded amount. If it is more than the known refunds, the difference is recorded as a refund. */
   cameBack?: number | undefined;
   /** Time of a refund that this write records. Defaults to the time of the write. */
   refundedAt?: Date | undefined;
@@ -158,14 +158,14 @@ export interface Refunded {
   refundReason?: string | undefined;
 }
 
-/** Function that returns whether the current payment is still as the writer last read it. */
+/** Function that returns whether the current payment still meets the writer's condition, such as If-Match. */
 export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 
 type Changes = PaymentUpdate & Refunded;
 
 /**
- * The requested changes, or a function that derives them from the payment. The function must not change the invoice or
- * the reference, because the rows that such a change needs are read before the function is called.
+ * The requested changes, or a function that derives them from the stored payment. The function must not change the
+ * invoice or the reference, because the other rows that such a change needs are not read for a function.
  */
 export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
 
@@ -174,7 +174,7 @@ export type PaymentChange =
   | {
       kind: 'record';
       input: PaymentInput & Refunded;
-      /** Whether to refuse a reference that a payment already has, instead of updating that payment. */
+      /** Whether to refuse a reference that is in use, instead of updating the payment that has it. */
       onlyNew?: boolean;
       /** Checks the current payment, which is null if no payment has the reference. */
       precondition?: Precondition<PaymentRow | null> | undefined;
@@ -194,7 +194,7 @@ export function paymentNotFound(id: number): AppError {
   return new AppError('not_found', `There is no payment ${id}.`);
 }
 
-/** Converts a row to a payment. Parses it, so that a new column does not become public by accident. */
+/** Converts a row to a public payment. Parses it, so that a new column does not become public by accident. */
 export function toPaymentRow(row: StoredPayment): PaymentRow {
   return paymentRow.parse({
     ...row,
@@ -222,7 +222,7 @@ export const withChanges = (before: StoredPayment, changes: PaymentChanges) => (
 /**
  * Returns whether a payment already has these values.
  *
- * @param told the given refunded amount; undefined if none is given
+ * @param told the requested refunded amount; undefined if the request does not set it
  */
 export function isSame(
   before: StoredPayment,
@@ -240,7 +240,7 @@ export function isSame(
   );
 }
 
-/** Error for changing one payment of a transfer in a way that is allowed only for the whole transfer. */
+/** Error for a change to one payment of a transfer that is allowed only for the whole transfer. */
 export function ofTransfer(reference: string, field: string, message: string): AppError {
   return new AppError(
     'conflict',

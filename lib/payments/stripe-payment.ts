@@ -8,7 +8,7 @@ import { idInText } from '../store/commit';
 import type { StoredInvoice, StoredPayment, Table } from '../store/snapshot';
 import type { StaffTask } from '../tasks/staff-tasks';
 
-/** Pattern of Stripe's ids of payment intents and charges (`py_` for bank debits). Also used in SQL. */
+/** Pattern of Stripe's payment intent and charge ids (`py_` for bank debits). Also used in SQL. */
 const STRIPE_MONEY = '^(pi|ch|py)_';
 const stripeMoney = new RegExp(STRIPE_MONEY);
 
@@ -29,7 +29,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Refuses a Stripe payment's id as reference if sync has recorded this payment or one of the same Stripe invoice. */
+/** Refuses a Stripe payment id as a reference if sync has recorded that payment, or one of the same Stripe invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -71,8 +71,8 @@ type Owed = Pick<
 >;
 
 /**
- * Returns whether a payment recorded here pays more of a Stripe invoice than before the change. Returns false for the
- * payment that represents the amount collected by Stripe, because sync reports if the two differ.
+ * Returns whether a change makes a payment that was recorded here pay more of a Stripe invoice. Returns false for the
+ * payment that stands for the amount collected by Stripe, because sync reports a difference between the two.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -86,9 +86,9 @@ export function isMoreAtStripe(
 }
 
 /**
- * Returns a staff task for a payment of a Stripe invoice, whose status only Stripe changes. A task is necessary if more
- * is recorded than is due at Stripe, or if Stripe does not know the payment and still collects the amount. Otherwise
- * returns undefined.
+ * Returns a staff task for a payment of a Stripe invoice if more is recorded than Stripe asks for, or if Stripe does
+ * not know the payment and still asks for its amount. Staff must act, because only Stripe changes the invoice's status.
+ * Otherwise returns undefined.
  *
  * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
  */
@@ -126,7 +126,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists the Stripe invoices of a customer, or a single one, if more is recorded here than Stripe counts. */
+/** Lists Stripe invoices of a customer, or one invoice, if payments are recorded here that Stripe does not count. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -84,7 +84,7 @@ function parseTyped<T>(schema: z.ZodType<T>, typed: Record<string, string>, mess
  * Records a new, completed payment of an invoice by its customer.
  *
  * @param typed values of `TYPED_FIELDS`
- * @throws AppError validation_failed naming the fields; conflict when the reference is taken
+ * @throws AppError validation_failed naming the fields; conflict if the reference is taken
  */
 export async function recordForInvoice(
   db: Database,
@@ -103,9 +103,8 @@ const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
- * Corrects a payment's amount, date, reference or invoice. If the new invoice belongs to another customer, the payment
- * then belongs to that customer too. The journal reverses the old payment. If that payment's month is over, the
- * reversal is posted in the current month.
+ * Corrects a payment's amount, date, reference or invoice. A new invoice's customer becomes the payment's customer. The
+ * journal reverses the old payment. If that payment's month is over, the reversal is posted in the current month.
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
@@ -185,7 +184,7 @@ function instantOf(date: string, { payment_date }: StoredPayment, { now, timeZon
   return date === today ? now : startOfDay(date, timeZone);
 }
 
-/** Returns the writer for a payment by a member of staff. */
+/** Returns the `PaymentWriter` for a member of staff. */
 export function staffWriter(...by: Parameters<typeof staffRecordWriter>): PaymentWriter {
   return { ...staffRecordWriter(...by), source: 'staff' };
 }
@@ -254,15 +253,15 @@ export async function recordTransfer(
 
 const MAX_SHARES_AT_ONCE = 50;
 
-/** The transfer to change, and the version that the page showed. */
+/** The id of the transfer to change, and the version that the page showed. */
 interface SeenTransfer {
   id: number;
   version: number;
 }
 
 /**
- * Reads the current reference of the transfer to change. If another person has changed the transfer, its version
- * reveals the conflict.
+ * Reads the current reference of the transfer to change, and keeps the version that the page showed. If the transfer
+ * has changed since, the versions differ and the write is refused.
  */
 async function toSeen(db: Database, { id, version }: SeenTransfer) {
   const { reference } = await getTransfer(db, id);
@@ -272,8 +271,8 @@ async function toSeen(db: Database, { id, version }: SeenTransfer) {
 /**
  * Corrects amount, date, reference and method of a transfer, and date and reference of its payments.
  *
- * @throws AppError not_found; precondition_failed; validation_failed if the new amount is smaller than the used part;
- *   conflict
+ * @throws AppError not_found; precondition_failed; validation_failed, for example if the new amount is less than was
+ *   used to pay invoices or paid back; conflict if the new reference is taken
  */
 export async function correctTransfer(
   db: Database,
@@ -306,7 +305,7 @@ export async function payBackCredit(
   await writeTransfer(db, change, writer);
 }
 
-/** Removes an amount from `paid_back` by its position. @throws AppError as `payBackCredit` does */
+/** Removes the amount at a position of `paid_back`. @throws AppError not_found; precondition_failed */
 export async function undoPayBack(
   db: Database,
   seen: SeenTransfer,
@@ -363,7 +362,7 @@ export async function returnPayment(
   await updatePayment(db, id, changes, writer);
 }
 
-/** Undoes the recorded return of a payment, unless its status has changed since. @throws AppError not_found */
+/** Undoes the recorded return of a payment. Does nothing if the payment is not refunded. @throws AppError not_found */
 export async function undoPaymentReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const changes = ({ status }: StoredPayment) =>
     status === 'refunded' ? { status: 'completed' as const } : {};

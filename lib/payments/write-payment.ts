@@ -25,7 +25,7 @@ import {
   type WrittenPayment,
 } from './schema';
 
-/** Returns the writer for a program that has an access token. */
+/** Returns the `PaymentWriter` for a program with an access token. */
 export function apiWriter(
   { now, env }: { now(): Date; env: { timeZone: string } },
   token: { id: number; name: string },
@@ -43,11 +43,11 @@ export function apiWriter(
  * Creates a payment, or updates the payment with the same reference. If several calls use the same new reference at the
  * same time, exactly one of them creates the payment.
  *
- * @returns `warning` is set if more is recorded on a Stripe invoice than is due in Stripe
+ * @returns the payment; `warning` is set if more is now recorded for a Stripe invoice than Stripe asks for
  * @param options.onlyNew whether to refuse a known reference instead of updating it
  * @param options.precondition function that checks the current payment, or null if it does not exist
- * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict with
- *   `onlyNew` if the reference is known, or if sync has recorded the Stripe payment that the reference names
+ * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict if
+ *   `onlyNew` is set and the reference is known, or if sync has recorded the Stripe payment that the reference names
  */
 export async function recordPayment(
   db: Database,
@@ -66,7 +66,7 @@ export async function recordPayment(
 /**
  * Changes some fields of a payment. The caller must have checked that the writer may change it.
  *
- * @param changes the new values, or a function of the payment, which must not change its invoice or reference
+ * @param changes the new values, or a function that derives them from the payment (see `RequestedChanges`)
  * @throws AppError not_found; precondition_failed; validation_failed if the payment does not fit its invoice,
  *   or for a changed read-only field; conflict if another payment has the reference
  */
@@ -102,7 +102,7 @@ export async function deletePayment(
   await writePayment(databaseStore(db), { kind: 'delete', id, precondition }, writer);
 }
 
-/** A written change. `warning` is a sentence for the writer. It is undefined if there is no reason for a warning. */
+/** A written change. `warning` is a sentence for the writer, or undefined. */
 export interface WrittenChange extends PaymentDecision {
   warning: string | undefined;
 }
@@ -135,12 +135,12 @@ function toWrittenChange({ before, after, warning }: WrittenChange, { at, ids }:
   };
 }
 
-/** Maximum number of retries of a write after conflicts. Each retry locks the invoices. */
+/** Maximum number of retries of a write after conflicts. During a retry, the invoices are locked. */
 const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 
 interface Question<Decision, Result> {
-  /** Returns the keys to read first. With a draft of the rows read so far, returns all keys that the decision needs. */
+  /** Returns the keys of the rows that the decision needs, as far as they are known from the rows read so far. */
   keys(draft?: PaymentDraft): Keys;
   decide(draft: PaymentDraft): Decision;
   conclude(draft: PaymentDraft, decision: Decision): Result;
@@ -148,10 +148,10 @@ interface Question<Decision, Result> {
 
 /**
  * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
- * with another write, all steps are repeated while the invoices are locked, so that no other write can interfere.
+ * with another write, repeats all steps while the invoices are locked, so that no other write can interfere.
  *
- * @param turn the key of a queue. Within a process, writes with the same key run one after the other, because they
- *   would conflict. If null, the write does not wait in a queue.
+ * @param turn the key of a queue. Writes with the same key would conflict, so they run one after the other within a
+ *   process. If null, the write does not wait in a queue.
  */
 export async function decideAndCommit<Decision, Result>(
   store: Store,

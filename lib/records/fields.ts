@@ -6,17 +6,17 @@ import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
 // Schemas of fields that several kinds of record use. A null value clears the field.
 
-/** Makes the schema of an optional line of text. @param normal normalizes the text before the checks */
+/** Schema of an optional line of text. @param normal function that normalizes the text before the checks */
 export const optionalText = (max: number, normal?: (text: string) => string) =>
   textLine(max, normal).nullable().optional();
 
-/** Currency code (ISO 4217). It is accepted in any case and stored in lower case. */
+/** Currency code (ISO 4217). Upper case is accepted and stored in lower case. */
 export const currencyCode = textLine(100, (text) => text.trim().toLowerCase()).refine(
   isCurrency,
   'must be the code of a currency, such as EUR',
 );
 
-/** Country as a code or name. Stored as the code in upper case. */
+/** Country by its name or two-letter code. Stored as the code in upper case. */
 export const countryCode = textLine(100, toCountryCode).refine(
   isCountry,
   'must be a country by its name or its two letters, such as Germany or DE',
@@ -37,11 +37,11 @@ export function amountProblem(value: unknown, currency: unknown): string | undef
   return `has more decimals than ${String(currency).toUpperCase()}`;
 }
 
-/** Creates the schema of an optional choice. If the field is omitted, a new record gets the column's default. */
+/** Schema of an optional choice. If the field is omitted, a new record gets the column's default. */
 export const optionalChoice = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   oneOf(values).optional();
 
-/** Calendar date, or date and time with a UTC offset. */
+/** Schema of a calendar date, or of a date and time with a UTC offset. */
 export const instantOrDay = z.iso
   .date()
   .or(z.iso.datetime({ offset: true, error: 'must be a date, or a date and time' }));

@@ -8,14 +8,14 @@ import { toCalendarDate } from '../dates';
 import { AppError, toFieldErrors } from '../errors';
 import type { RecordWriter } from './record-kind';
 
-/** Number series whose format is a setting (db/schema/invoices.ts). */
+/** Names of the number series whose format staff can change (db/schema/invoices.ts). */
 type SeriesName = 'invoice' | 'credit_note' | 'offer' | 'order_confirmation' | 'service';
 
 /**
- * Takes the next number of a series. Other writers of the series wait until the transaction ends, so that no number is
- * skipped.
+ * Assigns the next number of a series. Other writers of the series wait until the transaction ends, so that no number
+ * is skipped.
  *
- * @param date the date whose year appears in the numbers of a series with years; defaults to today
+ * @param date the date whose year becomes part of the number if the series uses years; defaults to today
  */
 export async function takeNumber(
   tx: Database,
@@ -58,7 +58,7 @@ export async function listNumberSeries(db: Database) {
 }
 
 /**
- * Changes the format of a series' next numbers. Existing numbers do not change.
+ * Changes the format of future numbers of a series. Existing numbers do not change.
  *
  * @throws AppError validation_failed with the invalid fields; not_found
  */

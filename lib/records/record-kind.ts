@@ -10,19 +10,19 @@ export interface RecordWriter {
   actor: Actor;
   now: Date;
   /**
-   * Returns the current time. Accounting books the write on the day of this time, because the write may have to wait
-   * until after midnight. Defaults to `now`.
+   * Returns the current time. Accounting books the write on the day of this time and not of `now`, because the write
+   * may wait for a lock until after midnight. Defaults to `now`.
    */
   clock?(): Date;
-  /** Time zone for calendar dates. */
+  /** Time zone in which a time is converted to a calendar date. */
   timeZone: string;
-  /** Id of the import that writes, if any. The import's audit entry replaces the audit entries of its new records. */
+  /** Id of the import that writes, if any. New records then get no audit entries, because the import has its own. */
   importId?: number | null;
 }
 
 /** The requested values of a record, keyed by JSON field name. */
 export interface Draft {
-  /** Id of the record to change. If absent, the record with the same key is changed, or a new one created. */
+  /** Id of the record to change. If absent, changes the record with the same key, or creates a new one. */
   id?: number | undefined;
   /** The version that the writer last read. If absent, the write does not check for conflicts. */
   version?: number | undefined;
@@ -34,7 +34,7 @@ export interface Draft {
 
 export type Saved =
   | { outcome: 'created' | 'changed' | 'unchanged'; id: number }
-  /** The `field` of a problem is empty if the problem concerns the whole record. */
+  /** A problem that concerns the whole record has an empty `field`. */
   | { outcome: 'refused'; problems: FieldError[] }
   /** The record has changed since the writer last read it. */
   | { outcome: 'outdated'; id: number };
@@ -47,7 +47,7 @@ export type Row = Record<string, unknown>;
  */
 export interface Reference {
   column: string;
-  /** Error message for a key that no record has. */
+  /** Error message if no record has the key. */
   problem: string;
   /** Finds the ids of the records with these keys. Unknown keys are left out. */
   find(tx: Database, keys: string[]): Promise<Map<string, number>>;
@@ -55,7 +55,7 @@ export interface Reference {
   nameOf?(db: Database, id: number): Promise<string | null>;
 }
 
-/** Row that is about to be written. */
+/** A row that is about to be written. */
 export interface Writing {
   before: Row | null;
   /** The complete new row, except columns that the database sets. */
@@ -65,7 +65,7 @@ export interface Writing {
   values: Record<string, unknown>;
 }
 
-/** Kind of record: its fields, and the rules for writing it. */
+/** A kind of record: its table, its fields and the rules for writing it. */
 export interface RecordKind {
   /** Name of the entity in the audit log. */
   name: 'customer' | 'server' | 'service' | 'invoice' | 'sales_document';
@@ -74,28 +74,28 @@ export interface RecordKind {
   key: string;
   /** Normalizes a key. Keys with the same result refer to the same record. If absent, keys are not normalized. */
   toKey?(key: string): string;
-  /** Condition for rows with one of the normalized keys. If absent, the key's column is compared. */
+  /** Returns a condition for rows that have one of the normalized keys. If absent, the key's column is compared. */
   hasKey?(keys: string[]): SQL;
-  /** Returns an error message for each of these normalized keys that is not allowed. */
+  /** Returns an error message for each of the normalized keys that no record may have, keyed by the key. */
   findUnavailable?(tx: Database, keys: string[]): Promise<Map<string, string>>;
   /** Schema of all writable fields of a complete record. */
   fields: z.ZodObject;
   references?: Record<string, Reference>;
   /** Converts JSON values to columns, and computes columns that depend on others. */
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
-  /** Returns the problems that prevent the write. Empty if there are none. */
+  /** Returns the problems that prevent the write. */
   check?(writing: Writing): FieldError[];
   /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
   checkDelete?(row: Row): string | null;
   /** Adds ids to drafts that match an existing record by a field other than the key. */
   identify?(tx: Database, drafts: Draft[]): Promise<Draft[]>;
-  /** Adds parts from other tables, such as lines, to rows. The parts are then compared and audited like columns. */
+  /** Adds data of other tables, such as invoice lines, to rows. It is then compared and audited like columns. */
   addParts?(tx: Database, rows: Row[]): Promise<void>;
   /** Returns the next free key, for a record that is saved without a key. */
   nextKey?(tx: Database, row: Row, writer: RecordWriter): Promise<string>;
-  /** Returns true if a record does not get a key yet, such as a draft invoice. */
+  /** Returns whether a record gets its key only later. For example, a draft invoice has no number. */
   isKeyless?(row: Row): boolean;
-  /** Runs after the rows were written, in the same transaction. */
+  /** Called after the rows were written, in the same transaction. */
   afterwards?(tx: Database, written: (Writing & { id: number })[], writer: RecordWriter): Promise<void>;
 }
 

@@ -20,6 +20,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './rec
  * not refer to the same record.
  *
  * @returns the outcome of each draft, in the order of the drafts
+ * @throws AppError not_found if a draft has the id of a record that does not exist; nothing is then written
  */
 export function saveRecords(db: Database, kind: RecordKind, drafts: Draft[], writer: RecordWriter) {
   return transact(db, (tx) => saveWithin(tx, kind, drafts, writer));
@@ -40,7 +41,7 @@ export async function saveRecord(db: Database, kind: RecordKind, draft: Draft, w
   return { id: saved.id };
 }
 
-/** Makes the error for a record that has changed since the writer last read it. */
+/** Error for a record that has changed since the writer last read it. */
 export function outdated(): AppError {
   return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
 }
@@ -62,7 +63,7 @@ async function saveWithin(tx: Database, kind: RecordKind, given: Draft[], writer
   );
 }
 
-/** Sets the currency of new records without a currency to their customer's currency. */
+/** Gives new records without a currency the currency of their customer. */
 async function withCurrencies(
   tx: Database,
   { fields }: RecordKind,
@@ -120,10 +121,10 @@ function changesOf(before: Row | null, columns: Row): Row {
 }
 
 /**
- * Validates a draft and resolves its references. Returns the columns that it sets, or its problems.
+ * Validates a draft and replaces its references with ids. Returns the columns that it sets, or its problems.
  *
  * @param before the stored record; null for a new record, which needs all required fields
- * @param idsOf function that returns the ids of records by public key, given the name of the reference field
+ * @param idsOf function that returns a map of ids by public key for the name of a reference field
  */
 function parseDraft(
   kind: RecordKind,
@@ -132,7 +133,7 @@ function parseDraft(
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): { columns: Row; problems: FieldError[] } {
-  // Build a new object. Deleting a property would make the object slow in V8, which delays large imports.
+  // Build a new object instead of deleting properties, because V8 handles objects with deleted properties slowly.
   const columns: Row = {};
   const parsed = schemasOf(kind)[before ? 'changes' : 'complete'].safeParse(values);
   if (!parsed.success) return { columns, problems: parsed.error.issues.flatMap(toProblems) };
@@ -146,14 +147,14 @@ function parseDraft(
     if (key === undefined) continue;
     const id = key === null ? null : idsOf(name).get(String(key));
     if (id === undefined) problems.push({ field: name, message: problem });
-    // Two fields may set the same column by different keys. An empty field must not clear the value of the other field.
+    // Two reference fields may set the same column. If one is empty, it must not clear the value of the other.
     else columns[column] ??= id;
   }
   if (problems.length > 0) return { columns, problems };
   return { columns: kind.toColumns?.(columns, before, writer) ?? columns, problems };
 }
 
-// Cache the schemas, because zod compiles a schema at its first use, which takes longer than using it.
+// Cache the schemas. Zod compiles a schema when it is first used, and that takes longer than parsing.
 const schemas = new WeakMap<RecordKind, Record<'complete' | 'changes', z.ZodObject>>();
 
 function schemasOf(kind: RecordKind) {
@@ -174,7 +175,7 @@ const same = (key: string) => key;
 interface Found {
   /** The stored record. Null for a new record; undefined if the record no longer exists. */
   before: Row | null | undefined;
-  /** Error message if the record cannot have the draft's key. Otherwise undefined. */
+  /** Error message if the record cannot have the draft's key, otherwise undefined. */
   unavailable: string | undefined;
 }
 
@@ -232,13 +233,12 @@ const columnsOf = (kind: RecordKind): Record<string, PgColumn> => getTableColumn
 
 const textOf = (value: unknown): string[] => (typeof value === 'string' ? [value] : []);
 
-/** Inserts the new records in order. */
 async function insertNew(tx: Database, kind: RecordKind, writings: Writing[], writer: RecordWriter) {
   let ready: Writing[] = [];
   for (const writing of writings) {
     if (writing.before) continue;
     if (needsKey(kind, writing)) {
-      // The next number follows the highest stored number. Therefore insert the records before this one first.
+      // The next key follows the highest stored key, so insert the preceding records before generating it.
       await insertAll(tx, kind, ready, writer);
       ready = [];
       await takeKey(tx, kind, writing, writer);
@@ -287,7 +287,7 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
 
 /**
  * Rethrows a database error. If another transaction has just created the same key or deleted a referenced record,
- * throws ChangedMeanwhileError instead. `transact` then tries again and sees that change.
+ * throws ChangedMeanwhileError instead, so that `transact` retries and reads that change.
  */
 export function orAgain(error: unknown): never {
   const code = pgErrorCode(error);
@@ -301,8 +301,8 @@ function audit(tx: Database, kind: RecordKind, before: Row | null, after: Row, {
 }
 
 /**
- * Inserts rows in one statement. The rows are passed as one JSON text, because parsing one parameter per value takes
- * longer than the insert. Omitted columns get their default.
+ * Inserts rows in one statement. Passes them as one JSON text, because parsing one parameter per value takes longer
+ * than the insert. Omitted columns get their defaults.
  *
  * @returns the ids, in the order of the rows
  */

@@ -9,13 +9,13 @@ import { MAX_ID } from '../page';
 import type { RecordKind, RecordWriter, Row } from './record-kind';
 import { outdated, saveRecord } from './save-records';
 
-/** Allowed change of a record's status. */
+/** A change of status that people can make, and the statuses from which it is allowed. */
 export interface Step {
   from: readonly string[];
   to: string;
 }
 
-/** Kind of record whose status people change only by these steps. */
+/** A kind of record whose status people can change only by these steps. */
 export interface SteppedKind<Name extends string = string> {
   kind: RecordKind;
   steps: Record<Name, Step>;
@@ -27,7 +27,7 @@ export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, sta
 }
 
 /**
- * Takes a step: changes the status of a record.
+ * Changes the status of a record by a step.
  *
  * @param seen id of the record, and the version that the page showed
  * @throws AppError not_found; validation_failed if its status does not allow the step, or the step does not exist;
@@ -44,8 +44,8 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'The record no longer exists.');
-    // If the version has changed, let `saveRecord` report the conflict. The conflict explains why the step is no longer
-    // possible.
+    // If the version has changed, let `saveRecord` report the conflict, because it explains why the status does not
+    // allow the step.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }
@@ -76,7 +76,7 @@ export async function readState(db: Database, { table, name }: RecordKind, id: n
 }
 
 /**
- * Returns one function for each foreign key to a table. The function returns the query for rows that refer to an id.
+ * Returns one function for each foreign key to a table. Each function returns a query for the rows that refer to an id.
  */
 function referrersOf(table: PgTable): ((id: number) => SQL)[] {
   return Object.values(schema)
@@ -96,8 +96,8 @@ export type Seen = Record<'id' | 'version', number>;
 /**
  * Deletes a record that no other record refers to. Its last state stays in the audit log.
  *
- * @throws AppError not_found; precondition_failed if the record has changed since; validation_failed if records of
- *   this kind and status are never deleted; conflict if another record refers to it
+ * @throws AppError not_found; precondition_failed if the record has changed since the writer read it;
+ *   validation_failed if records of this kind and status are never deleted; conflict if another record refers to it
  */
 export function deleteRecord(db: Database, kind: RecordKind, { id, version }: Seen, { actor }: RecordWriter) {
   return transact(db, async (tx) => {

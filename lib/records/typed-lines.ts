@@ -1,4 +1,4 @@
-/** Fields of a line in the order of the form, with the type by which each is parsed. */
+/** Fields of a line in the order of the form, each with the type that determines how it is parsed. */
 export const LINE_FIELDS = {
   text: 'text',
   quantity: 'number',
@@ -17,14 +17,14 @@ const NAME = new RegExp(`^lines\\.\\d+\\.(${Object.keys(LINE_FIELDS).join('|')})
 export const isLineField = (name: string): boolean => NAME.test(name);
 
 /**
- * Maximum number of lines to read. It is one more than an invoice may have. A form with too many lines is therefore
+ * Maximum number of lines to read. It is one more than an invoice may have, so that a form with too many lines is
  * refused and not silently truncated.
  */
 const MOST_TYPED = 501;
 
 /**
- * Collects the lines from the typed fields of a form, in order. Missing fields, and missing lines before another line,
- * become empty texts. Such lines are then refused with their number, so no line is lost.
+ * Collects the lines from the typed fields of a form, in order. Missing fields become empty texts, and a gap between
+ * lines becomes an empty line. Validation then refuses that line by its number, so no later line is renumbered.
  */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
   const indexes = Object.keys(typed)
@@ -56,7 +56,7 @@ export const NEW_LINE: TypedLine = {
 export const firstLine = (taxRate: number): Record<string, string> =>
   toTypedLines([{ ...NEW_LINE, tax_rate: String(taxRate) }]);
 
-/** Makes an object with a value for each field of a line. */
+/** Builds an object with a value for each field of a line. */
 export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<LineField, Value> {
   return {
     text: valueFor('text'),

@@ -16,22 +16,22 @@ type SingleField = 'text' | 'choice' | 'country' | 'currency' | 'number' | 'amou
 /** How a form field is parsed into the JSON value of a record. `lines` stands for all fields of the lines. */
 type TypedField = SingleField | 'lines';
 
-/** Typed or shown texts of a form, by field name. Fields of lines have names such as `lines.0.text`. */
+/** Texts of a form, keyed by field name. Fields of lines have names such as `lines.0.text`. */
 export type Typed = Record<string, string>;
 
-/** Kind of record with the fields of its form. Each field has the type by which it is parsed. */
+/** A kind of record with the fields of its form, each with the type that determines how it is parsed. */
 export interface TypedKind {
   kind: RecordKind;
   fields: Record<string, TypedField>;
 }
 
-/** A record as the texts of its form, with the version by which a save detects conflicts. */
+/** The form texts of a record, with the version by which a save detects conflicts. */
 export interface TypedRecord {
   version: number;
   typed: Typed;
 }
 
-/** Reads a record for its form. @throws AppError not_found */
+/** Reads the form texts of a record. @throws AppError not_found */
 export async function readTyped(db: Database, typedKind: TypedKind, id: number): Promise<TypedRecord> {
   const { kind } = typedKind;
   const [row]: Row[] = await db
@@ -49,7 +49,7 @@ export async function readTyped(db: Database, typedKind: TypedKind, id: number):
 }
 
 /**
- * Parses and saves a typed record.
+ * Parses the texts of a form, and saves them as a new or changed record.
  *
  * @param opened id and version of the record when its form was opened; null for a new record
  * @throws AppError validation_failed with a problem for each invalid field; not_found; precondition_failed after a
@@ -77,8 +77,8 @@ export async function saveTyped(
 }
 
 /**
- * Returns the form field that shows a problem. A problem of a list's entry is shown at the list, and a problem of all
- * lines at the first line.
+ * Returns the form field at which a problem is shown. A problem with an entry of a list is shown at the list, and a
+ * problem with all lines at the first line.
  */
 function nameOf(field: string, { fields }: TypedKind): string {
   const [list = ''] = field.split('.');
@@ -87,8 +87,8 @@ function nameOf(field: string, { fields }: TypedKind): string {
 }
 
 /**
- * Parses typed texts into JSON values. An empty field becomes null if the field can be null. In a new record, an empty
- * optional field is omitted. A text that cannot be parsed is kept, so that the kind's validation refuses it.
+ * Parses typed texts into JSON values. An empty text becomes null if the field can be null. Otherwise it is omitted
+ * from a new record if the field is optional. A text that cannot be parsed is kept, so that validation refuses it.
  */
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
@@ -153,16 +153,16 @@ function toText(field: SingleField, value: unknown, currency: string): string {
   return field === 'currency' ? String(value).toUpperCase() : String(value);
 }
 
-/** Formats an amount with the decimals of its currency. An amount with more decimals keeps all of them. */
+/** Formats an amount with the decimals of its currency, or with more if the amount has more. */
 function toAmount(amount: number, currency: string): string {
   const text = amount.toFixed(currencyDecimals(currency));
   return unmistakable(Number(text) === amount ? text : String(amount));
 }
 
 export interface Merged {
-  /** New texts of the form: typed changes, otherwise the stored values. */
+  /** New texts of the form. A field that the submitted form did not change has the stored text. */
   typed: Typed;
-  /** Fields that the other person changed. `typed` is null if the submitted form did not change the field. */
+  /** Fields that the other person changed. `typed` is null if the submitted form left the field unchanged. */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 

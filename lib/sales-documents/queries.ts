@@ -116,8 +116,8 @@ const toCounted = ({ id, document_number: number, statuses, ...given }: ListedDo
 });
 
 /**
- * Lists offers and order confirmations, newest first. With a filter by the last day of validity, the latest day comes
- * first. A page past the end is empty.
+ * Lists offers and order confirmations, newest first. If they are filtered by `valid_until`, sorts them by that date,
+ * latest first. A page past the end is empty.
  */
 export const listSalesDocuments = (db: Database, given: ListedDocuments) =>
   counted.list(db, toCounted(given));
@@ -126,7 +126,7 @@ export const listSalesDocuments = (db: Database, given: ListedDocuments) =>
 export const listOpenSalesDocuments = (db: Database, customer_id: number) =>
   counted.read(db, { page: 1, per_page: MAX_PER_PAGE }, { customer_id, is_open: true });
 
-/** The list of sales documents for staff. */
+/** The list of sales documents on staff pages. */
 export const salesDocumentList = defineList({
   table: d,
   filters,

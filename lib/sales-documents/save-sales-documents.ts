@@ -45,7 +45,7 @@ const DOCUMENT_STEPS = {
   expire: { from: ['sent'], to: 'expired' },
 } satisfies Record<string, Step>;
 
-/** Returns the statuses that a step can reach from this status. */
+/** Returns the statuses that a document with this status can reach by one step. */
 function nextStatuses(status: string): string[] {
   const steps: Step[] = Object.values(DOCUMENT_STEPS);
   return steps.filter(({ from }) => from.includes(status)).map(({ to }) => to);
@@ -56,7 +56,8 @@ const CONVERSIONS = ['order_confirmation', 'invoice'] as const;
 export type Conversion = (typeof CONVERSIONS)[number];
 
 /**
- * Returns the types that a document can be converted into. An offer must be accepted, and a confirmation at least sent.
+ * Returns the types that a document can be converted into. An offer must be accepted. An order confirmation must be
+ * sent or accepted.
  */
 export function conversionsOf({ type, status }: Pick<StoredDocument, 'type' | 'status'>): Conversion[] {
   if (type === 'offer') return status === 'accepted' ? [...CONVERSIONS] : [];
@@ -79,7 +80,7 @@ export const salesDocumentKind: RecordKind = {
     valid_until: calendarDate.nullable().optional(),
     ...amountFields,
     invoice_number: optionalText(100),
-    /** The import key of a draft invoice, which has no number yet. */
+    /** The key by which an imported file refers to a draft invoice, because a draft has no number yet. */
     invoice_import_key: optionalText(200),
     converted_to_document_number: optionalText(100),
   }),
@@ -121,8 +122,8 @@ function checkDocument(writing: Writing): FieldError[] {
 }
 
 /**
- * Returns the problems of a change. If the document is not a draft, a write may only add missing lines, or change the
- * status by one step.
+ * Returns the problems of a change. If the document is not a draft, a write may only add lines to a document without
+ * lines, or change the status by one step.
  */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);
@@ -146,8 +147,8 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
 }
 
 /**
- * Converts a document: creates a draft with the same lines for the same customer. An offer becomes an order
- * confirmation or an invoice, and an order confirmation becomes an invoice. A document can be converted once.
+ * Converts an offer into an order confirmation or an invoice, or an order confirmation into an invoice. The new record
+ * is a draft with the same lines for the same customer. A document can be converted only once.
  *
  * @param version the version of the document that the caller last read
  * @returns the id of the new order confirmation or invoice
@@ -208,7 +209,7 @@ const sumsOf = ({ subtotal, tax, total }: StoredDocument) =>
  * Deletes a draft of an invoice or a sales document. If the draft was converted from another document, that document
  * becomes `accepted`, so that it can be converted again.
  *
- * @throws AppError as `deleteRecord`
+ * @throws AppError in the same cases as `deleteRecord`
  */
 export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: RecordWriter): Promise<void> {
   const became =
@@ -216,7 +217,7 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
       ? salesDocuments.converted_to_invoice_id
       : salesDocuments.converted_to_document_id;
   return transact(db, async (tx) => {
-    // Lock the source before the draft, as `convertDocument` does, so that the two functions cannot deadlock.
+    // Lock the source document before the draft, as `convertDocument` does, so that the two functions cannot deadlock.
     const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
     for (const before of sources) {
       const [after = null] = await tx
@@ -243,7 +244,7 @@ export const typedSalesDocument = {
   },
 } satisfies TypedKind;
 
-/** The form fields of a new sales document. Its type determines its number series. */
+/** The form fields of a new sales document. They include the type, because it determines the number series. */
 export const typedNewSalesDocument = {
   kind: salesDocumentKind,
   fields: { type: 'text', ...typedSalesDocument.fields },

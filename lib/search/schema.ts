@@ -37,12 +37,12 @@ export interface SearchGroup {
   label: string;
   /** Hits of this kind. Exact hits come first. */
   hits: SearchHit[];
-  /** Whether more records of this kind match than `hits` contains. */
+  /** Whether more records of this kind match than are in `hits`. */
   more: boolean;
 }
 
 export interface SearchResults {
   groups: SearchGroup[];
-  /** The only hit, if the text matches one record exactly and no other record. Otherwise null. */
+  /** The hit, if it is the only one and matches the text exactly. Otherwise null. */
   only: SearchHit | null;
 }

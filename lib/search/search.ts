@@ -45,9 +45,9 @@ import { MAX_HITS, type SearchGroup, type SearchHit, type SearchKind, type Searc
  */
 export async function search(db: Database, text: string): Promise<SearchResults> {
   const found = await readLimited(db, async (tx) => {
-    // Turn sequential scans off. The planner prefers one if many rows match, and it is slow if the matches are at the
-    // table's end. Turn JIT off too: the estimated cost of a disabled scan is so high that JIT would start, which is
-    // slower than the query.
+    // Disable sequential scans. The planner prefers them if many rows match, but they are slow if the matches are at
+    // the table's end. Disable JIT too. A disabled scan has such a high estimated cost that PostgreSQL would start JIT,
+    // which takes longer than the query.
     await tx.execute(sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`);
     const groups: (SearchGroup & { exact: number })[] = [];
     for (const { kind, label, find } of KINDS) groups.push({ kind, label, ...(await find(tx, text)) });
@@ -70,9 +70,9 @@ interface Found {
 }
 
 /**
- * Reads the exact hits. If there are too few, also reads other hits.
+ * Reads the exact hits. If there are at most `MAX_HITS` of them, also reads other hits.
  *
- * @param exact function that reads at most `limit` hits whose number, name or id equals the text
+ * @param exact function that reads at most `limit` exact hits, such as those whose number or id equals the text
  * @param others functions that read partial matches, the cheapest query first; they may return a hit again
  */
 async function collect(exact: Read, ...others: Read[]): Promise<Found> {
@@ -91,7 +91,7 @@ async function collect(exact: Read, ...others: Read[]): Promise<Found> {
 
 type Read = (limit: number) => Promise<SearchHit[]>;
 
-/** Maximum number of matches to sort. If more rows match, only this many are sorted, so the best hit may be missing. */
+/** Maximum number of partial matches to sort. If more rows match, the rest is ignored, so the best may be missing. */
 const CANDIDATES = 500;
 
 /** Describes how to find the hits of one kind. */
@@ -104,11 +104,11 @@ interface HitKind<Columns extends SelectedFields> {
   join?: { table: PgTable; on: SQL };
   order: SQLWrapper[];
   toHit(record: Selected<Columns>): Pick<SearchHit, 'title' | 'detail' | 'figure'>;
-  /** Returns the condition for rows whose number, name or id equals the text. Returns undefined if no row can match. */
+  /** Returns the condition for exact hits, such as rows whose number equals the text. Undefined if no row can match. */
   exact(text: string): SQL | undefined;
-  /** Conditions for other hits, such as numbers that contain the text, cheapest first. Undefined ones are skipped. */
+  /** Returns conditions for partial matches, the cheapest first. Undefined conditions are skipped. */
   others?(text: string): (SQL | undefined)[];
-  /** Sort expressions that come before `order`: one for the exact hits and one for the other hits. */
+  /** Returns the sort expressions that precede `order`, one for the exact hits and one for the partial matches. */
   first?(text: string): Record<'exact' | 'others', SQL>;
 }
 
@@ -121,7 +121,7 @@ type Selected<Columns> = {
     : typeof customers.$inferSelect;
 };
 
-/** Makes the search for one kind of hit. */
+/** Builds the search for one kind of hit. */
 function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>) {
   const { kind, label, table, columns, join, order, toHit, exact, others, first } = options;
   async function read(db: Database, where: SQL | undefined, limit: number, before: SQL | undefined) {
@@ -170,7 +170,7 @@ const joined = (...parts: (string | null | undefined)[]) => parts.filter(Boolean
 
 const figureOf = (amount: string, currency: string) => ({ amount: toJsonAmount(amount), currency });
 
-/** Returns the condition for the id in a text like `#31`. For any other text, returns `other`. */
+/** For a text such as `#31`, returns the condition that the id is 31. For any other text, returns `other`. */
 function isNumbered(id: PgColumn, text: string, other: SQL | undefined): SQL | undefined {
   const ours = idAfterHash(text);
   return ours === null ? other : eq(id, ours);
@@ -239,7 +239,7 @@ const serviceHits = hitsOf({
   ],
 });
 
-/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all servers, which are few. */
+/** Finds servers by id, host name or IP address, then by parts of their fields. Reads all servers, as there are few. */
 async function findServerHits(db: Database, text: string): Promise<Found> {
   const all = await listServers(db);
   const id = idAfterHash(text);
@@ -314,7 +314,7 @@ function isInvoiceAmount(text: string): SQL | undefined {
   return isDue && or(isAmount(i.total, text), and(isDue, gt(i.amount_due, '0')));
 }
 
-/** Returns the open amount of a partly paid invoice. The total alone does not show why a search found the invoice. */
+/** Returns the open amount of a partly paid invoice, because a search may have found the invoice by this amount. */
 function openText(total: string, due: string, currency: string): string | null {
   const isPartly = Number(due) > 0 && Number(due) !== Number(total);
   return isPartly
@@ -350,7 +350,7 @@ const paymentHits = hitsOf({
   others(typed) {
     const patterns = indexedPatterns(normalReference(typed), []);
     const isAlike = (reference: PgColumn) => or(...patterns.map((pattern) => ilike(reference, pattern)));
-    // If a part is frequent, it is found quickly among the latest payments. If it is rare, the index finds it quickly.
+    // A frequent text is found quickly among the latest payments. The index finds a rare text quickly.
     return [isAmount(p.amount, typed), isAmongLatest(isAlike), isAlike(p.payment_reference)];
   },
 });
@@ -407,7 +407,7 @@ const creditNoteHits = hitsOf({
   others: (text) => [or(...beginnings(n.number, text))],
 });
 
-/** Finds events by their id, or by the id of a checkout session. Checkout sessions themselves are not stored. */
+/** Finds events by their id, or by the id of their checkout session, because sessions themselves are not stored. */
 const eventHits = hitsOf({
   kind: 'event',
   label: 'Stripe events',
@@ -435,7 +435,7 @@ function isAmount(column: PgColumn, text: string): SQL | undefined {
   return amounts.length === 0 ? undefined : inArray(column, amounts);
 }
 
-/** Returns the conditions for numbers that start with the text, in one of its spellings. */
+/** Returns conditions that a number starts with the text, one for each spelling of the text. */
 function beginnings(number: PgColumn, text: string): SQL[] {
   const starts = spellings(text).filter((start) => start !== '');
   return starts.map((start) => like(number, prefixPattern(start)));
@@ -445,8 +445,8 @@ function beginnings(number: PgColumn, text: string): SQL[] {
 const SHORTEST_ENDING = 3;
 
 /**
- * Returns the conditions for numbers that end with the text, in one of its spellings. Uses the index on the reversed
- * number.
+ * Returns conditions that a number ends with the text, one for each spelling of the text. PostgreSQL can use the index
+ * on the reversed number.
  */
 function endings(number: SQLWrapper, text: string): SQL[] {
   if (text.length < SHORTEST_ENDING) return [];

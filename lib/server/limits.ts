@@ -5,23 +5,23 @@ const OWN_FILES = 192;
 
 /** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** Maximum body of a page or server action request. API routes set their own limits. */
+  /** Maximum body size of a page or server action request. API routes set their own limits. */
   pageBody: 131_072,
-  /** Time from the connection, or from the request's first byte, to the end of the headers. */
+  /** Maximum time from the start of the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
-  /** Time to the end of the request body, however slowly it arrives. */
+  /** Maximum time from the start of a request to the end of its body. */
   requestMs: 30_000,
-  /** Time to the end of a file that staff upload. It is enough for 200 MB at 2 Mbit/s. */
+  /** Maximum time until a file that staff upload has arrived. It is enough for 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
-  /** Interval at which the server checks these times. */
+  /** Interval at which the server checks `headersMs` and `requestMs`. */
   checkMs: 1000,
-  /** Time that a client may leave its response unread. */
+  /** Maximum time that a client may leave its response unread. */
   unreadMs: 60_000,
   /** Time that a refused client has to read the response before the connection closes. */
   lingerMs: 1000,
-  /** Time that an idle connection stays open. */
+  /** Time that an idle connection stays open after a response. */
   keepAliveMs: 5000,
-  /** Time that open requests may delay the server's stop. */
+  /** Maximum time that open requests may delay the server's stop. */
   stopMs: 6000,
   headerBytes: 16_384,
   headers: 200,
@@ -36,7 +36,7 @@ export const LIMITS = {
   pagesWaiting: 512,
   pagesWaitingOfClient: 256,
   pagePatienceMs: 10_000,
-  /** Time after which a request that Next is still handling no longer counts towards these limits. */
+  /** Time after which a request that Next is still handling no longer counts towards the limits on concurrency. */
   pagePlaceMs: 2000,
   connections: maxConnections(),
 };

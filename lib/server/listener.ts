@@ -12,7 +12,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => Pr
 
 interface Settings {
   trusted: BlockList;
-  /** Secret of this process for `setForwarding`. */
+  /** Secret of this process, by which `setForwarding` recognizes requests that Next itself sends. */
   secret: string;
   /** Whether clients reach the server only over https. */
   isHttps: boolean;
@@ -22,11 +22,11 @@ interface Settings {
 }
 
 /**
- * Paths whose handlers limit the body themselves. A path with `%`, `\` or `.` may be rewritten, so it counts as a page.
+ * Paths whose handlers limit the body themselves. Next may rewrite a path with `%`, `\` or `.`, so it counts as a page.
  */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
-/** Makes the listener that passes valid requests to the handler and refuses all others. */
+/** Creates the listener that passes valid requests to the handler and refuses all others. */
 export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuseWith = (status: number, text: string) =>
@@ -38,7 +38,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (!hasOneHost(request)) return refuseWith(400, 'Send one valid Host header.');
     if (!setTarget(request)) return refuseWith(400, 'There is no such address.');
     if (!setForwarding(request, trusted, secret)) return void request.socket.destroy();
-    // Next would fail, because the method of a `Request` cannot be TRACE.
+    // Next would fail to create a `Request`, whose method cannot be TRACE.
     if (request.method === 'TRACE') return refuseWith(405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuseWith(400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
@@ -47,7 +47,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
       if (body === 'too large') {
         return refuseWith(413, `The body is larger than ${limits.pageBody} bytes.`);
       }
-      // Next would wait for the end of a stream that has already ended.
+      // The stream has already ended, but Next would wait for its end.
       if (body === 'empty') return refuseWith(400, 'The body is empty.');
       if (body === 'broken off') return;
     }
@@ -64,8 +64,8 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
 const HOST = /^([\w.-]*|\[[\da-f:.]+\])(:\d+)?$/i;
 
 /**
- * Checks that there is one Host header (RFC 9112, 3.2). If there were two, a proxy and our server might use different
- * ones.
+ * Checks that a request has at most one Host header, with a valid value (RFC 9112, 3.2). With two, a proxy and our
+ * server might use different ones.
  */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
@@ -75,7 +75,7 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
 /**
  * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for a target that is not the URL of a page, such as `*` in an OPTIONS request
+ * @returns false for a target that is neither a path nor an http(s) URL, such as `*` in an OPTIONS request
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
@@ -87,7 +87,7 @@ function setTarget(request: IncomingMessage): boolean {
   return true;
 }
 
-/** Returns whether a request requires an upgrade. An HTTP/2 offer, which some clients always send, may be ignored. */
+/** Returns whether a request asks for another protocol. Ignores an offer of HTTP/2, which some clients always send. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
 }
@@ -96,8 +96,8 @@ function isUpgrade({ headers }: IncomingMessage): boolean {
 type Received = 'received' | 'empty' | 'too large' | 'broken off';
 
 /**
- * Waits until the whole request body has arrived, without reading it. This way, a slow client does not occupy a
- * handler. The server's `requestTimeout` limits the wait, and its `highWaterMark` is above the body's limit.
+ * Waits until the whole request body is buffered, without reading it, so that a slow client does not occupy a handler.
+ * The server's `requestTimeout` limits the wait. The buffer is large enough, because `highWaterMark` exceeds `limit`.
  */
 async function receiveBody(request: IncomingMessage, limit: number): Promise<Received> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
@@ -116,11 +116,11 @@ async function receiveBody(request: IncomingMessage, limit: number): Promise<Rec
 }
 
 const FORWARDING = /^(forwarded|x-real-ip|x-forwarded-.+)$/;
-/** Header that carries this process's secret. Next copies the header to requests that it sends to our server itself. */
+/** Header with this process's secret. Next copies it from a client's request to its own requests to our server. */
 const OWN_HEADER = 'x-w5t-own-request';
 const AGAIN = ' again';
 
-/** Forwarding headers that Next reads. Next compares the host with the Origin of a server action. */
+/** Forwarding headers that Next reads. For a server action, Next compares X-Forwarded-Host with the Origin header. */
 const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'];
 
 /**
@@ -158,9 +158,9 @@ export function isOwnRequest({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the client's IP address: the peer's, or the address that trusted proxies report. Each proxy appends the IP
- * address of its own peer to X-Forwarded-For. Read from the right, the entries are therefore reliable up to the first
- * untrusted IP address, which is the client's.
+ * Returns the client's IP address. Without trusted proxies, this is the peer's. Each proxy appends the IP address of
+ * its own peer to X-Forwarded-For. Read from the right, the entries are therefore reliable up to the first address that
+ * is not a trusted proxy's. That address is the client's.
  *
  * @param peer IP address of the other end of the connection
  * @param chain X-Forwarded-For as received
@@ -171,7 +171,7 @@ export function clientAddress(peer: string, chain: string | undefined, trusted: 
   for (const hop of (chain ?? '').split(',').reverse()) {
     if (!isWithin(trusted, address)) return address;
     const before = normalAddress(withoutPort(hop.trim()));
-    if (before === null) return address; // The entry is `unknown`, or is missing.
+    if (before === null) return address; // The entry is missing or not an IP address, such as `unknown`.
     address = before;
   }
   return address;
@@ -185,8 +185,8 @@ function withoutPort(hop: string): string {
 const DRAINED_BYTES = 2_097_152;
 
 /**
- * Responds, discards the body, and closes the connection after `lingerMs`. If the connection closed immediately, a
- * client that is still sending would see a connection reset instead of the response.
+ * Responds, discards the body, and closes the connection at the end of the body, or after `lingerMs`. If it closed
+ * immediately, a client that is still sending would get a connection reset instead of the response.
  */
 export function refuse(
   request: IncomingMessage,
@@ -215,7 +215,7 @@ export function refuse(
 export type SlowBodies = ReturnType<typeof createSlowBodies>;
 
 /**
- * Tracks the connections whose upload may take longer than `requestMs`, until the request gets its response.
+ * Tracks the connections whose upload may take longer than `requestMs`, until the response ends.
  *
  * @param limits the time limit of these bodies, and the time that a refused client has to read the response
  */
@@ -230,7 +230,7 @@ export function createSlowBodies({ uploadMs, lingerMs }: Pick<Limits, 'uploadMs'
       response.once('close', () => {
         clearTimeout(timer);
         sockets.delete(socket);
-        // A refused client has a moment to read the response. Then its connection is closed.
+        // If the client is still sending, give it a moment to read the response before the connection closes.
         setTimeout(() => request.complete || socket.destroy(), lingerMs).unref();
       });
     },

@@ -15,7 +15,7 @@ import { createListener, createSlowBodies, type Handler, isOwnRequest, type Slow
 export type OpenHttpServer = Awaited<ReturnType<typeof openHttpServer>>;
 
 interface Settings extends Pick<Env, 'host' | 'port' | 'trustedProxies' | 'publicUrl'> {
-  /** Secret of this process for `setForwarding`. */
+  /** Secret of this process, by which `setForwarding` recognizes requests that Next itself sends. */
   secret: string;
   log: Logger;
   limits?: Limits;
@@ -54,14 +54,14 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     };
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
-  // This error occurs, for example, if no file descriptor is available. If it were not handled, the process would end.
+  // A server emits an error if it has no file descriptor for a connection. Without a listener, the process would end.
   const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
-  /** Accepts no more connections, waits a limited time for open requests, and closes. */
+  /** Accepts no more connections, waits up to `stopMs` for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
 }
 
-/** Returns true for a request of a client, and false for a request that Next sends to our server. */
+/** Returns false for a request that Next itself sends to our server. */
 const isOfClient = (request: IncomingMessage) => !isOwnRequest(request);
 
 function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Server {
@@ -71,11 +71,11 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: limits.checkMs,
     maxHeaderSize: limits.headerBytes,
-    highWaterMark: limits.pageBody + 1, // This buffers the whole body of a page's request.
+    highWaterMark: limits.pageBody + 1, // `receiveBody` needs a buffer for the whole body of a page's request.
   });
-  // Set no limit, because Node would drop headers silently. The listener refuses too many headers.
+  // Disable Node's limit, because Node drops further headers silently. Our listener refuses too many headers instead.
   server.maxHeadersCount = 0;
-  // Close a connection that is idle or whose client does not read. Keep it while the server computes a response.
+  // Close a connection that is idle or whose client does not read. Keep it open while the server computes a response.
   server.setTimeout(limits.unreadMs, (socket) => {
     if (socket.writableLength > 0 || !traffic.isAnswering(socket)) socket.destroy();
   });
@@ -98,7 +98,7 @@ type Pair = Parameters<Listener>;
 
 /**
  * Handles the requests of a connection one at a time. Node emits all pipelined requests at once, so one connection
- * could otherwise start thousands of pages. If the client has disconnected, waiting requests are dropped.
+ * could otherwise start thousands of pages. Drops waiting requests if the client disconnects.
  *
  * @param maxWaiting maximum number of requests that wait for earlier responses. No request may follow a waiting request
  *   with a body, so that bodies cannot accumulate. If a client sends more requests, its connection is closed.
@@ -141,7 +141,7 @@ const ANSWERS: Record<string, string> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
 };
 
-/** Returns a listener that ends a connection whose request is malformed or too slow, except connections in `slow`. */
+/** Returns a listener that ends connections with malformed or slow requests. Connections in `slow` may be slow. */
 function createErrorListener(slow: SlowBodies, traffic: Traffic) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const { code = '' } = error;
@@ -158,7 +158,7 @@ const GRACE_MS = 500;
 const EVERY_MS = 100;
 
 /**
- * Stops accepting connections, and closes each open connection when its request ends.
+ * Stops accepting connections, closes each open connection when its request ends, and waits until all are closed.
  *
  * @param patienceMs maximum time in milliseconds that open requests may delay the stop
  */
@@ -204,7 +204,7 @@ function createTraffic(maxConnections: number, refused: () => void) {
     isAnswering: (socket: Socket) => open.has(socket),
     /** Whether the response in progress on a connection has sent its headers. */
     hasBegunAnswer: (socket: Duplex) => open.get(socket)?.headersSent ?? false,
-    /** Makes each response close its connection from now on. */
+    /** From now on, closes each connection after its response. */
     letFinish() {
       finishing = true;
       for (const response of open.values()) response.shouldKeepAlive = false;

@@ -11,7 +11,7 @@ const TURNS = 100;
 /**
  * Limits how many pages are rendered concurrently, because rendering occupies the only thread. Further requests wait or
  * are refused with 503. A request counts until its work ends, even if its client has disconnected, but for at most
- * `pagePlaceMs`. The time is limited because uploads and exports take minutes but hardly any processor time.
+ * `pagePlaceMs`, because uploads and exports take minutes but hardly any processor time.
  */
 export function inPlaces(handle: Handler, limits: Limits): Handler {
   const common = {
@@ -20,14 +20,14 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     patience: limits.pagePatienceMs,
   };
   const pages = new Bulkhead({ ...common, atOnce: limits.pagesAtOnce, perKey: limits.pagesOfClient });
-  // API routes have their own limit. They render nothing, and a sign-in that hashes a password must not delay a page.
+  // API routes have their own limit, because they render nothing. A slow one, such as sign-in, must not delay a page.
   const routes = new Bulkhead({ ...common, atOnce: limits.routesAtOnce, perKey: limits.routesOfClient });
   watchQueue('pages', pages);
   watchQueue('routes', routes);
   return async (request, response) => {
-    // Next sent this request while it handles another request, which already has a place.
+    // Next sent this request while handling another request, which already counts.
     if (isOwnRequest(request)) return handle(request, response);
-    const client = request.headers['x-forwarded-for']?.toString(); // Our server sets this header, see setForwarding.
+    const client = request.headers['x-forwarded-for']?.toString(); // `setForwarding` has set it to the IP address.
     let work: Promise<void> | undefined;
     const begin = async () => {
       await letOthersIn();

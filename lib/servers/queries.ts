@@ -27,7 +27,7 @@ export type ServerRow = z.infer<typeof serverRow>;
 
 export const SERVER_STATUSES = serverStatus.enumValues;
 
-/** The filters of the server list on the staff pages. */
+/** The filters of the server list on staff pages. */
 export const serverFilters = z.object({
   /** Part of a host name, an IP address, an operating system or a location. Case is ignored. */
   q: textLine(200).optional(),
@@ -36,7 +36,7 @@ export const serverFilters = z.object({
 });
 type ServerFilters = z.infer<typeof serverFilters>;
 
-/** Lists all servers, sorted by host name. There are few enough servers for one response. */
+/** Lists all servers, sorted by host name. They are few enough for one response. */
 export async function listServers(db: Database): Promise<ServerRow[]> {
   const records = await db.select().from(servers).orderBy(asc(servers.hostname));
   return records.map((record) => serverRow.parse(record));

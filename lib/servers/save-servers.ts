@@ -14,7 +14,7 @@ const count = (most: number) =>
     .nullable()
     .optional();
 
-/** Converts a host name to the form in which it is stored, which is lower case. */
+/** Converts a host name to lower case, in which host names are stored. */
 export function toHostname(text: string): string {
   return text.toLowerCase();
 }
@@ -43,7 +43,7 @@ export const serverKind: RecordKind = {
   }),
 };
 
-/** The fields of a server in a form. The status is missing, because staff change it with `serverSteps`. */
+/** The form fields of a server. The status is not among them, because staff change it by `serverSteps`. */
 export const typedServer = {
   kind: serverKind,
   fields: {

@@ -90,7 +90,8 @@ function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): Servic
 }
 
 /**
- * The indexed expression of the next billing date. Services without a date have the value `infinity`, which sorts last.
+ * The next billing date as the expression that is indexed. It is `infinity`, which sorts last, for services without a
+ * date.
  */
 export const NEXT_BILLING = dayOrInfinity(s.next_billing_date);
 
@@ -150,15 +151,15 @@ const toCounted = ({ domain, service_number: number, statuses, ...given }: Servi
 });
 
 /**
- * Lists customer services by service number. With a filter by the next billing date, the latest date comes first. A
- * page past the end is empty.
+ * Lists customer services by service number. If they are filtered by the next billing date, sorts them by that date,
+ * latest first. A page past the end is empty.
  */
 export const listServices = (db: Database, given: ServiceFilters) => counted.list(db, toCounted(given));
 
 const patternOf = (domain: string | undefined) =>
   domain === undefined ? {} : { domain: containsPattern(domain) };
 
-/** The list of services for staff. */
+/** The list of services on staff pages. */
 export const serviceList = defineList({
   table: s,
   filters,
@@ -196,7 +197,8 @@ export function summarizeServices(db: Database, given: ServiceFilters) {
 }
 
 /**
- * Number of a customer's services in one currency. Prices are not summed, because they are per month, per year or once.
+ * Number of a customer's services in one currency. There is no sum of prices, because some are per month and others per
+ * year or once.
  */
 export const customerServiceCounts = customerSums({});
 

@@ -11,7 +11,7 @@ import type { PageStart } from '../page-query';
 import { NEXT_BILLING, readServices } from './queries';
 
 const s = customerServices;
-/** The last day of a range without an end. It excludes rows without a date, which the indexes contain as `infinity`. */
+/** The last day of a range without an end. It excludes rows without a date, whose indexed date is `infinity`. */
 const LAST_DAY = '9999-12-31';
 
 /** The kinds of records that renew: our services, and subscriptions at Stripe. */
@@ -22,7 +22,7 @@ export const renewalFilters = z
   .object({ ...dateRange, of: oneOf(RENEWING).optional(), per_page: perPageParam })
   .refine(isInOrder, WRONG_ORDER);
 
-/** A range of days, both ends inclusive. An absent end is open. */
+/** A range of days. Both ends are inclusive, and either may be absent. */
 export interface Days {
   from?: string | undefined;
   to?: string | undefined;
@@ -40,9 +40,9 @@ export function listServiceRenewals(db: Database, days: Days, start: PageStart, 
 }
 
 /**
- * Sums up renewals by month and currency. For services, sums the prices of active services. For subscriptions, sums the
- * items of live subscriptions whose price has an amount, each on its own renewal day. The database updates these sums
- * whenever services and items are written.
+ * Sums renewals by month and currency. For services, these are the prices of active services. For subscriptions, these
+ * are the items of live subscriptions whose price has an amount, each on its own renewal day. The database updates the
+ * sums whenever services and items are written.
  */
 export async function sumRenewals(
   db: Database,
@@ -61,14 +61,14 @@ export async function sumRenewals(
   return sums.map((row) => toJsonAmounts(row, 'total'));
 }
 
-/** Returns the part of a sum's month that is within the range for which the sums were read. */
+/** Returns the days of a sum's month that are within the range for which the sums were read. */
 export function daysOfSum({ month }: Pick<RenewalSum, 'month'>, { from = month, to }: Days) {
   const next = toCalendarDate(addMonths(new Date(`${month}T00:00:00Z`), 1), 'UTC');
   const last = addDays(next, -1);
   return { from: from > month ? from : month, to: to !== undefined && to < last ? to : last };
 }
 
-/** The condition for a day in a range. Rows without a date have the day `infinity`, and never match. */
+/** Returns an SQL condition that a day is in a range. Rows without a date have the day `infinity` and never match. */
 export function isWithin(day: SQL, { from, to }: Days): SQL | undefined {
   return and(
     from === undefined ? undefined : sql`${day} >= ${from}::date`,

@@ -82,7 +82,8 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
 }
 
 /**
- * Schedules a recheck of subscriptions that name these services. Sync may have read them before the services existed.
+ * Schedules a recheck of the subscriptions that name services with a new number or customer. Sync may have read the
+ * subscriptions when the services could not be found yet.
  */
 async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
   const names = written
@@ -96,7 +97,7 @@ async function lookAgain(tx: Database, written: (Writing & { id: number })[], no
         and (i.named_service_number = n.number or i.named_service_id = n.id))`);
 }
 
-/** The fields of a service in a form. The status is missing, because staff change it with `serviceSteps`. */
+/** The form fields of a service. The status is not among them, because staff change it by `serviceSteps`. */
 export const typedService = {
   kind: serviceKind,
   fields: {
@@ -115,13 +116,13 @@ export const typedService = {
   },
 } satisfies TypedKind;
 
-/** The fields of a new service in a form. Later, staff change the status with `serviceSteps`. */
+/** The form fields of a new service. They include the initial status. Later, staff change it by `serviceSteps`. */
 export const typedNewService = {
   kind: serviceKind,
   fields: { ...typedService.fields, status: 'text' },
 } satisfies TypedKind;
 
-/** The steps of a service's status. A cancelled service can be resumed; a terminated service cannot. */
+/** The steps by which staff change a service's status. A cancelled service can be resumed; a terminated one cannot. */
 export const serviceSteps = {
   kind: serviceKind,
   steps: {

@@ -33,7 +33,7 @@ import { endInvitations } from './invitations';
 import { deleteSessions, type GivenPassword } from './manage-staff';
 
 /**
- * Replaces a signed-in person's password with the new one that they have chosen. Ends their other sessions.
+ * Replaces the password of a signed-in person who knows the current one. Ends their other sessions.
  *
  * @param typed the current password, and twice the new password, which must have 12 to 128 characters
  * @throws AppError validation_failed naming the field; too_many_requests
@@ -57,8 +57,8 @@ export async function changeOwnPassword(
 }
 
 /**
- * Replaces another person's password. Ends their sessions, their invitation and the access of their apps, and resets
- * their failed sign-ins. Their second factor stays.
+ * Replaces another person's password. Ends their sessions, their invitation and the access of their connected apps, and
+ * resets their failed sign-ins. Does not change their second factor.
  *
  * @returns the person's email address, and the given or generated password
  * @throws AppError validation_failed; not_found
@@ -79,8 +79,8 @@ export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: 
 }
 
 /**
- * Checks the password that a signed-in person has entered again. Wrong passwords are counted per session, so that a
- * session left open cannot be used to guess the password.
+ * Checks the password that a signed-in person has entered again. Counts wrong passwords per session, to prevent
+ * guessing in a session that was left open.
  *
  * @throws AppError validation_failed naming `field`; too_many_requests
  */
@@ -105,7 +105,7 @@ async function confirmPassword(
  * @param headers request headers with the session's cookie
  * @returns the URL for the QR code that the app scans, and recovery codes; each recovery code can replace one code from
  *   the app
- * @throws AppError validation_failed for a wrong password; conflict if the account has an app already
+ * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if the account has an app
  */
 export async function beginTwoFactor(
   runtime: Runtime,
@@ -146,8 +146,8 @@ export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: S
 }
 
 /**
- * Generates new recovery codes and invalidates the old ones. The audit entry is written first, so that no renewal lacks
- * one: better-auth writes outside our transaction.
+ * Generates new recovery codes and invalidates the old ones. Better-auth writes outside our transaction, so the audit
+ * entry is written first. Then no renewal can lack one.
  *
  * @param headers request headers with the session's cookie
  * @throws AppError validation_failed for a wrong password; too_many_requests
@@ -168,7 +168,7 @@ export async function renewRecoveryCodes(
 /**
  * Turns off a person's own authenticator app, and ends their other sessions.
  *
- * @throws AppError validation_failed for a wrong password; conflict if all staff must use an app
+ * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if all staff must use an app
  */
 export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, password: string) {
   await confirmPassword(runtime, session, password);
@@ -183,7 +183,7 @@ export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, 
 
 /**
  * Removes the authenticator app, recovery codes and passkeys of a person who lost them. Ends the person's sessions, and
- * resets their failed sign-ins. The password stays.
+ * resets their failed sign-ins. Does not change the password.
  *
  * @throws AppError not_found; conflict for the actor's own login
  */
@@ -211,7 +211,7 @@ async function removeApp(tx: Database, userId: string): Promise<void> {
   await tx.update(staffUsers).set({ twoFactorEnabled: false }).where(eq(staffUsers.id, userId));
 }
 
-/** The maximum number of passkeys per person, which is more than a person's devices need. */
+/** Maximum number of passkeys per person. It is more than a person needs for all devices. */
 const MAX_PASSKEYS = 20;
 const MAX_PASSKEY_NAME = 60;
 const SESSION = 'session_token';
@@ -228,11 +228,11 @@ export async function listPasskeys(db: Database, userId: string) {
 }
 
 /**
- * Returns the options with which the browser creates a passkey.
+ * Checks a person's password, and returns the options with which the browser creates a passkey.
  *
  * @param headers request headers with the session's cookie
  * @returns the options, and the `Set-Cookie` headers that store their challenge
- * @throws AppError validation_failed for a wrong password; conflict if the person has too many passkeys
+ * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if there are too many passkeys
  */
 export async function beginPasskey(
   runtime: Runtime,
@@ -270,7 +270,11 @@ export async function keepPasskey(
   if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
 }
 
-/** Removes a person's own passkey. @throws AppError validation_failed for a wrong password; not_found */
+/**
+ * Removes a person's own passkey.
+ *
+ * @throws AppError validation_failed for a wrong password; too_many_requests; not_found
+ */
 export async function removePasskey(runtime: Runtime, session: StaffSession, password: string, id: string) {
   await confirmPassword(runtime, session, password);
   const { staff } = session;

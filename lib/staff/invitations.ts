@@ -19,7 +19,7 @@ import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
 import { addStaffUser, createStaffUser, type NewPerson } from './manage-staff';
 
-/** The path of an invitation's URL. The token follows it. */
+/** Path of an invitation's URL, to which the token is appended. */
 const INVITATION_PATH = '/sign-in/invitation';
 const INVITED = 'invitation ';
 const DAY_MS = 86_400_000;
@@ -28,7 +28,7 @@ const TOKEN = /^[\w-]{43}$/;
 type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
 type SiteWorld = World & Pick<Runtime, 'env'>;
 
-/** An invitation. At `url`, the person can choose a password within a day. The URL is returned only once. */
+/** An invitation. The person can choose a password at `url` within a day. The URL is returned only once. */
 export interface Invitation {
   email: string;
   url: string;
@@ -136,7 +136,7 @@ function invalidInvitation(): AppError {
   return new AppError('conflict', 'This invitation is no longer valid. Ask an admin for a new one.');
 }
 
-/** The path of the URL at which the first admin is created. A token follows it. */
+/** Path of the URL at which the first admin is created. The token is appended to it. */
 export const FIRST_ADMIN_PATH = '/sign-in/first';
 const FIRST_ADMIN = 'first-admin';
 const HOUR_MS = 3_600_000;
@@ -151,7 +151,7 @@ interface TypedAdmin extends Credentials {
 /**
  * Creates the token for the URL at which the first admin is created. Invalidates the previous token.
  *
- * @returns null if any person has a login
+ * @returns the token, or null if there is already a login
  */
 export function issueFirstAdminToken(world: World): Promise<string | null> {
   return lockStaff(world.db, async (tx) => {
@@ -160,7 +160,7 @@ export function issueFirstAdminToken(world: World): Promise<string | null> {
   });
 }
 
-/** Returns whether a token can create the first admin. Does not use up the token. */
+/** Returns whether the first admin can be created with a token. Does not use up the token. */
 export async function isFirstAdminToken(db: Database, token: string, now: Date): Promise<boolean> {
   const held = await db.$count(
     staffVerifications,

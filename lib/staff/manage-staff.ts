@@ -27,7 +27,7 @@ const MAX_SESSIONS_SHOWN = 100;
 
 export type StaffListRow = Awaited<ReturnType<typeof listStaffUsers>>['data'][number];
 
-/** Lists a page of staff by email address, with the number of each person's open sessions. */
+/** Lists a page of staff, sorted by email address, with the number of each person's open sessions. */
 export async function listStaffUsers(db: Database, request: PageRequest, now: Date) {
   const open = and(eq(staffSessions.userId, staffUsers.id), gt(staffSessions.expiresAt, now));
   return readPage(
@@ -71,7 +71,7 @@ export async function getLoginState(db: Database, userId: string) {
     .select({
       /** False before the invitation is accepted. */
       hasPassword: sql<boolean>`${staffAccounts.password} is not null`,
-      /** Whether another person knows the password. */
+      /** Whether the person must replace the password, because another person set it. */
       isTemporary: staffUsers.passwordTemporary,
       /** Whether the person has an authenticator app. */
       hasApp: staffUsers.twoFactorEnabled,
@@ -94,8 +94,7 @@ export interface GivenPassword {
 /**
  * Creates a login with a password.
  *
- * @param condition function that throws if the person must not be added; it runs under the lock that all writers of
- *   staff take
+ * @param condition function that throws if the person must not be added; it runs while `writeStaff` holds its lock
  * @returns the login with the given or generated password; only the password's hash is stored
  * @throws AppError validation_failed; conflict if the email address has a login already
  */
@@ -126,8 +125,8 @@ export interface NewPerson {
 /**
  * Creates a member of staff.
  *
- * @param work function that writes what the person needs to sign in. It runs under the lock that all writers of staff
- *   take, and returns further details for the audit entry.
+ * @param work function that writes the password or the invitation, and returns further details for the audit entry. It
+ *   runs while `writeStaff` holds its lock.
  * @param condition function that throws if the person must not be added. It runs under the same lock, before the person
  *   is written.
  * @throws AppError validation_failed; conflict if the email address has a login already
@@ -161,7 +160,7 @@ export async function createStaffUser(
 }
 
 /**
- * Changes a person's role, which takes effect with their next request. Writes nothing if they already have that role.
+ * Changes a person's role. The new role takes effect with their next request. Writes nothing if the role is the same.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */
@@ -176,8 +175,8 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
 }
 
 /**
- * Deletes a person's login and revokes their tokens. Their access ends immediately. Audit entries keep the person's
- * name.
+ * Deletes a person's login and revokes their access tokens. Their access ends immediately. Audit entries keep the
+ * person's name.
  *
  * @throws AppError not_found; conflict for the actor's own login and for the last admin
  */
@@ -203,9 +202,9 @@ export async function endStaffSessions(db: Database, key: StaffKey, actor: Actor
 }
 
 /**
- * Deletes a person's sessions, and their sign-ins that still wait for a code.
+ * Deletes a person's sessions, and their unfinished sign-ins that still need a code.
  *
- * @param kept the session that stays open
+ * @param kept id of a session that stays open
  * @returns the number of ended sessions
  */
 export async function deleteSessions(tx: Database, userId: string, kept?: string): Promise<number> {

@@ -21,7 +21,7 @@ export interface EventEntry
   before: string | null;
 }
 
-/** The calendar date of new journal entries, and its time zone. */
+/** The calendar date of new journal entries, and the time zone of that date. */
 interface BookedOn {
   today: string;
   timeZone: string;
@@ -31,7 +31,7 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /** Returns the date of journal entries at the time when the plan is written, which may be long after the decision. */
+  /** Returns the date for journal entries. Called when the plan is written, which may be long after the decision. */
   bookedOn(): BookedOn;
 }
 
@@ -50,8 +50,8 @@ export async function commit(db: Database, given: Commit): Promise<Written> {
 }
 
 /**
- * Writes the independent commits among `all` in one statement. If one of them fails, or if a lock is not free within 50
- * ms, none is written.
+ * Writes the independent commits among `all` in one statement. If one of them fails, or a lock is not free within
+ * 50 ms, none is written.
  *
  * @returns the result of each commit; undefined if it was not written
  */
@@ -68,8 +68,8 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<(Writ
 }
 
 /**
- * Selects independent commits, so that none writes a row on which the decision of another is based. Commits with a
- * common lock key count as dependent.
+ * Selects independent commits, so that none writes a row on which the decision of another is based. Commits that share
+ * a lock key or a locked invoice count as dependent.
  */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
@@ -94,7 +94,7 @@ const commitWith = (limit: SQL) =>
   readStatement(
     NAMES,
     ({ plan, tables, payloads }) =>
-      // The limit is set in `from`, because a query evaluates `from` before its columns.
+      // Set the limit in `from`, because a query evaluates `from` before its columns.
       sql`select commit_plan(with_new_ids(${plan}, ${tables}), string_to_array(${payloads}, chr(1))) from ${limit} as limited`,
   );
 const commitPlan = commitWith(LIMIT);

@@ -34,16 +34,16 @@ export interface Snapshot {
   keys: Keys;
   rows: Rows;
   billing: BillingElsewhere[];
-  /** Requested numbers of merged customers, in lower case, with the id of the customer they were merged into. */
+  /** Requested numbers (in lower case) of merged customers, each with the id of the customer it was merged into. */
   merged: Map<string, number>;
-  /** Requested e-mail addresses that customers have, with the ids of these customers. */
+  /** Requested e-mail addresses, each with the ids of the customers that have it. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
   /** Sums of payments, keyed by our id of the invoice. An invoice without completed payments has no entry. */
   paid: Map<number, Paid>;
-  /** Requested ids of customers that were merged, with the id of the customer they were merged into. */
+  /** Requested ids of merged customers, each with the id of the customer it was merged into. */
   mergedInto: Map<number, number>;
-  /** Kind and subject of those requested staff tasks that exist, whether open or done. */
+  /** The requested staff tasks that exist, open or done, each as its kind and subject. */
   told: Set<string>;
   events: Map<string, StoredEvent>;
 }
@@ -55,7 +55,7 @@ export interface Paid {
   offStripe: number;
 }
 
-/** Returns an empty set of keys for reading a snapshot. A key may also read related rows, as described for each key. */
+/** Returns empty lists of the keys by which a snapshot is read. Comments describe which related rows a key reads. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
@@ -64,7 +64,7 @@ export const noKeys = () => ({
   whole: [] as string[],
   /** Ids of Stripe customers, to read their completed checkouts. */
   checkouts: [] as string[],
-  /** Ids of our customers, to read all their links. */
+  /** Ids of our customers, to read all their links to Stripe customers. */
   linked: [] as number[],
   /** Customer numbers in lower case. */
   numbers: [] as string[],
@@ -76,21 +76,21 @@ export const noKeys = () => ({
   serviceNumbers: [] as string[],
   invoices: [] as string[],
   /**
-   * References of payments, to read the payments and the tombstones. For a Stripe invoice id, also to read
-   * that invoice's payments whose reference is Stripe's id of a payment intent or a charge.
+   * References, to read the payments and the tombstones that have them. A Stripe invoice id also reads that invoice's
+   * payments whose reference is a payment intent id or a charge id.
    */
   payments: [] as string[],
   /** Our ids of payments, to read the payments with their invoices, refunds and disputes. */
   paymentIds: [] as number[],
-  /** References, to read the payments with their invoices, refunds and disputes, and the transfers. */
+  /** References, to read the transfers that have them, and the payments with their invoices, refunds and disputes. */
   recorded: [] as string[],
-  /** Stripe's ids of payment intents, to read their payments with invoices, refunds and disputes. */
+  /** Payment intent ids, to read their payments with invoices, refunds and disputes. */
   intents: [] as string[],
   /** Our ids of invoices. */
   invoiceIds: [] as number[],
-  /** Stripe's ids of intents and charges, to read the payments that sync recorded for them or for `invoiceIds`. */
+  /** Payment intent and charge ids, to read the payments that sync recorded for them or for `invoiceIds`. */
   money: [] as string[],
-  /** References of transfers, to read the transfers, and their payments as `paymentIds` does. */
+  /** References of transfers, to read the transfers, and their payments with the same related rows as `paymentIds`. */
   transfers: [] as string[],
   /** Our ids of customers that may have been merged into others. */
   mergedIds: [] as number[],
@@ -109,7 +109,7 @@ export const noKeys = () => ({
 export type Keys = ReturnType<typeof noKeys>;
 type Key = Keys[keyof Keys][number];
 
-/** Adds empty lists for the kinds of keys that are not given. */
+/** Completes some keys with empty lists for the other kinds of keys. */
 export const keysOf = (some: Partial<Keys>): Keys => mergeKeys(noKeys(), some);
 
 export function mergeKeys(one: Keys, more: Partial<Keys>): Keys {
@@ -202,7 +202,7 @@ export type StoredService = StoredRows['services'];
 export type StoredSubscription = StoredRows['subscriptions'];
 export type StoredItem = StoredRows['items'];
 export type StoredInvoice = StoredRows['invoices'];
-/** A line of a Stripe invoice. The order of the list of lines gives its position. */
+/** A line of a Stripe invoice. Its index in a list of lines determines its position. */
 export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'invoice_id' | 'position'>;
 /** The columns of a Stripe credit note that a plan writes. */
 export type StripeCreditNote = Pick<
@@ -236,7 +236,7 @@ type TablePlans = { [Name in TableName]: TablePlan<StoredRows[Name]> };
 
 export interface Plan extends TablePlans {
   /**
-   * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
+   * Stripe customers whose rows all move from one of our customers to another, including rows outside the snapshot.
    */
   moves: { stripe_customer_id: string; from: number; customer_id: number }[];
   /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
@@ -252,13 +252,14 @@ export interface Plan extends TablePlans {
   tasksOver: Pick<StaffTask, 'kind' | 'subject'>[];
   concerned: string[];
   /**
-   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
+   * Customer numbers that no customer has, and e-mail addresses with the customers that have them. The commit checks
+   * both again, because the decision is based on them.
    */
   absentNumbers: string[];
   emails: { email: string; ids: number[] }[];
-  /** Links that get a new version and no other change. */
+  /** Links whose version is incremented without any other change. */
   touched: Pick<StoredLink, 'stripe_customer_id' | 'version'>[];
-  /** Our own invoices with the amounts and the status that follow from their payments. */
+  /** Our own invoices, with the new amounts and status that follow from their payments. */
   invoicesSettled: Pick<
     StoredInvoice,
     'id' | 'version' | 'status' | 'amount_paid' | 'amount_due' | 'paid_at'
@@ -267,7 +268,7 @@ export interface Plan extends TablePlans {
   invoicesSeen: Pick<StoredInvoice, 'id' | 'version'>[];
   /** References of deleted or renamed Stripe payments, which sync must not record again. */
   tombstones: string[];
-  /** Written references that name a Stripe payment. The commit conflicts if sync has just recorded it too. */
+  /** References in this plan that name a Stripe payment. The commit conflicts if sync has just recorded it. */
   money: string[];
   changes: FieldChange[];
   warnings: string[];

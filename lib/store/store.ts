@@ -18,7 +18,7 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. In one process, attempts for one Stripe customer in this database run one after the other. */
+  /** The database. Within a process, sync attempts for the same scope and Stripe customer run one after the other. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
@@ -26,15 +26,15 @@ export interface Store {
    * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs `work` in a transaction that locks the key and the invoices, if given. An error undoes all commits. */
+  /** Runs `work` in a transaction that locks the key and any invoices. If `work` throws, its commits are undone. */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
 export function databaseStore(db: Database): Store {
   const together = isServer(db) ? togetherAt(db) : null;
-  // A transaction reserves its connection. Otherwise the driver would queue reads of other requests behind a commit
-  // that waits for a lock. If `db` is itself a transaction, `db.transaction` creates a savepoint, which keeps `db`
-  // usable after a conflict.
+  // Commit in a transaction, which reserves its connection. Otherwise the driver would queue reads of other requests
+  // behind a commit that waits for a lock. If `db` is itself a transaction, `db.transaction` creates a savepoint,
+  // which keeps `db` usable after a conflict.
   const isReserved = together !== null || is(db, PgTransaction);
   const commitAlone: Store['commit'] = (given, about) =>
     writeInTurn(db, about, () =>
@@ -49,7 +49,7 @@ export function databaseStore(db: Database): Store {
         db,
         async (tx) => {
           if (invoiceIds.length > 0) await lockInvoices(tx, { ids: `{${invoiceIds}}` });
-          // A savepoint is not necessary, because `transact` repeats the whole transaction after a conflict.
+          // Commit without a savepoint, because `transact` repeats the whole transaction after a conflict.
           return work({ ...databaseStore(tx), commit: (given) => commit(tx, given) });
         },
         key ?? undefined,
@@ -82,7 +82,7 @@ function togetherAt(db: Database): Together {
     const snapshot = await read(db, uniteKeys(all.map(toKeys)));
     return all.map(() => snapshot);
   };
-  // Reads wait for running commits. The deliveries that follow can then share one read and one commit.
+  // Let reads wait for running commits, so that deliveries that arrive meanwhile share one read and one commit.
   const made: Together = { commits, reads: new Batches(readTogether, AT_ONCE.reads, commits) };
   batches.set(db, made);
   return made;
@@ -232,7 +232,7 @@ function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Js
 
 const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
 
-/** Returns the columns whose JSON values must be converted: dates, and amounts, which are text in our rows. */
+/** Returns the columns whose JSON values must be converted: dates to `Date`, and amounts to text. */
 function decodedOf(table: Table) {
   const known = decoded.get(table);
   if (known) return known;

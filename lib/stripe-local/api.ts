@@ -25,10 +25,10 @@ import { type Among, type Collection, collectionOf, type Kind, type World } from
 
 export interface ApiOptions {
   world: World;
-  /** The secret key that every request must contain. */
+  /** The secret key that every request must send as its bearer token. */
   secretKey: string;
   /**
-   * The API version to render. A request with another Stripe-Version is refused, so that an SDK upgrade is noticed.
+   * The API version of responses. Requests with another Stripe-Version are refused, so that an SDK upgrade is noticed.
    * Defaults to the SDK's version.
    */
   shape?: Shape;
@@ -142,8 +142,8 @@ function listOf<K extends Kind>(kind: K, url: string, options: ListOptions<Objec
       kind,
       (object) =>
         references.every(({ field, value }) => object[field] === value) && (matches?.(object) ?? true),
-      // The last filter selects the fewest objects. For example, a subscription has fewer invoices than its customer
-      // does.
+      // The order of REFERENCES is from broad to narrow, so the last filter selects the fewest objects. For example, a
+      // subscription has fewer invoices than its customer.
       references.findLast(({ field }) => field !== 'status'),
     );
     const list = envelope(page, url, (object) => render(object, shape));
@@ -167,7 +167,7 @@ function render(object: WorldObject | WorldEvent, shape: Shape): Json {
   return object.object === 'event' ? renderEvent(object, shape) : shape.render(object);
 }
 
-/** The record field of each filter that names an object. */
+/** The record field for each filter whose value is the id of another object. */
 const REFERENCES = {
   customer: 'customer',
   invoice: 'invoice',
@@ -177,7 +177,7 @@ const REFERENCES = {
   payout: 'payout',
 } as const;
 
-/** Returns the filters that name an object, by field. @throws ApiError 400 if the object does not exist */
+/** Returns the query's filters from `REFERENCES`. @throws ApiError 400 if the object of a filter does not exist */
 function referencesOf<T>(world: World, query: Query): Among<T>[] {
   const known = Object.entries(REFERENCES) as [keyof typeof REFERENCES, string][];
   return known.flatMap(([name, field]) => {
@@ -226,7 +226,7 @@ function matchesInvoicePayment(query: Query, world: World) {
 /**
  * Returns the predicate for `source` and `type`.
  *
- * @throws ApiError 400 for a manual payout, because Stripe does not list its transactions
+ * @throws ApiError 400 if `payout` is a manual payout, because Stripe does not list the transactions of manual payouts
  */
 function matchesMovement({ filters }: Query, world: World) {
   const [source, type] = [filters.get('source'), filters.get('type')];
@@ -281,7 +281,7 @@ const BOUNDS = {
 };
 
 const emptyQuery = () => ({
-  /** Values of the endpoint's own filters. */
+  /** Values of all filters except `created` and `types[]`, by name. */
   filters: new Map<string, string>(),
   created: [] as ((created: number) => boolean)[],
   types: [] as string[],
@@ -387,7 +387,7 @@ function listPage<T extends { id: string; created: number }>(
   return take(collection.older(from, among), query, isIn);
 }
 
-/** Returns one page of a short list in the order of the list. */
+/** Returns one page of a list that is already filtered and in order. */
 function slicePage<T extends { id: string }>(items: readonly T[], query: Query, noun: string): Page<T> {
   const at = (id: string, param: string) => {
     const index = items.findIndex((item) => item.id === id);

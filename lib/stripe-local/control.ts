@@ -36,7 +36,7 @@ export const happenedAnswer = z.object({
     z.object({
       event_id: z.string(),
       type: z.string(),
-      /** HTTP status of the response. Null if the webhook did not respond, or if the event was not to be delivered. */
+      /** HTTP status of the response. Null if the webhook did not respond, or if the event was not sent to it. */
       status: z.number().nullable(),
       outcome: z.string().nullable(),
       body: z.unknown(),
@@ -49,7 +49,7 @@ export type HappenedAnswer = z.infer<typeof happenedAnswer>;
 const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
 /**
- * Responds to the control API. Programs on this machine use the API to trigger events in the world of a running server.
+ * Handles a request to the control API, with which programs on this machine trigger events on a running server.
  */
 export async function answerControl(
   options: ControlOptions,

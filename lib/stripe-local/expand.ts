@@ -62,7 +62,7 @@ function expandAll(view: View, kind: Kind, objects: Json[], segments: string[]):
   }
 }
 
-/** Returns the kind of object that a balance transaction has as its source. */
+/** Returns the kind of a balance transaction's source, by the prefix of the source's id. */
 function kindOf(source: unknown): Kind {
   const [prefix = ''] = String(source).split('_');
   return ({ re: 'refund', dp: 'dispute', po: 'payout' } as const)[prefix] ?? 'charge';
@@ -77,13 +77,13 @@ function includePayments(view: View, object: Json): Json[] {
   return payments;
 }
 
-/** Replaces the id at a path with its object. @returns the object, or an empty array if there is no id or object */
+/** Replaces the id at a path with the object. @returns the object in an array, which is empty if nothing was found */
 function replaceId(view: View, kind: Kind, object: Json, path: string[]): Json[] {
   const [key = '', ...inner] = path;
   const value = object[key];
   if (inner.length > 0) {
     if (typeof value !== 'object' || value === null) return [];
-    // Copy the hash. It may belong to a record, and records are never changed in place.
+    // Copy the nested object. It may belong to a record, and records are never changed in place.
     const copy = { ...value } as Json;
     object[key] = copy;
     return replaceId(view, kind, copy, inner);

@@ -20,7 +20,7 @@ import { epochNow, newId, type World } from './world';
 export interface Filling {
   world: World;
   calendar: ReturnType<typeof createCalendar>;
-  /** Returns `stripeId`. If it is null, returns the customer's first Stripe customer, or a new one. */
+  /** Returns `stripeId`. If it is null, returns the customer's first Stripe id. Creates a missing Stripe customer. */
   customerOf(ourId: number, stripeId: string | null): string;
 }
 
@@ -63,14 +63,15 @@ function toCustomer(row: OurCustomer, linkedBy: LinkedBy) {
 const HALF_DAY = 43_200;
 
 /**
- * Returns functions that convert our dates into instants near noon in a time zone. `past` returns no future instant.
+ * Returns functions that convert a date to an instant on that date in the time zone. For today, `past` returns no
+ * instant after now.
  */
 export function createCalendar(now: Date, timeZone: string) {
   const on = (date: string) => {
     const noon = Date.parse(`${date}T12:00:00Z`) / 1000;
     const seen = toCalendarDate(fromEpoch(noon), timeZone);
     if (seen === date) return noon;
-    // In a zone with an offset of more than twelve hours, noon in UTC falls on another date.
+    // If the time zone is twelve or more hours ahead of UTC, noon in UTC is already the next date.
     return seen > date ? noon - HALF_DAY : noon + HALF_DAY;
   };
   const today = toCalendarDate(now, timeZone);
@@ -84,10 +85,10 @@ type OurItem = {
 };
 
 /**
- * Adds our subscriptions to the world. A linked subscription keeps its state. A subscription whose checkout is not
- * completed becomes an open checkout session.
+ * Adds the subscriptions that exist at Stripe to the world. For a sold subscription whose checkout is not completed,
+ * adds an open checkout session.
  *
- * @returns Stripe's ids by our ids
+ * @returns Stripe's subscription ids, keyed by our ids
  */
 export async function fillSubscriptions(filling: Filling, db: Database): Promise<Map<number, string>> {
   const itemsOf = await readItems(db);

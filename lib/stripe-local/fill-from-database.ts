@@ -11,8 +11,8 @@ import type { Invoice, InvoicePayment, Refund } from './model';
 import { newId, type World } from './world';
 
 /**
- * Fills an empty world with the objects that Stripe would have for our database. Ids, states and amounts are the same,
- * so a reconciliation immediately afterwards changes nothing. Creates no events.
+ * Fills an empty world with the objects that Stripe would have for our database. Ids, states and amounts equal those of
+ * our rows, so a reconciliation immediately afterwards changes nothing. Creates no events.
  *
  * @param options.timeZone the time zone of our calendar dates
  */
@@ -32,7 +32,7 @@ export async function fillFromDatabase(
 type RefundRow = typeof refunds.$inferSelect;
 type DisputeRow = typeof disputes.$inferSelect;
 
-/** Adds the refunds and disputes that Stripe reported to the world, and sets the charges of their payments. */
+/** Adds Stripe's refunds and disputes to the world, and gives their payments the stored charge ids. */
 async function fillMoneyBack(world: World, db: Database): Promise<void> {
   const told = isNotNull(refunds.stripe_refund_id);
   for (const row of await db.select().from(refunds).where(told).orderBy(asc(refunds.issued_at))) {
@@ -46,8 +46,8 @@ async function fillMoneyBack(world: World, db: Database): Promise<void> {
 }
 
 /**
- * Finds the collected payment of a refund or dispute, and sets the payment's charge to the row's charge. Returns
- * undefined if the world has no such payment, or if Stripe no longer has the refund or dispute.
+ * Finds the collected payment of a refund or dispute, and gives it the row's charge id. Returns undefined if the world
+ * has no such payment, or if the refund or dispute no longer exists at Stripe.
  */
 function paymentOf(world: World, row: RefundRow | DisputeRow): Collected | undefined {
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge, provider_gone_at } = row;
@@ -105,7 +105,7 @@ type OurLine = typeof stripeInvoiceLines.$inferSelect;
 /**
  * Adds our invoices that Stripe manages to the world, with their successful and failed payments.
  *
- * @param subscriptionIds Stripe's ids by our ids
+ * @param subscriptionIds Stripe's subscription ids, keyed by our ids
  */
 async function fillInvoices(
   filling: Filling,
@@ -131,7 +131,7 @@ async function fillInvoices(
     const invoice = fillInvoice(filling, row, lines, id, subscription, intent !== undefined);
     const named = fillPayments(world, invoice, intent ?? null, row.payment_failed_at !== null);
     world.invoices.put({ ...invoice, ...named });
-    // The invoices are sorted from old to new, so the subscription finally contains the latest one.
+    // The oldest invoice comes first, so the last assignment sets the latest invoice.
     const held = world.subscriptions.get(subscription ?? '');
     if (held) world.subscriptions.put({ ...held, latestInvoice: id });
     noteNumber(world, invoice);
@@ -168,7 +168,7 @@ function fillInvoice(
   const customer = world.customers.get(customerOf(row.customer_id, row.stripe_customer_id));
   if (!customer) throw new Error(`no Stripe customer for the invoice ${id}`);
   const amountPaid = minor(row.amount_paid);
-  // The part of the total that was not paid and is not due either.
+  // The part of the total that is neither paid nor due, for example because a credit note covers it.
   const unpaid = minor(row.total) - amountPaid - minor(row.amount_due);
   const creditedBefore = status === 'void' ? 0 : Math.min(minor(row.amount_credited), Math.max(0, unpaid));
   const unknownOff = status === 'paid' && !isCollected ? amountPaid : 0;
@@ -182,7 +182,7 @@ function fillInvoice(
     periodStart: line.period_start ? toEpoch(line.period_start) : issued,
     periodEnd: line.period_end ? toEpoch(line.period_end) : issued,
   }));
-  // Invoices that an older version stored have no lines.
+  // Invoices that an older version of this app stored have no lines.
   if (lines.length === 0) lines.push({ amount: minor(row.subtotal), periodEnd: Math.max(issued, periodEnd) });
   return putInvoice(world, customer, {
     id,
@@ -218,7 +218,7 @@ function toStatus({ status, uncollectible }: OurInvoice): Invoice['status'] {
   return uncollectible ? 'uncollectible' : 'open';
 }
 
-/** Sets the customer's next invoice number to follow this invoice's number. */
+/** Sets the customer's invoice prefix to that of this invoice, and the next number to at least this number plus one. */
 function noteNumber(world: World, { customer, number }: Invoice): void {
   const [, prefix, sequence] = /^(.+)-(\d+)$/.exec(number ?? '') ?? [];
   const held = world.customers.get(customer);
@@ -233,7 +233,7 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
-/** Adds an invoice's payments: those that Stripe collected, those paid elsewhere, and an intent that is not paid. */
+/** Adds up to three payments of an invoice: collected by Stripe, paid elsewhere, and an unpaid intent for the rest. */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
   const off = invoice.amountPaidOffStripe;

@@ -14,7 +14,7 @@ import { type Collection, epochNow, getFrom, type World } from './world';
 
 interface Happening {
   world: World;
-  /** The customer that the event must concern. Null for any customer. */
+  /** The customer whose objects the event must concern. Null for any customer. */
   customer: Customer | null;
   /** The number of the invoice. Null for any invoice. Allowed only for events about invoices and their payments. */
   invoiceNumber: string | null;
@@ -22,7 +22,7 @@ interface Happening {
   status?: string | undefined;
 }
 
-/** A sentence that describes the action, followed by the objects that it concerned. */
+/** A sentence that describes the action, followed by the affected objects. */
 type Happened = [action: string, ...objects: WorldObject[]];
 
 /** The statuses that can be requested, by event type. The first is the default. */
@@ -35,7 +35,7 @@ export const STATUSES = {
 } as const;
 
 /**
- * Performs an action in the world for which Stripe sends an event of the given type.
+ * Performs an action for which Stripe sends an event of the given type.
  *
  * @throws ControlError if no object is suitable, or if the event does not allow the invoice number or the status
  * @throws WorldError if Stripe would refuse the action
@@ -132,7 +132,7 @@ function pay(target: Happening): Happened {
   return [`Stripe collected the invoice ${object.number}.`, object];
 }
 
-/** Completes an open checkout session, or a new one if none is open. */
+/** Completes an open checkout session. If none is open, creates and completes a new one. */
 function checkOut(target: Happening): Happened {
   const { world, customer } = target;
   const open = [...world.checkoutSessions.values()].find(
@@ -152,7 +152,11 @@ function payable(target: Happening): Invoice {
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
 
-/** Finds the named invoice, or the newest with these statuses. @throws ControlError 409 if the named has another */
+/**
+ * Finds the requested invoice. If none is requested, finds the newest invoice with one of the statuses.
+ *
+ * @throws ControlError 404, 409 if the requested invoice does not exist or has none of the statuses
+ */
 function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
@@ -247,7 +251,7 @@ function open(target: Happening): Happened {
   return [action, object, invoice];
 }
 
-/** Finds the newest dispute that can change to one of the statuses, and changes it to the first possible one. */
+/** Finds the newest dispute that can change to any of the statuses, and sets the first status that is allowed. */
 function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
   const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
@@ -255,14 +259,14 @@ function move(target: Happening, statuses: readonly DisputeStatus[], noun: strin
   return [`The dispute ${object.id} is ${object.status} now.`, object];
 }
 
-/** Finds the named invoice in any state, or the newest matching invoice. @throws ControlError 404, 409 */
+/** Finds the requested invoice in any state, or else the newest matching one. @throws ControlError 404, 409 */
 function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
   return namedInvoice(target) ?? find(target, target.world.invoices, wanted, noun);
 }
 
 type Sought = Subscription | Invoice | Refund | Dispute | CreditNote;
 
-/** Finds the newest matching object of the named customer and invoice. @throws ControlError 404, 409 */
+/** Finds the newest matching object of the requested customer and invoice. @throws ControlError 404, 409 */
 function find<T extends Sought>(
   target: Happening,
   collection: Collection<T>,
@@ -287,7 +291,7 @@ function newest<T extends Sought>(
   const invoice = namedInvoice(target);
   return [...collection.older()].find((object) => {
     const held: Sought = object;
-    // Refunds and disputes contain neither the customer nor the invoice.
+    // Refunds and disputes do not contain the invoice. Their payment intent contains the customer and the invoice.
     const about =
       held.object === 'refund' || held.object === 'dispute'
         ? world.paymentIntents.get(held.paymentIntent)
@@ -310,7 +314,7 @@ export class ControlError extends Error {
   }
 }
 
-/** Finds a customer by number, in any case. @throws ControlError 404 */
+/** Finds a customer by number, ignoring case. @throws ControlError 404 */
 export function findCustomer(world: World, customerNumber: string): Customer {
   const wanted = customerNumber.toLowerCase();
   const hasNumber = ({ metadata }: Customer) => metadata.customer_number?.toLowerCase() === wanted;
@@ -327,9 +331,9 @@ function anyCustomer({ world, customer }: Happening): Customer {
 }
 
 /**
- * Finds the invoice with the requested number. Returns null if no number was requested.
+ * Finds the invoice with the requested number. Returns null if no number is requested.
  *
- * @throws ControlError 404 if it does not exist, 409 if several invoices have the number
+ * @throws ControlError 404 if no invoice has the number, 409 if several have it
  */
 function namedInvoice({ world, customer, invoiceNumber: number }: Happening): Invoice | null {
   if (number === null) return null;

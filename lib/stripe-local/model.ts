@@ -1,6 +1,6 @@
 import type { disputeStatus } from '@/db/schema';
 
-/** Immutable records of the local Stripe, independent of API versions. Amounts are in minor units, times in seconds. */
+/** Immutable records of the local Stripe, for all API versions. Amounts are in minor units, times in epoch seconds. */
 
 export type Metadata = Readonly<Record<string, string>>;
 
@@ -59,7 +59,7 @@ export interface Subscription extends Entity<'subscription'> {
   readonly currency: string;
   readonly collectionMethod: CollectionMethod;
   readonly cancelAtPeriodEnd: boolean;
-  /** Planned end, set with `cancelAtPeriodEnd`. With flexible billing, the customer portal sets only this field. */
+  /** Planned end. With flexible billing, the customer portal sets this field and leaves `cancelAtPeriodEnd` false. */
   readonly cancelAt: number | null;
   readonly canceledAt: number | null;
   readonly endedAt: number | null;
@@ -112,7 +112,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly amountPaid: number;
   /** Part of `amountPaid` that Stripe did not collect itself. */
   readonly amountPaidOffStripe: number;
-  /** Amount that credit notes subtracted from `amountDue`. */
+  /** Amount that credit notes subtracted from `amountDue` before payment. */
   readonly prePaymentCreditNotesAmount: number;
   /** Amount that credit notes returned after payment. It does not change `amountPaid`. */
   readonly postPaymentCreditNotesAmount: number;
@@ -122,7 +122,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly finalizedAt: number | null;
   /** Id of the invoice that this invoice revises. Null if it revises no invoice. */
   readonly revises: string | null;
-  /** The date printed on the invoice. If null, the invoice has the date of its finalization. */
+  /** The date printed on the invoice. If null, the invoice shows the date of its finalization. */
   readonly effectiveAt: number | null;
   readonly paidAt: number | null;
   readonly voidedAt: number | null;
@@ -190,7 +190,6 @@ export interface CheckoutSession extends Entity<'checkout.session'> {
   readonly subscriptionMetadata: Metadata;
 }
 
-/** Input for a new subscription item. */
 export type ItemInput = Pick<SubscriptionItem, 'unitAmount'> &
   Partial<Pick<SubscriptionItem, 'quantity' | 'interval' | 'intervalCount' | 'priceId' | 'metadata'>>;
 
@@ -241,7 +240,7 @@ export interface CreditNote extends Entity<'credit_note'> {
   readonly customer: string;
   readonly currency: string;
   readonly amount: number;
-  /** Amount by which the note reduced the remaining amount of the invoice. */
+  /** Amount by which the note reduced the invoice's unpaid amount. */
   readonly prePaymentAmount: number;
   /** Paid amount that is returned: by a refund, to the customer's balance, or outside Stripe. */
   readonly postPaymentAmount: number;
@@ -304,7 +303,7 @@ export type WorldObject =
   | BalanceTransaction
   | Payout;
 
-/** An event that does not depend on an API version. `renderEvent` renders it in a version. */
+/** An event, stored independently of API versions. `renderEvent` renders it for one API version. */
 export interface WorldEvent extends Entity<'event'> {
   readonly type: string;
   readonly about: WorldObject;

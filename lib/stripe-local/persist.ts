@@ -46,7 +46,7 @@ export async function loadWorld(
 
 const DELAY_MS = 200;
 
-/** Creates a saver, which writes a world to its file shortly after a change. */
+/** Creates a saver that writes a world to a file. It combines changes in quick succession into one write. */
 export function createSaver(world: World, file: string, log?: (message: string) => void) {
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
@@ -56,7 +56,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
     return writing;
   };
   return {
-    /** Schedules a save after `DELAY_MS`. Changes in the meantime become part of the same save. */
+    /** Saves the world after `DELAY_MS`. Further calls before then have no effect. */
     schedule() {
       timer ??= setTimeout(() => {
         save().catch((error: unknown) => {
@@ -65,7 +65,7 @@ export function createSaver(world: World, file: string, log?: (message: string) 
         });
       }, DELAY_MS).unref();
     },
-    /** Resolves when all changes are on the disk. */
+    /** Saves scheduled changes immediately. Resolves when all changes are on disk. */
     async flush() {
       if (!timer) return writing;
       clearTimeout(timer);
@@ -83,7 +83,7 @@ async function readSaved(file: string): Promise<Saved | null> {
   ]);
 }
 
-/** Defaults for fields that invoices of older files lack. */
+/** Default values of fields that invoices in older files lack. */
 const ADDED_TO_INVOICES = {
   prePaymentCreditNotesAmount: 0,
   postPaymentCreditNotesAmount: 0,
@@ -92,7 +92,7 @@ const ADDED_TO_INVOICES = {
   revises: null,
 };
 
-/** Adds fields that older files lack to each saved invoice, including invoices inside events. */
+/** JSON reviver that adds missing fields to the invoices of an older file, including invoices inside events. */
 function completeSaved(_key: string, saved: unknown): unknown {
   if (typeof saved !== 'object' || saved === null) return saved;
   if (!('object' in saved) || saved.object !== 'invoice') return saved;

@@ -22,7 +22,7 @@ export function send(world: World, res: ServerResponse, answer: Answer): void {
   res.end(body);
 }
 
-/** Checks the request's secret key. @throws ApiError 401 unless the request has this secret key */
+/** Checks the bearer token of a request. @throws ApiError 401 if it is missing or is not the secret key */
 export function authorize(req: IncomingMessage, secretKey: string): void {
   const [, key] = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '') ?? [];
   if (key === undefined) {
@@ -41,7 +41,7 @@ function hash(text: string): Buffer {
 }
 
 /**
- * Parses a text as JSON. Returns `otherwise` if the text is not JSON.
+ * Parses JSON. Returns `otherwise` if the text is not valid JSON.
  *
  * @param reviver function that replaces each parsed value
  */
@@ -85,12 +85,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns the 404 error for an id in the request's path if the object does not exist. */
+/** Returns the 404 error for a path that contains the id of a missing object. */
 export function notFound(noun: string, id: string): ApiError {
   return new ApiError(404, `No such ${noun}: '${id}'`, 'resource_missing', 'id');
 }
 
-/** Returns the 400 error for a parameter that contains the id of an object that does not exist. */
+/** Returns the 400 error for a parameter whose value is the id of a missing object. */
 export function missing(noun: string, id: string, param: string): ApiError {
   return new ApiError(400, `No such ${noun}: '${id}'`, 'resource_missing', param);
 }

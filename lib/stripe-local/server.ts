@@ -11,17 +11,17 @@ import { drawId } from './world';
 interface StripeLocalOptions extends ApiOptions {
   /** Endpoint to which the control API delivers events. If absent, no events are delivered. */
   webhook?: Webhook;
-  /** File to which the control API saves the world after each change. */
+  /** File to which the world is saved after each change through the control API. If absent, it is not saved. */
   file?: string;
   log?: (message: string) => void;
-  /** Replaces the response to API requests, for example with an error. By default the result of `answer` is sent. */
+  /** Responds to API requests, for example with an error. By default, the result of `answer` is sent. */
   respond?: (req: IncomingMessage, res: ServerResponse, answer: () => Answer) => void | Promise<void>;
 }
 
 export type StripeLocal = Awaited<ReturnType<typeof startStripeLocal>>;
 
-// This is longer than clients keep idle connections open. The server therefore never closes a connection that a client
-// is about to reuse.
+// Clients close idle connections sooner than this. The server therefore never closes a connection that a client is
+// about to reuse.
 const KEEP_ALIVE_MS = 120_000;
 
 /** Starts a server on a free port of 127.0.0.1 that serves a world as Stripe's API. */

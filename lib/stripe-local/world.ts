@@ -16,7 +16,7 @@ import type {
   WorldObject,
 } from './model';
 
-/** A small Stripe account in memory. Its whole state follows from its clock, its random numbers and the actions. */
+/** A small Stripe account in memory. Its state depends only on its clock, its random numbers and the actions. */
 export type World = ReturnType<typeof createWorld>;
 
 /** Creates an empty world. @param given.timeZone the time zone of the account's dashboard */
@@ -37,7 +37,7 @@ export function createWorld(given: { now(): Date; chance: Chance; timeZone?: str
     balanceTransactions: new Collection<BalanceTransaction>(['payout', 'source']),
     payouts: new Collection<Payout>(),
     events: new Collection<WorldEvent>(['type']),
-    /** The events in their exact order. Timestamps in whole seconds do not show this order. */
+    /** The events in order of creation. Their timestamps are in whole seconds and cannot show this order. */
     history: [] as WorldEvent[],
   };
 }
@@ -82,7 +82,7 @@ export function act<T>(world: World, work: () => T): Done<T> {
   return { object, events: world.history.slice(from) };
 }
 
-/** Turns a function into an action. The action also returns all events that the function caused. */
+/** Turns a function into an action, which returns the function's result and all events that the function emitted. */
 export function action<Input extends unknown[], T>(
   work: (world: World, ...input: Input) => T,
 ): (world: World, ...input: Input) => Done<T> {
@@ -124,7 +124,7 @@ export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held
 
 type Entry = Pick<WorldObject, 'id' | 'created'>;
 
-/** An indexed field and a value. A scan is limited to the objects with this value. */
+/** An indexed field and a value. Limits a scan to the objects with this value in the field. */
 export interface Among<T> {
   field: keyof T;
   value: unknown;
@@ -169,12 +169,12 @@ export class Collection<T extends Entry> {
     for (const list of this.#listsOf(object)) remove(this.#lists.get(list) ?? [], object);
   }
 
-  /** Returns an object's entry, which is its position. Deleted objects keep theirs, because they can be cursors. */
+  /** Returns the id and time that determine an object's position. Works for deleted objects, which can be cursors. */
   place(id: string): Entry | undefined {
     return this.#objects.get(id) ?? this.#deleted.get(id);
   }
 
-  /** Returns the entries of deleted objects, for saving. */
+  /** Returns the entries of deleted objects, which must be saved with the world. */
   tombstones(): Entry[] {
     return [...this.#deleted.values()];
   }
@@ -193,7 +193,7 @@ export class Collection<T extends Entry> {
     return this.#walk(this.#entries({ field, value }), 0, 1);
   }
 
-  /** Iterates over the objects older than an entry, newest first. */
+  /** Iterates over the objects older than an entry, newest first. Without an entry, iterates over all objects. */
   older(than?: Entry, among?: Among<T>): Generator<T> {
     const entries = this.#entries(among);
     return this.#walk(entries, (than ? position(entries, than) : entries.length) - 1, -1);

@@ -9,7 +9,7 @@ type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
   /**
-   * The signature is valid, but its time is too old or in the future. `age` is in seconds, negative for a future time.
+   * The signature is valid, but its timestamp is too old or in the future. `age` is in seconds; negative in the future.
    */
   | { ok: false; reason: 'wrong_time'; age: number };
 
@@ -118,13 +118,14 @@ export function fromInbox(payload: string): ProviderEvent {
 }
 
 /**
- * Returns the payment intent if the event's object names no customer, as in a dispute. Otherwise returns an empty list.
+ * Returns the payment intent's id if the event's object contains an intent but no customer, as a dispute does.
+ * Otherwise returns an empty list.
  */
 export function intentsOf({ stripeCustomerId, object: { payment_intent: intent } }: ProviderEvent): string[] {
   return stripeCustomerId === null && typeof intent === 'string' ? [intent] : [];
 }
 
-/** Adds the event's id and time as the origin of the customer numbers and details in its object. */
+/** Marks the customer numbers and details in an event's object as reported by this event at its time. */
 export function asReported<T extends { customer: ProviderCustomer | null }>(
   { id, created }: ProviderEvent,
   object: T | null,
@@ -158,12 +159,12 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** Maximum number of updates in one second to put in order. More updates have too many possible orders. */
+/** Maximum number of updates in one second that are put in order, because the number of possible orders grows fast. */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
 
-/** Returns the last event of every order in which each event follows its predecessor. The greatest id comes first. */
+/** Returns the last events of all orders in which each event follows its predecessor, sorted by descending id. */
 function possibleEnds(
   created: ProviderEvent | undefined,
   updates: ProviderEvent[],
@@ -175,8 +176,7 @@ function possibleEnds(
       updates.filter((next) => next !== event && (!event || isNext(next, event))),
     ]),
   );
-  // The possible ends depend only on the last placed event and on the remaining events. Therefore both form the cache
-  // key.
+  // The possible ends depend only on the last placed event and the remaining events, so these form the cache key.
   const known = new Map<string, Set<ProviderEvent>>();
   const endsAfter = (last: ProviderEvent | undefined, left: ProviderEvent[]): Set<ProviderEvent> => {
     if (last && left.length === 0) return new Set([last]);
@@ -206,7 +206,7 @@ function follows(next: ProviderEvent, event: ProviderEvent): boolean {
   );
 }
 
-/** Returns whether the fields that `next` changed had their previous values in `event` and differ in `next`. */
+/** Returns whether `event` has the previous values of the fields that `next` changed, and `next` has other values. */
 function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
   const before = next.previousAttributes;
   if (!before || Object.keys(before).length === 0) return false;
@@ -215,7 +215,7 @@ function mayFollow(next: ProviderEvent, event: ProviderEvent): boolean {
   );
 }
 
-/** Returns an object with the previous values of its changed fields. A changed list is replaced as a whole. */
+/** Returns a copy of an object with previous values restored. A changed list is replaced as a whole. */
 function rewind(value: unknown, before: unknown): unknown {
   if (typeof before !== 'object' || before === null || Array.isArray(before)) return before;
   const object: Json = { ...asObject(value) };
@@ -270,7 +270,7 @@ function reduce(value: unknown): unknown {
 
 function reduceField(name: string, value: unknown): unknown {
   if (name === 'metadata') return reduceMetadata(asObject(value));
-  // The field comes from the URL of a payment link, in which a payer can write any text.
+  // A payer can set this field to any text in the URL of a payment link.
   if (name === 'client_reference_id') return /^\d+$/.test(String(value)) ? value : null;
   return reduce(value);
 }

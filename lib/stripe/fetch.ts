@@ -125,7 +125,7 @@ export function toInvoiceLinks(object: unknown): InvoiceLinks {
   return { pdf: ofStripe(invoice_pdf), page: ofStripe(hosted_invoice_url) };
 }
 
-/** Fetches all lines of an invoice, which itself contains only ten. Never throws errors from Stripe or the network. */
+/** Fetches all lines of an invoice. Stripe embeds only ten. Never throws errors from Stripe or the network. */
 export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   fetchAll<Stripe.InvoiceLineItem, ProviderLine>(
     now,
@@ -134,9 +134,9 @@ export const fetchLines = (stripe: Stripe, now: () => Date, invoice: string) =>
   );
 
 /**
- * Returns the time of the state in a response. It is the Date header minus the duration of the request, in whole
- * seconds. This is the earliest possible time of the state. Therefore an event that the state does not include never
- * looks older than the state. If there is no Date header, uses our clock.
+ * Returns the earliest time at which Stripe may have read the state in a response, in whole seconds. It is the Date
+ * header minus the duration of the request. An event that the state does not include yet never looks older than this
+ * time. Without a Date header, returns the start of the request by our clock.
  */
 function responseTime(
   response: { lastResponse?: { headers?: Record<string, string> } },
@@ -174,7 +174,8 @@ export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: strin
 }
 
 /**
- * Fetches Stripe's id of the invoice that an intent paid, null if none. Never throws errors from Stripe or the network.
+ * Fetches the Stripe id of a payment intent's invoice. The id is null if the intent belongs to no invoice. Never throws
+ * errors from Stripe or the network.
  */
 export function fetchInvoicePaid(stripe: Stripe, now: () => Date, payment_intent: string) {
   const payment = { type: 'payment_intent', payment_intent } as const;
@@ -198,7 +199,7 @@ async function fetchPayments<T>(
 }
 
 /**
- * Fetches all items of a subscription, which itself contains only ten. Never throws errors from Stripe or the network.
+ * Fetches all items of a subscription. Stripe embeds only ten. Never throws errors from Stripe or the network.
  */
 export const fetchItems = (stripe: Stripe, now: () => Date, subscription: string) =>
   fetchAll<Stripe.SubscriptionItem, ProviderSubscriptionItem>(
@@ -227,11 +228,11 @@ type ListPage<T> = (page: {
   starting_after?: string;
 }) => PromiseLike<{ data: T[]; has_more: boolean } & Parameters<typeof responseTime>[0]>;
 
-/** Maximum number of pages of 100 entries. They hold far more entries than a subscription or an invoice may have. */
+/** Maximum number of pages of 100 entries each. Stripe allows fewer entries for a subscription or an invoice. */
 const MAX_PAGES = 5;
 
 /**
- * Lists the entries of all pages. @returns a reason if there are too many pages, or if a response is not a list.
+ * Fetches all pages of a list. @returns `reason` if there are too many pages, or if a response is not a list
  * @throws Stripe's errors
  */
 async function listAll<T extends { id: string }>(list: ListPage<T>) {
@@ -251,7 +252,7 @@ async function listAll<T extends { id: string }>(list: ListPage<T>) {
  * Checks the API key before it is used for many requests. Returns `other` if the key's account has none of the given
  * customers. Never throws errors from Stripe or the network.
  *
- * @param customers some stored Stripe customers, or none; one that was deleted at Stripe still counts as known
+ * @param customers ids of some stored Stripe customers, possibly none; Stripe still returns deleted customers
  */
 export async function probeAccount(stripe: Stripe, customers: string[]) {
   try {
@@ -260,8 +261,8 @@ export async function probeAccount(stripe: Stripe, customers: string[]) {
     return customers.length === 0 ? 'known' : 'other';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
-    // The key may be restricted, and not allowed to read customers. The reconciliation reports which lists it may not
-    // read.
+    // A restricted key may lack the permission to read customers. The reconciliation reports each list that the key
+    // cannot read.
     if (error instanceof Stripe.errors.StripePermissionError) return 'known';
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { silent: stripeErrorCode(error) };
@@ -282,7 +283,7 @@ async function isKnown(stripe: Stripe, id: string): Promise<boolean> {
  * Fetches the account that a key belongs to, with the time zone of its dashboard and reports. Never throws errors from
  * Stripe or the network.
  *
- * @returns the reason if the account cannot be read, as with a restricted key
+ * @returns `reason` if the account cannot be read, for example with a restricted key
  */
 export async function fetchAccount(stripe: Stripe) {
   try {
@@ -295,15 +296,15 @@ export async function fetchAccount(stripe: Stripe) {
 }
 
 export interface ListRequest {
-  /** Status to filter by. Null for Stripe's default, which excludes cancelled subscriptions. */
+  /** Status to filter by. If null, Stripe leaves out cancelled subscriptions. */
   status: string | null;
   createdFrom: Date | null;
   after: string | null;
-  /** The payment to which the refunds or disputes must belong. */
+  /** Limits refunds or disputes to those of one payment. */
   of?: { payment_intent: string } | { charge: string };
 }
 
-/** The kinds of objects that sync lists page by page. `decideOrder` compares their states. */
+/** The kinds of objects that sync lists page by page. */
 export type ListedKind = Exclude<keyof ProviderObjects, 'customer'>;
 
 /**
@@ -322,7 +323,7 @@ export async function listObjects<Kind extends ListedKind>(
   const map = MAPPERS[kind] as (object: unknown) => ProviderObjects[Kind] | null;
   return {
     ...mapAll(map, page.data),
-    /** Time of the state of all objects on the page. */
+    /** Time of the state on the page, see `responseTime`. */
     asOf: responseTime(page, started, now()),
     /** Cursor of the next page. Null on the last page. */
     next: page.has_more ? (page.data.at(-1)?.id ?? null) : null,
@@ -331,7 +332,7 @@ export async function listObjects<Kind extends ListedKind>(
 
 function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof params>) {
   if (kind === 'subscription') return stripe.subscriptions.list(request);
-  // In a list, the amount paid outside Stripe appears only in the payments.
+  // Lists do not contain `amount_paid_off_stripe`. The payments show the amount paid outside Stripe.
   if (kind === 'invoice') return stripe.invoices.list({ ...request, expand: ['data.payments'] });
   return kind === 'refund' ? stripe.refunds.list(request) : stripe.disputes.list(request);
 }
@@ -339,7 +340,7 @@ function list(stripe: Stripe, kind: ListedKind, request: ReturnType<typeof param
 export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditNote>>;
 
 /**
- * Fetches a page of credit notes, newest first, with all lines of each. `refused` lists credit notes with unstorable
+ * Fetches a page of credit notes with all their lines, newest first. `refused` lists credit notes with unstorable
  * values.
  *
  * @throws Stripe's errors
@@ -394,7 +395,7 @@ function mapAll<T>(map: (object: unknown) => T | null, data: { id: string }[]) {
 }
 
 /**
- * Returns whether Stripe no longer knows the cursor's object. In this case, the list must be read from its start again.
+ * Returns whether the cursor's object no longer exists at Stripe. The list must then be read again from its start.
  */
 export function isCursorGone(error: unknown): boolean {
   const { code, param } = error as { code?: string; param?: string };

@@ -21,7 +21,7 @@ export async function listProviderPayouts(
 
 /**
  * Fetches a page of the balance transactions that an automatic payout contains. Omits the payout's own transaction.
- * Stripe refuses this list for a payout that a person made.
+ * Stripe refuses this list for a manual payout.
  *
  * @throws Stripe's errors, UnstorableError
  */
@@ -54,7 +54,8 @@ export function toPayout(object: unknown) {
     failureCode: asText(payload.failure_code),
     isAutomatic,
     /**
-     * Whether the list of its transactions is complete. Older API versions do not say so, and list all transactions.
+     * Whether Stripe's list of the payout's transactions is complete. Older API versions do not send
+     * `reconciliation_status`, and their list is always complete.
      */
     isListed: isAutomatic && (state === null || state === 'completed'),
     // Stripe reports the arrival date as an instant, at midnight in UTC.

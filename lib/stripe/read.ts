@@ -1,7 +1,7 @@
 import { fromEpoch } from '../dates';
 import { fromMinorUnits } from '../money';
 
-/** JSON whose shape differs by API version. The functions in this file treat a field of the wrong type as missing. */
+/** JSON whose shape depends on the API version. The functions in this file treat fields of a wrong type as missing. */
 export type Json = Record<string, unknown>;
 
 export function asObject(value: unknown): Json {
@@ -27,13 +27,13 @@ export function asText(value: unknown): string | null {
   return text === '' ? null : text;
 }
 
-/** Reads a whole number. A few old payloads write numbers as text. */
+/** Reads a whole number. Some old payloads contain numbers as text. */
 export function asInteger(value: unknown): number | null {
   const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
 }
 
-/** Converts seconds since the epoch to an instant. Returns null for 0 and for anything that is not a number. */
+/** Converts epoch seconds to an instant. Returns null unless the value is a positive number before the year 3000. */
 export function asInstant(value: unknown): Date | null {
   const seconds = asInteger(value);
   return seconds !== null && seconds > 0 && seconds < 32_503_680_000 ? fromEpoch(seconds) : null;

@@ -13,7 +13,7 @@ export interface ProviderCustomer {
 
 export interface ProviderDetail extends NumberOrigin {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** Texts by key. A postal address has several keys, such as `street` and `city`. Any other field has its own name. */
+  /** An address has several keys, such as `street` and `city`. Any other field has its own name as the only key. */
   value: Record<string, string | null>;
 }
 
@@ -27,15 +27,15 @@ export interface NumberOrigin {
   /** Time of the reporting event. Null if no event reported it. */
   at: Date | null;
   /**
-   * Id of the reporting event. If no event reported it, the creation time of the source object in seconds since 1970,
-   * and the object's id.
+   * Id of the reporting event. Without an event, the creation time in epoch seconds and the id of the payload. Null
+   * without an event if the source is the Stripe customer itself.
    */
   by: string | null;
 }
 
 /**
- * Reads the customer of a payload. Fields of an expanded customer object precede those of the payload itself, such as
- * `customer_email` and `customer_details`. Returns null if the payload names no customer.
+ * Reads the customer of a payload. Fields of an expanded customer object take precedence over fields of the payload
+ * itself, such as `customer_email` and `customer_details`. Returns null if the payload contains no customer.
  *
  * @param metadata metadata of the payload's subscription and of the payload itself
  */

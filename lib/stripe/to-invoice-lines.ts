@@ -49,7 +49,7 @@ function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: 
     periodEnd: asInstant(period.end),
     /** Quantity as decimal text. Null if Stripe reports no quantity. */
     quantity: toQuantity(line.quantity_decimal) ?? toQuantity(line.quantity),
-    /** Amount in major units, before discounts. It contains the inclusive taxes. */
+    /** Amount in major units, before discounts. It includes inclusive taxes. */
     amount: money(asAmount(line.amount) ?? 0),
     discount: money(sumOf(line.discount_amounts)),
     taxes,
@@ -76,7 +76,7 @@ const isInclusive = (tax: Json) => tax.inclusive === true || tax.tax_behavior ==
 const rateIdOf = (tax: Json) => asId(asObject(tax.tax_rate_details).tax_rate) ?? asId(tax.tax_rate);
 
 /**
- * Returns the tax rate as an object, from the tax or from the line's `tax_rates`. Returns an empty object if Stripe
+ * Returns the tax rate object from the tax itself or from the line's `tax_rates`. Returns an empty object if Stripe
  * reports only the rate's id.
  */
 function rateObjectOf(tax: Json, line: Json): Json {
@@ -86,8 +86,8 @@ function rateObjectOf(tax: Json, line: Json): Json {
 }
 
 /**
- * Returns a function that finds the percentage of a tax. Before basil, the line often contains the tax rate. Later
- * versions report only the rate's id. In this case, the percentage is derived from the amounts of all lines with that
+ * Returns a function that finds the percentage of a tax. Before 2025-03-31.basil, a line often contains the tax rate.
+ * Later API versions report only the rate's id. The percentage is then derived from the amounts of all lines with that
  * id.
  */
 function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
@@ -113,8 +113,8 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
 const DECIMALS = [0, 1, 2, 3];
 
 /**
- * Returns the percentage that results in all these taxes. Tries percentages with few decimals first. If several
- * percentages with the same number of decimals fit, returns 0 if all taxes are zero, and null otherwise.
+ * Returns the percentage that explains all these tax amounts, with as few decimals as possible. If several percentages
+ * with this number of decimals fit, returns 0 if all amounts are zero. Otherwise returns null.
  */
 function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
   const bounds = amounts

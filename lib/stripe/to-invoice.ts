@@ -3,7 +3,7 @@ import { toProviderCustomer } from './to-customer';
 import { toProviderLines } from './to-invoice-lines';
 
 const STATUSES = ['draft', 'open', 'paid', 'uncollectible', 'void'] as const;
-/** Stripe's status of an invoice. Null for a status that this code does not know. */
+/** Stripe's status of an invoice. Null for an unknown status. */
 type Status = (typeof STATUSES)[number] | null;
 
 export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
@@ -43,11 +43,11 @@ export function toProviderInvoice(object: unknown) {
       other: payload.metadata,
     }),
     stripeSubscriptionId: asId(parent.subscription) ?? asId(payload.subscription),
-    /** Stripe's id of the voided original, if this invoice is a finalized revision. Otherwise null. */
+    /** Stripe's id of the original invoice, which a finalized revision voids. Null if this is not such a revision. */
     revises: revisedBy(payload, status),
     status,
     providerStatus: asText(payload.status),
-    /** Date on the invoice: the date that was set, otherwise the time of finalization, otherwise that of creation. */
+    /** Date of the invoice: the effective date if it is set, otherwise the time of finalization or of creation. */
     issuedAt:
       asInstant(payload.effective_at) ??
       asInstant(transitions.finalized_at) ??
@@ -63,12 +63,12 @@ export function toProviderInvoice(object: unknown) {
     total: money(total),
     /** Amount that the customer paid, including overpayments. */
     amountPaid: money(paid),
-    /** Amount that Stripe counts as remaining. A void invoice may have a remaining amount, although it is not owed. */
+    /** Amount that Stripe reports as remaining. It may be positive for a void invoice, although nothing is owed. */
     amountDue: money(due),
     /** Amount settled by credit notes, before and after payment. Null if the payload does not contain it. */
     amountCredited: credited === null ? null : money(credited),
     /**
-     * Amount paid from the customer's balance, minus the amount added to it. Null if it is unknown, see
+     * Amount taken from the customer's balance. Negative if the invoice added to the balance. Null if unknown, see
      * `balanceApplied`.
      */
     balanceApplied: balance === null ? null : money(balance),
@@ -77,9 +77,9 @@ export function toProviderInvoice(object: unknown) {
     /** Lines of the invoice. Stripe embeds only the first ten. Null if the payload contains no list of lines. */
     lines: toProviderLines(payload, currency),
     paymentIntentId: paymentIntentOf(payload),
-    /** All payment intents and charges that the payload names. */
+    /** Ids of all payment intents and charges in the payload. */
     moneyIds: moneyIdsOf(payload),
-    /** True if the invoice is open and its payment was refused. Only expanded payment intents show it. */
+    /** True if the invoice is open and a payment failed. Always false unless the payment intents are expanded. */
     paymentFailed: payload.status === 'open' && payload.attempted === true && hasFailedIntent(payload),
   };
 }
@@ -122,10 +122,9 @@ function amountPaid(payload: Json): number {
 }
 
 /**
- * Returns the paid amount including overpayments. From basil on, `amount_paid` may or may not include
- * `amount_overpaid`. If the payload lists all payments, their sum shows whether it does. Otherwise `amount_paid`
- * includes the overpayment if `amount_paid` exceeds `amount_due` by at least `amount_overpaid`. Older versions always
- * include the overpayment.
+ * Returns the paid amount including overpayments. Before 2025-03-31.basil, `amount_paid` always includes them. From
+ * then on, it may or may not include `amount_overpaid`. If the payload lists all payments, their sum decides. Otherwise
+ * `amount_paid` includes the overpayment if it exceeds `amount_due` by at least `amount_overpaid`.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -136,7 +135,7 @@ function withOverpaid(payload: Json, paid: number): number {
 }
 
 /**
- * Returns whether an invoice of an API version before basil was marked as paid outside Stripe. In these versions,
+ * Returns whether an invoice before 2025-03-31.basil was marked as paid outside Stripe. In these API versions,
  * `amount_paid` does not include the payment, and the payment's amount still counts as remaining.
  */
 function isSettledOutOfBand(payload: Json): boolean {
@@ -159,7 +158,7 @@ export function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/** Returns the amount paid outside Stripe in minor units. Returns null if it is missing, as in events since basil. */
+/** Returns the amount paid outside Stripe in minor units. Returns null if the payload lacks it, as newer events do. */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;

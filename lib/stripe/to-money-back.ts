@@ -33,7 +33,7 @@ export function toProviderRefund(object: unknown) {
   if (!common) return null;
   return {
     ...common,
-    /** Our status. Null for a Stripe status that this code does not know. */
+    /** Our status. Null if Stripe's status is unknown. */
     status: REFUND_STATUSES[common.providerStatus ?? ''] ?? null,
     reason: asText(payload.failure_reason) ?? asText(payload.reason),
   };
@@ -50,7 +50,7 @@ export function toProviderDispute(object: unknown) {
   if (!common) return null;
   return {
     ...common,
-    /** Stripe's status, which is also ours. Null for a status that this code does not know. */
+    /** Our status, which has the same name as Stripe's. Null if Stripe's status is unknown. */
     status: disputeStatus.enumValues.find((known) => known === common.providerStatus) ?? null,
     reason: asText(payload.reason),
     evidenceDueAt: asInstant(asObject(payload.evidence_details).due_by),
@@ -60,7 +60,7 @@ export function toProviderDispute(object: unknown) {
 }
 
 /**
- * Converts a Stripe credit note of any API version. Returns null if the object names no invoice or has no number.
+ * Converts a Stripe credit note of any API version. Returns null if the object has no invoice or no number.
  *
  * @throws UnstorableError for an amount or currency that no column can hold
  */

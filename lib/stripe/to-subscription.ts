@@ -49,15 +49,15 @@ export function toProviderSubscription(object: unknown) {
   return {
     id,
     customer: toProviderCustomer(payload, { subscription: [payload.metadata] }),
-    /** Our status. Null for a Stripe status that this code does not know. */
+    /** Our status. Null if Stripe's status is unknown. */
     status: STATUS.get(providerStatus ?? '') ?? null,
     providerStatus,
     cancelAtPeriodEnd: payload.cancel_at_period_end === true,
-    /** Scheduled end: `cancel_at`, or the end of the period if the subscription is cancelled at that time. */
+    /** Scheduled end: `cancel_at`, or the end of the period if `cancel_at_period_end` is set. */
     cancelAt:
       asInstant(payload.cancel_at) ??
       (payload.cancel_at_period_end === true ? firstEnd(items, periodEnd) : null),
-    /** Pause of the collection. Null if collection is not paused. */
+    /** How payment collection is paused. Null if it is not paused. */
     pause: toPause(asObject(payload.pause_collection)),
     endedAt: asInstant(payload.ended_at),
     /** End of the subscription's period, in API versions whose items have no periods of their own. */
@@ -84,7 +84,7 @@ export type ProviderSubscriptionItem = NonNullable<ReturnType<typeof toProviderI
 /**
  * Converts an item of any API version.
  *
- * @param subscription the subscription's payload, if it contained the item
+ * @param subscription payload of the subscription, if the item comes from such a payload
  * @returns null for an item without an id
  */
 export function toProviderItem(object: unknown, subscription: Json = {}) {
@@ -100,7 +100,7 @@ export function toProviderItem(object: unknown, subscription: Json = {}) {
   };
 }
 
-/** Reads a quantity. Items with metered prices have no quantity, and get 1. */
+/** Reads a quantity. Items with metered prices have no quantity, so it defaults to 1. */
 function toQuantity(value: unknown): number {
   const quantity = asInteger(value) ?? 1;
   if (quantity >= 0 && quantity <= 2_147_483_647) return quantity;
@@ -169,7 +169,7 @@ export type ProviderCheckout = NonNullable<ReturnType<typeof toProviderCheckout>
  * Converts a completed checkout that bought a subscription.
  *
  * @param completedAt time of the event that reported the completion
- * @returns null for other checkouts (mode payment or setup, or no mode at all)
+ * @returns null for other checkouts, such as those in payment or setup mode
  */
 export function toProviderCheckout(object: unknown, completedAt: Date | null = null) {
   const payload = asObject(object);
@@ -192,7 +192,7 @@ export function toProviderCheckout(object: unknown, completedAt: Date | null = n
   };
 }
 
-/** Parses one of our ids. Returns null for a text that cannot be one. */
+/** Parses a subscription id. Returns null if the text is not a valid id. */
 function toReference(text: string | null): number | null {
   const id = /^\d{1,10}$/.test(text?.trim() ?? '') ? Number(text) : 0;
   return id >= 1 && id <= MAX_ID ? id : null;

@@ -28,7 +28,7 @@ const s = subscriptions;
 const item = subscriptionItems;
 const r = itemRenewals;
 
-/** The indexed expression of the next billing date. Subscriptions that are not billed again come last. */
+/** Sort expression, which has an index. Subscriptions without a next billing date come last. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 /** The list of subscriptions for staff, with their customers, items and unpaid amounts. */
@@ -40,8 +40,8 @@ export const subscriptionList = defineList({
     /** The Stripe id of a subscription, an item or a customer. */
     id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
     /**
-     * Filter for live subscriptions with an item that is not linked to a service. Leaves out subscriptions whose Stripe
-     * customer has no reliable link to a customer.
+     * Finds live subscriptions with an item that is not linked to a service. Leaves out subscriptions whose Stripe
+     * customer is not reliably linked to a customer.
      */
     items: filter(oneOf(['unlinked']), (_, db) => {
       const holding = db.select({ id: item.subscription_id }).from(item);
@@ -49,8 +49,7 @@ export const subscriptionList = defineList({
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
     /**
-     * Filter for live subscriptions that have not been merged into the sold subscription that their checkout refers to.
-     * Leaves out subscriptions whose Stripe customer has no reliable link to a customer.
+     * Finds subscriptions that wait for staff to merge them into a sold subscription, see `isWaitingForStaff`.
      */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
@@ -76,12 +75,12 @@ function hasStripeId(db: Database, id: string): SQL {
 }
 
 /**
- * Condition for live, reliably linked subscriptions that wait for staff to merge them into the sold subscription that
- * their checkout refers to.
+ * Returns the condition for subscriptions that staff can merge into the sold subscription of their checkout. They are
+ * live and reliably linked to a customer, and staff have not declined the merge.
  */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
-    sql`${s.checkout_reference} is not null`, // This condition must be the same as in the partial index.
+    sql`${s.checkout_reference} is not null`, // Must equal the partial index's condition, so that the index is used.
     eq(s.reference_declined, false),
     ne(s.status, 'cancelled'),
     isOfSureCustomer(s),
@@ -122,26 +121,25 @@ async function sumUnpaidOf(tx: Database, ids: number[]) {
   return sums.map((row) => toJsonAmounts(row, 'due'));
 }
 
-/** Converts a subscription to a row of a file. Adds the numbers of the services that its items pay for. */
+/** Converts a subscription to a CSV row. Adds the numbers of the services that its items pay for. */
 const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
   ...inColumns(row),
   services: items.flatMap(({ service }) => service?.service_number ?? []).join(' '),
 });
 
-/** A subscription item with the date of its next billing, and its subscription with the customer. */
+/** A subscription item and the date on which it renews, with its subscription, service and customer. */
 export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
- * Lists a page of the subscription items that are billed again in a range of days, the earliest day first. The amounts
- * of all pages add up to the sums of `sumRenewals`. An item whose price has no fixed amount is listed, but is not part
- * of the sums.
+ * Lists a page of the subscription items that renew in a range of days, the earliest day first. The amounts of all
+ * pages add up to the sums of `sumRenewals`. An item without a fixed amount is listed but does not count in the sums.
  */
 export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };
   return readSortedPage(db, sorted, { start, size }, readItemRenewals);
 }
 
-/** Reads the renewals of items by the items' ids, in no particular order. */
+/** Reads the renewals of the given subscription items, in no particular order. */
 async function readItemRenewals(tx: Database, ids: number[]) {
   const found = await tx
     .select({

@@ -18,7 +18,7 @@ import type { SyncDeps } from './sync-deps';
 
 /** Maximum number of restarts after conflicts. */
 const MOST_CONFLICTS = 6;
-/** Maximum number of lookups at Stripe for one piece of work. */
+/** Maximum number of lookups at Stripe for one unit of work. */
 const MOST_FETCHES = 6;
 /** Maximum number of snapshots to read in one attempt. */
 const MOST_READS = 8;
@@ -51,14 +51,14 @@ export function synchronize<T>(deps: SyncDeps, work: Work<T>): Promise<Done<T>> 
 /** Reads, decides and commits once. Returns the question to Stripe if the decision needs an answer first. */
 export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 
-/** State that one attempt at a piece of work passes to the next attempt. */
+/** State that one attempt at a unit of work passes to the next attempt. */
 interface Known {
   inquiry: Inquiry;
   /** Id of the Stripe customer to lock after a conflict. Null until a decision has named one. */
   key: string | null;
 }
 
-/** Repeats an attempt until it is done. Asks Stripe between attempts, and takes the lock after a conflict. */
+/** Repeats an attempt until it is done. Asks Stripe between attempts. After a conflict, locks the Stripe customer. */
 export async function untilDone<T>(
   deps: SyncDeps,
   stripeCustomerId: string | null,
@@ -71,7 +71,7 @@ export async function untilDone<T>(
     try {
       const done = await (conflicts > 0
         ? store.locked(key, (locked) => attempt(locked, known))
-        : // Two attempts at the same time for one Stripe customer would conflict, and one would have to start again.
+        : // Concurrent attempts for one Stripe customer would conflict, so run them one after the other.
           inTurn(store.scope, key, () => attempt(store, known)));
       if (!isLacking(done)) return done;
       known.inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
@@ -131,8 +131,8 @@ export interface Lacking {
 }
 
 /**
- * Reads a snapshot and decides. Repeats both with more keys until the decision lacks no row. Returns the question if
- * Stripe must be asked first.
+ * Reads a snapshot and decides. Repeats both with more keys until the decision lacks no row. If Stripe must be asked
+ * first, returns the question.
  *
  * @throws NotReportedError if Stripe was asked and did not give a necessary answer
  */
@@ -155,7 +155,7 @@ export async function readAndDecide<T>(
   throw new Error('a decision lacks something however much is read');
 }
 
-/** Stripe's answers to the questions of one piece of work. Limits the number of questions. */
+/** Stripe's answers to the questions of one unit of work. Limits the number of questions. */
 export class Inquiry {
   private readonly known = new Map<
     string,
@@ -169,7 +169,7 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns the answer for this version. Without a key, or after too many questions, returns `unavailable`. */
+  /** Returns Stripe's answer for this version. Without an API key or after too many questions, it is `unavailable`. */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;
@@ -205,7 +205,7 @@ export const bookedOn = ({ now, timeZone }: SyncDeps) => ({
 
 const tails = perProcess('turns', () => new WeakMap<object, Map<string, Promise<unknown>>>());
 
-/** Runs calls with the same key one after the other. @param scope equal keys in different scopes are independent */
+/** Runs calls with the same key one after the other, but only within a scope. Without a key, runs immediately. */
 async function inTurn<T>(scope: object, key: string | null, work: () => Promise<T>): Promise<T> {
   if (key === null) return work();
   const keys = tails.get(scope) ?? new Map<string, Promise<unknown>>();

@@ -8,7 +8,7 @@ import { literal } from '../page-query';
 export type StoredTask = typeof staffTasks.$inferSelect;
 export type StaffTask = Pick<StoredTask, 'kind' | 'subject' | 'message' | 'entity' | 'entity_id'>;
 
-/** The name of each kind of task on the staff pages. */
+/** Title of each kind of task on the staff pages. */
 export const TASK_KINDS: Record<TaskKind, string> = {
   payment_differs: 'Stripe and a recorded payment differ',
   payment_exceeds_due: 'Paid more than Stripe asks for',
@@ -58,11 +58,10 @@ export async function replaceTasks(
     });
 }
 
-/** The maximum number of tasks in a list. */
 const MAX_TASKS = 100;
 
 /**
- * Lists up to 100 open tasks, newest first. If `done` is true, lists the tasks that were done last instead. `kind`
+ * Lists up to 100 open tasks, newest first. If `done` is true, lists the most recently finished tasks instead. `kind`
  * defaults to all kinds.
  */
 export function listStaffTasks(
@@ -105,7 +104,7 @@ export async function listTasksOf(db: Database, entity: 'customer' | 'invoice' |
 }
 
 /**
- * Marks a task as done. If it is already done, the first person stays recorded.
+ * Marks a task as done. If it was already done, the person who finished it first stays recorded.
  *
  * @param by the email address of a member of staff
  * @throws AppError not_found

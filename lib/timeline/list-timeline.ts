@@ -38,7 +38,7 @@ type Happening = { at: Date } & (
   | { kind: 'call'; call: ToolCallRow }
 );
 
-/** An event in a customer's history. Its key is unique in the timeline. */
+/** An entry of a customer's history. Its key is unique in the timeline. */
 export type TimelineEntry = Happening & { key: string };
 
 type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'invoice_number'>> & {
@@ -63,7 +63,7 @@ interface TimelineOptions {
 /** The number of entries on a page. */
 const LIMIT = 30;
 
-/** Lists a customer's history, newest first: payments, refunds, disputes, Stripe's events, changes, and notes. */
+/** Lists a page of a customer's history from all `SOURCES`, newest first. */
 export function listTimeline(db: Database, customerId: number, options: TimelineOptions) {
   return readLimited(db, async (tx) => {
     const sources = options.withCalls ? [...SOURCES, callSource] : SOURCES;
@@ -108,10 +108,10 @@ function newest(heads: { entry: TimelineEntry }[][]): number {
   return times.indexOf(Math.max(...times));
 }
 
-/** The customer whose history is read, and the options that determine which entries are included. */
+/** The customer, the transaction to read with, and the options that select entries. */
 type Scope = Omit<TimelineOptions, 'before'> & { db: Database; customerId: number };
 
-/** A source of entries. It returns entries that are older than one of its own cursors, newest first. */
+/** A source of entries. Each source has its own cursors, and returns the entries older than a cursor, newest first. */
 type Source = ReturnType<typeof toSource>;
 
 interface Reading<Row> {
@@ -150,7 +150,7 @@ const paymentColumns = {
   invoice_number: invoices.number,
 };
 
-/** The payments of a customer, by their day. */
+/** The payments of a customer, sorted by payment date. */
 const paymentSource = toSource({
   form: /^(?<date>[\d-]{10})\.(?<id>\d{1,10})$/,
   read({ db, customerId }, place, limit) {
@@ -173,14 +173,14 @@ const paymentSource = toSource({
 });
 
 /**
- * Returns the time when a payment was recorded. If that was not on the payment's date, returns only the payment's date.
+ * Returns the time when a payment was recorded. If it was recorded on another day, returns noon on the payment's date.
  */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
   return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
 }
 
-/** The refunds of a customer's payments, and the disputes over them. */
+/** The refunds and disputes of a customer's payments. */
 const moneyBackSource = toSource({
   form: /^(?<ms>\d{1,14})\.(?<kind>refund|dispute)\.(?<id>\d{1,10})$/,
   read({ db, customerId }, place, limit) {
@@ -242,12 +242,12 @@ const eventSource = toSource({
   cursorOf: (event) => `${toEpoch(event.stripe_created)}.${event.id}`,
 });
 
-/** The pattern of a cursor that is a row id. */
+/** Pattern of a cursor that consists of a row id. */
 const ID = /^(?<id>\d{1,10})$/;
 
 type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
 
-/** Changes by reconciliation to a customer and its records. All changes of one record in one run form one entry. */
+/** Changes that reconciliation made to a customer's records. All changes to one record in one run form one entry. */
 const changesSource = toSource({
   form: ID,
   async read({ db, customerId }, place, limit) {
@@ -291,9 +291,8 @@ async function readGroups(db: Database, customerId: number, place: Place | null,
 }
 
 /**
- * The changes that people and programs made to a customer's payments, to the services of subscription items, and to the
- * links of Stripe customers. Also the checks with Stripe that staff requested. The creation of a payment is left out,
- * because `paymentSource` already lists the payment.
+ * Audit log entries about a customer's payments, its subscription items, its Stripe customers and its checks with
+ * Stripe. Leaves out the creation of payments, because `paymentSource` already lists the payments.
  */
 const auditSource = toSource({
   form: ID,
@@ -348,7 +347,6 @@ async function subjectsOf(db: Database, customerId: number): Promise<(SQL | unde
   ];
 }
 
-/** The notes of staff about a customer. */
 const noteSource = toSource({
   form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
   read({ db, customerId }, place, limit) {
@@ -359,7 +357,7 @@ const noteSource = toSource({
   cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
 });
 
-/** The queries about a customer that programs and assistants made. */
+/** The tool calls in which API clients or assistants asked about a customer. */
 const callSource = toSource({
   form: /^(?<call>\d{1,15})$/,
   read: ({ db, customerId }, place, limit) =>

@@ -16,7 +16,7 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Time of the last failed write of `last_used_at`. Writes then pause for a minute, because the disk may be full. */
+/** Time of the last failed write of `last_used_at`. Writes pause for a minute afterwards: the disk may be full. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
@@ -40,7 +40,7 @@ export function hashToken(token: string): string {
 }
 
 /**
- * Verifies a token with one indexed query of the database. Revoking a token therefore takes effect immediately.
+ * Verifies a token with one indexed database query, without a cache. A revocation therefore takes effect immediately.
  *
  * @returns null if the token is unknown, expired or revoked
  * @throws the driver's error if the database does not respond; the caller must then respond with 503, never 401
@@ -63,7 +63,7 @@ const findToken = statement(['hash'], (db, { hash }) =>
     .where(and(eq(accessTokens.token_hash, hash), isNull(accessTokens.revoked_at))),
 );
 
-/** Stores the time of a token's last use, unless a write was tried in the last minute. Requests do not wait for it. */
+/** Stores the time of a token's last use, at most once a minute. Also pauses for a minute after a failed write. */
 export async function touchAccessToken(db: Database, { id, last_used_at }: AccessToken, now: Date) {
   if (last_used_at && now.getTime() - last_used_at.getTime() < MINUTE_MS) return;
   if (Math.abs(now.getTime() - touches.failedAt) < MINUTE_MS) return;

@@ -12,7 +12,7 @@ import type { RecordWriter } from '../records/record-kind';
 import type { Runtime } from '../runtime';
 import { hashToken, newTokenText, SCOPES, type Scope } from './access-token';
 
-/** Lifetimes in days that the form offers. A token can also be unlimited or have a last day. */
+/** Lifetimes in days that the form offers. Its other choices are an unlimited lifetime and a last day. */
 const TOKEN_DAYS = ['30', '90', '365'] as const;
 const MAX_NAME_LENGTH = 100;
 const MAX_DAYS = 3650;
@@ -81,11 +81,11 @@ function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date 
 interface NewAccessToken {
   name: string;
   scopes: Scope[];
-  /** Whether personal data of customers is masked in answers of tools. Defaults to false. */
+  /** Whether tools mask the personal data of customers in their responses. Defaults to false. */
   hides_personal_data?: boolean;
   /** Expiry of the token. Null if the token is valid until it is revoked. */
   expires_at: Date | null;
-  /** The member of staff who owns the token. The token is revoked when they are removed. */
+  /** E-mail address of the staff user who owns the token. The token is revoked when this user is removed. */
   staff_email?: string | undefined;
   created_by: Actor;
 }
@@ -160,7 +160,6 @@ export async function revokeAccessToken(db: Database, id: number, by: Revoker): 
   });
 }
 
-/** Revokes all tokens of a member of staff. */
 export async function revokeAccessTokensOf(tx: Database, email: string, by: Revoker): Promise<void> {
   await revokeWhere(tx, eq(accessTokens.staff_email, email), by);
 }
@@ -180,8 +179,8 @@ async function revokeWhere(tx: Database, which: SQL, { actor, now }: Revoker): P
 }
 
 /**
- * Locks the owner's row and returns the owner's email address. If the owner is removed at the same time, the lock makes
- * sure that the new token is revoked too.
+ * Locks the owner's row and returns the owner's email address. Because of the lock, removing the owner at the same time
+ * also revokes the new token.
  */
 async function holdStaff(tx: Database, address: string): Promise<string> {
   const [user] = await tx

@@ -18,7 +18,7 @@ const EVERY_MS = 1000;
 /** The number of calls that one statement writes. */
 const WRITTEN_AT_ONCE = 500;
 /**
- * The maximum number of unwritten calls in memory. Above it, calls are dropped, for example while the database is down.
+ * The maximum number of unwritten calls in memory. Further calls are dropped, for example while the database is down.
  */
 const MAX_WAITING = 10_000;
 
@@ -28,7 +28,7 @@ const waiting = perProcess('tool-calls', () => ({
   flushing: Promise.resolve(),
 }));
 
-/** Records a call after its response. The call is written together with others within a second. */
+/** Queues a call for the log. The queue is written within a second, or immediately on Vercel. */
 export function recordToolCall(world: World, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
   if (world.env.vercel)
@@ -70,7 +70,7 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** The arguments that contain no personal data: numbers, dates, states and column names. */
+/** Names of the arguments that contain no personal data: numbers, dates, states and column names. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
@@ -78,7 +78,7 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** The pattern of the argument names that tools have. A name of any other form is shortened in the log. */
+/** Pattern that the argument names of all tools match. The log shortens other names, which may be personal data. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**
@@ -124,7 +124,7 @@ const CLEARED_AT_ONCE = 5000;
 /**
  * Deletes up to 5,000 calls that are older than `days` days, the oldest first.
  *
- * @returns the number of deleted calls, and whether all such calls are deleted
+ * @returns the number of deleted calls; `isOver` is true if no older call is left
  */
 export async function clearToolCalls(db: Database, { now, days }: { now: Date; days: number }) {
   const before = new Date(now.getTime() - days * DAY_MS).toISOString();
@@ -142,7 +142,7 @@ export const CALL_OUTCOMES = toolCallOutcome.enumValues;
 /** The filters of the call log on the staff pages. */
 export const callFilters = z
   .object({
-    /** Part of the name of a token or a client, or of an email address. */
+    /** Part of the name of a token or client, or of a staff user's email address. */
     caller: textLine(100).optional(),
     tool: textLine(100).optional(),
     outcome: oneOf(CALL_OUTCOMES).optional(),

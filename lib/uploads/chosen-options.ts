@@ -9,9 +9,9 @@ import { fileOf, type Upload } from './upload-store';
 
 /** Options of the import page for reading a file. */
 export const chosenOptions = z.object({
-  /** Our column name for each column of the file. '' leaves a column out. */
+  /** Our column name for each column of the file, keyed by the file's name of the column. '' leaves a column out. */
   columns: z.record(z.string(), z.string()),
-  /** Values that apply to all rows, one per line in the form `OURS=VALUE`. */
+  /** Values that apply to all rows, one per line: our column name, an equals sign, and the value. */
   constants: z.string(),
   /** Decimal separator. If empty, ambiguous numbers are refused. */
   decimal_separator: z.enum(['', ',', '.']),
@@ -43,8 +43,8 @@ export function formatsOf(kind: ImportName): string[] {
 }
 
 /**
- * Converts a form's options. If some are invalid, returns error messages by field: `columns.THEIRS`, `constants`, or ''
- * for the whole form.
+ * Converts a form's options. If some are invalid, returns error messages by form field: `columns.` and the file's name
+ * of the column, `constants`, or '' for the whole form.
  */
 export function toFileOptions(
   kind: ImportName,

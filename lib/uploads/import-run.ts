@@ -38,7 +38,7 @@ const importRun = z.object({
   bytes_read: z.int(),
   /** The first problems of the run. `counts` contains the total number of rejected rows. */
   problems: z.array(z.object({ line: z.int(), column: z.string().nullable(), message: z.string() })),
-  /** Columns of the file that the format does not know. */
+  /** Columns of the file that match none of our columns and that were not imported. */
   left_out: z.array(z.string()),
   /** Reason for the failure, in sentences. Null if the run did not fail. */
   failure: z.string().nullable(),
@@ -46,7 +46,7 @@ const importRun = z.object({
 /** The latest import or dry run of an uploaded file, and its result. */
 export type ImportRun = z.infer<typeof importRun>;
 
-/** An import or dry run that runs in this process. */
+/** An import or dry run in progress in this process. */
 interface ImportJob {
   upload: Upload;
   run: ImportRun;
@@ -57,7 +57,7 @@ const imports = perProcess<{ job?: ImportJob | undefined }>('imports', () => ({}
 
 export const currentJob = (): ImportJob | undefined => imports.job;
 
-/** Returns true if the latest run is a completed dry run with the same options. */
+/** Returns whether the latest run is a completed dry run with the same options. */
 export function isTried(
   run: (Pick<ImportRun, 'dry_run' | 'chosen'> & { status: string }) | null,
   chosen: ChosenOptions,
@@ -72,8 +72,8 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
 }
 
 /**
- * Reads a file's latest run. Returns null before the first run. The status is `interrupted` if the run's process has
- * ended.
+ * Reads a file's latest run. Returns null before the first run. The status is `interrupted` if the process ended during
+ * the run.
  */
 export async function readRun(dataDir: string, id: string) {
   const job = currentJob();
@@ -96,7 +96,7 @@ interface Wanted {
 }
 
 /**
- * Starts an import or dry run of an uploaded file in this process. It continues when the page is closed.
+ * Starts an import or dry run of an uploaded file in this process. The run continues even if the page is closed.
  *
  * @returns a promise that resolves at the end of the run, even if the run fails; the stored run contains the failure
  * @throws AppError conflict while another import is running
@@ -126,7 +126,7 @@ export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor
   return { ended: perform(deps, job, options, actor) };
 }
 
-/** Stops the import of this file after its current batch. Does nothing if none is running. */
+/** Stops the import of a file after its current batch. Does nothing if the file is not being imported. */
 export function stopImport(id: string): void {
   const job = currentJob();
   if (job?.upload.id === id) job.stop.abort();
@@ -191,7 +191,7 @@ function failureOf({ log, newId }: Deps, error: unknown): string {
   return isKnown ? sentencesOf(error).join(' ') : `Something went wrong on our side (ref ${ref}).`;
 }
 
-/** Returns true if the last import of a file rejected rows. */
+/** Returns whether the last import of a file rejected rows. */
 export function hasRejected(dataDir: string, upload: Upload): boolean {
   return existsSync(rejectedPath(fileOf(dataDir, upload)));
 }

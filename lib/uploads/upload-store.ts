@@ -21,7 +21,7 @@ export type Upload = z.infer<typeof storedUpload>;
 
 const UPLOAD = 'upload.json';
 
-/** Returns the folder that contains a folder for each upload. */
+/** Returns the folder with the upload folders. */
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
@@ -49,8 +49,8 @@ export async function listFolders(dataDir: string): Promise<string[]> {
 }
 
 /**
- * Creates the folder of an upload. Returns false if there are too many uploads. The function is synchronous, so that no
- * other upload can interfere.
+ * Creates the folder of an upload. Returns false if there are too many uploads. It is synchronous, so that no other
+ * upload can start between the count and the creation.
  */
 function takePlace(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
@@ -88,7 +88,7 @@ async function orNothing<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Bytes to read beyond the size limit. A client whose connection is closed while it sends sees no error response. */
+/** Bytes to read beyond the size limit. A client that is still sending when the connection closes sees no response. */
 const DRAINED_BYTES = 8_000_000;
 
 /** Maximum length of a file name, which leaves space for suffixes. */

@@ -124,7 +124,7 @@ export function brokenImports(sources: Source[]): string[] {
   );
 }
 
-/** Lists folders without a layer, and components of the staff pages outside the known folders. */
+/** Lists folders without a layer, and staff page components outside the folders in `COMPONENT_FOLDERS`. */
 export function homeless(sources: Source[]): string[] {
   const folders = new Set(sources.map(({ path }) => folderOf(path)));
   const parts = sources.map(({ path }) => path).filter((path) => path.startsWith(PARTS));

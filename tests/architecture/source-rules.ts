@@ -9,7 +9,10 @@ const CACHES = ['lib/countries.ts', 'lib/dates.ts', 'lib/records/save-records.ts
 const ALONE = /^(app|lib\/cli|lib\/stripe-local|db\/seed)\//;
 const COLLECTIONS = ['Map', 'Set', 'WeakMap', 'WeakSet'];
 
-/** Lists module state, such as `lib/x.ts:7 …`. Each bundle of a process would have its own copy of it. */
+/**
+ * Lists variables that keep state in a module, such as `lib/x.ts:7 …`. Each bundle of a process would have its own copy
+ * of the state.
+ */
 export function moduleState(sources: Source[]): string[] {
   return sources.flatMap(({ path, tree }) =>
     ALONE.test(path) || CACHES.includes(path)
@@ -26,7 +29,10 @@ function isState(node: ts.Statement): boolean {
   return !(flags & ts.NodeFlags.Const) || declarations.some(({ initializer }) => isEmpty(initializer));
 }
 
-/** Returns whether a collection is created empty, and so must be filled later. */
+/**
+ * Returns true if an expression creates an empty collection. An empty collection can only be of use if it is filled
+ * later, so it is state.
+ */
 function isEmpty(made: ts.Expression | undefined): boolean {
   if (!made) return false;
   if (ts.isArrayLiteralExpression(made)) return made.elements.length === 0;
@@ -43,7 +49,7 @@ function isEmpty(made: ts.Expression | undefined): boolean {
 const WORLD: { home: string; also?: string; says: string; matches(node: ts.Node): boolean }[] = [
   {
     home: 'lib/inherited-env.ts',
-    // Next replaces `process.env.NEXT_RUNTIME` in this file at compile time, so the expression must stay in it.
+    // Next replaces `process.env.NEXT_RUNTIME` at compile time, so instrumentation.ts must contain this expression.
     also: 'instrumentation.ts',
     says: 'reads process.env',
     matches: (node) => isMember(node, 'process', 'env'),
@@ -96,8 +102,8 @@ function isNamed(node: ts.Node, name: string): boolean {
 }
 
 /**
- * Lists functions and values that a server file imports from a client file. On the server they are only references, and
- * calling one throws when the page is rendered. Neither types nor the build report it.
+ * Lists functions and values that a server file imports from a client file. On the server they are only references, so
+ * calling one throws when the page is rendered. Neither the type check nor the build reports this.
  */
 export function clientValuesOnTheServer(sources: Source[]): string[] {
   const clients = new Set(sources.filter(isClient).map(({ path }) => path));

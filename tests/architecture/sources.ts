@@ -33,9 +33,9 @@ export function readSources(paths: string[]): Source[] {
 }
 
 /**
- * Parses a source.
+ * Parses the text of a source file.
  *
- * @param path the real or assumed path of the source, from the root
+ * @param path path of the file from the root. The file does not have to exist
  */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);

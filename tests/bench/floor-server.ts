@@ -5,9 +5,9 @@ import postgres, { type ISql } from 'postgres';
 import { openEngine } from './engine';
 import { type Input, type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
 
-// The benches compare the product with this minimal server, called the floor, which uses only node:http and
-// the driver. It runs the product's reading statements, and writes a payment with one statement, unchecked.
-// With BENCH_ENGINE it passes each delivery to Supabase's sync engine instead, after checking the signature.
+// The benches compare the product with this minimal server, called the floor, which uses only node:http and the driver.
+// It reads with the same SQL statements as the product. It writes a payment with one statement and without checks. With
+// BENCH_ENGINE it passes each delivery to Supabase's sync engine instead, after checking the signature.
 
 /** A statement as the product sent it to the database. */
 interface Statement {
@@ -16,8 +16,8 @@ interface Statement {
 }
 
 /**
- * The statements of each reading operation, keyed by the tool's name. The key `payments` holds the statements of the
- * list of payments.
+ * The statements of each reading operation, keyed by its name in the bench. The list of payments has the key
+ * `payments`.
  */
 export type Recorded = Record<string, Statement[]>;
 
@@ -127,7 +127,10 @@ function isSigned(payload: string, header: string): boolean {
   return signature !== '' && timingSafeEqual(Buffer.from(signature, 'hex'), expected);
 }
 
-/** Writes the same rows as the product in one transaction, without decisions or repeated lookups. */
+/**
+ * Writes the rows of a webhook delivery in one transaction. Unlike the product, it does not decide whether to apply the
+ * event.
+ */
 async function takeDelivery(payload: string): Promise<void> {
   const event: Event = JSON.parse(payload);
   const { object } = event.data;
@@ -166,7 +169,7 @@ function moveSubscription(tx: ISql, { id, customer, items }: Subscription, now: 
   ]);
 }
 
-/** Updates an invoice. The first event of an invoice, of any type, inserts it and its customer. */
+/** Updates an invoice and records its payment. Inserts the invoice and its customer first if the invoice is unknown. */
 async function writeInvoice(tx: ISql, invoice: Invoice, now: Date): Promise<void> {
   const paid = invoice.amount_paid / 100;
   const [known] = await tx<{ id: number; customer_id: number }[]>`

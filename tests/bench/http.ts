@@ -124,11 +124,11 @@ async function recordStatements(url: string): Promise<Recorded> {
   const db = drizzle({ client });
   limitWriters(db, 1);
   const record = async (run: (db: Database) => Promise<unknown>) => {
-    await run(db); // The first run also queries the types.
+    await run(db); // The first run also queries the column types.
     statements = [];
     await run(db);
     const recorded = statements;
-    statements = []; // Later statements do not belong to this operation.
+    statements = []; // Do not add later statements to this recording.
     return recorded;
   };
   try {
@@ -178,11 +178,11 @@ async function compare(db: Database, url: string, servers: Served[]): Promise<vo
 interface Operation {
   name: string;
   least: Least;
-  /** The same request to each server. The servers are ours, Next, the floor and, for deliveries, the sync engine. */
+  /** One function per server that sends the request: ours, Next, the floor and, for deliveries, the sync engine. */
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
-/** Returns the measured operations. @throws Error if the servers answer differently */
+/** Returns the operations to measure. @throws Error if the servers answer differently */
 async function operationsOf(
   db: Database,
   deps: SyncDeps,
@@ -196,7 +196,7 @@ async function operationsOf(
   const calls = CALLS.map(({ name, tool, args, least }) => ({
     name: `tools/call ${name}`,
     least,
-    // The floor finds the recorded statements by the name of the call.
+    // The floor looks up its statements by the name of the operation, not by that of the tool.
     targets: compared.map(({ url }, i) => toolCall(url, token, i < 2 ? tool.name : name, args)),
   }));
   for (const { targets } of calls) await requireAsManyRows(targets);

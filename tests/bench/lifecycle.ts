@@ -20,7 +20,9 @@ import { type Served, serve } from './serve';
 const STARTS = 10;
 const MOST_START_MS = 1000;
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50_000);
-/** Number of requests before measuring. They load and compile the code, and the heap grows to its working size. */
+/**
+ * Number of requests before the measurement. They load and compile the code and let the heap grow to its working size.
+ */
 const WARM_UP = 10_000;
 const STEPS = 5;
 const MOST_MB = 20;
@@ -28,7 +30,7 @@ const MOST_MB = 20;
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
 const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** One restart in this number ends `npm start` with SIGKILL. All other restarts end it with SIGTERM. */
+/** Every fifth restart ends `npm start` with SIGKILL. All others end it with SIGTERM. */
 const KILLED = 5;
 const POLL_MS = 5;
 const SLOWEST_END_MS = 15_000;
@@ -145,7 +147,7 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   const path = `${file}-${pid}`;
   process.kill(pid, 'SIGUSR2');
   while (!existsSync(path)) await sleep(POLL_MS);
-  await sleep(POLL_MS); // This lets the server finish writing the file.
+  await sleep(POLL_MS); // Let the server finish writing the file.
   const { rss, heapUsed } = JSON.parse(readFileSync(path, 'utf8'));
   rmSync(path);
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };
@@ -165,7 +167,7 @@ async function restartOften(name: string, dataDir: string, env: Record<string, s
     const product = await start({ PORT: String(port), DATA_DIR: dataDir, ...env });
     const pid = serverOf(product);
     const code = await product.stop(signal);
-    // After SIGTERM the first process waits for the server. After SIGKILL the server ends by itself.
+    // After SIGTERM, `npm start` waits until the server has ended. After SIGKILL, the server ends by itself.
     if (signal === 'SIGKILL') await untilGone(pid);
     const found = [
       ...(code === (signal === 'SIGTERM' ? 0 : null) ? [] : [`exit code ${code}`]),
@@ -180,7 +182,7 @@ async function restartOften(name: string, dataDir: string, env: Record<string, s
   return left;
 }
 
-/** Lists the lock file and its unfinished drafts in a data folder. */
+/** Lists the lock file and its temporary files in a data folder. */
 function locksOf(dataDir: string): string[] {
   return existsSync(dataDir) ? readdirSync(dataDir).filter((file) => file.startsWith('lock.json')) : [];
 }

@@ -64,7 +64,7 @@ export async function compareAll(
   });
 }
 
-/** Prints whether the ratio on `CONNECTIONS` connections is high enough. If it is not, the bench fails. */
+/** Prints whether the ratio on `CONNECTIONS` connections is at least `least`. If it is not, the bench fails. */
 export function requireRatio(what: string, ratio: number, least: number): void {
   const isMet = ratio >= least;
   console.log(
@@ -117,7 +117,7 @@ export const medianOf = ({ perSecond }: Figures): number =>
     0.5,
   );
 
-/** Returns the median over all rounds of the ratio of two contenders' calls per second. */
+/** Returns our calls per second divided by theirs, as the median over all rounds. */
 export const ratioOf = (ours: Figures, theirs: Figures): number =>
   medianOf({
     ...ours,
@@ -157,7 +157,8 @@ async function keepBusy({ once }: Contender, milliseconds: number, connections: 
 }
 
 /**
- * Returns the CPU time of a process in milliseconds: fields 14 and 15 of proc(5)'s `stat`, in hundredths of a second.
+ * Returns the CPU time of a process in milliseconds. Fields 14 and 15 of /proc/[pid]/stat are its user and system time
+ * in hundredths of a second.
  */
 export function cpuMsOf(pid: number | undefined): number {
   const fields = readProcess(pid, 'stat').split(') ')[1] ?? '';
@@ -166,8 +167,8 @@ export function cpuMsOf(pid: number | undefined): number {
 }
 
 /**
- * Returns the CPU time of each PostgreSQL process, except the process of this query. Returns an empty map if PostgreSQL
- * is remote.
+ * Returns the CPU milliseconds of the PostgreSQL processes that serve this database, by process id. Leaves out the
+ * process of this query. Returns an empty map if PostgreSQL is remote.
  */
 async function databaseCpu(db: Database | undefined): Promise<Map<number, number>> {
   if (!db) return new Map();

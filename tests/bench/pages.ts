@@ -17,7 +17,7 @@ const PERSON = { email: `bench-${process.pid}@example.com`, password: 'correct h
 const only = process.env.BENCH_ONLY;
 const wanted = (path: string) => only === undefined || path.includes(only);
 
-/** If `deep`, the next page that the list's footer links to is measured as well. */
+/** If `deep` is true, the bench also measures the list's next page. */
 interface MeasuredPage {
   path: string;
   deep?: boolean;
@@ -28,7 +28,7 @@ const PRESETS = pastPresets(today).map(({ from, to }) => `from=${from}&to=${to}`
 const CUSTOMERS = ['K10042', 'druckerei 77', 'gmbh'].map((text) => `customer=${encodeURIComponent(text)}`);
 
 /**
- * The measured pages. They are each list in each of its orders and with common filters, and the other pages that staff
+ * The pages to measure. They include each list in each order and with common filters, and the other pages that staff
  * open every day.
  */
 const PAGES: MeasuredPage[] = [
@@ -159,7 +159,7 @@ function nextOf(html: string): string | undefined {
   return /href="([^"]*)"/.exec(link ?? '')?.[1]?.replaceAll('&amp;', '&');
 }
 
-/** Measures the median duration of some requests, after a first request that does not count. */
+/** Returns the median duration of `TIMES` requests. Does not count the first request, which is sent before them. */
 async function timed(path: string, cookie: string, firstByte = false): Promise<{ ms: number; text: string }> {
   const times: number[] = [];
   let text = '';
@@ -187,7 +187,10 @@ ${TIMES} requests after one that is not measured, with L (1,000,000 customers, 3
 10,000,000 invoices, 10,000,000 payments, 1,000,000 sales documents, 2,000,000 events). It may be ${MOST_MS} at most.`;
 }
 
-/** Returns a list without parameters, in each order, and with each filter. Spaces separate the parts. */
+/**
+ * Returns the pages of a list: without parameters, in each order, and with each filter. Orders and filters are
+ * separated by spaces.
+ */
 function listOf(name: string, orders: string, ...filters: string[]): MeasuredPage[] {
   const path = `/admin/${name}`;
   const split = (text: string) => text.split(' ').filter(Boolean);

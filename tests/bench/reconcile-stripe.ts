@@ -6,13 +6,15 @@ import { createWorld } from '@/lib/stripe-local/world';
 import { createCreditNote, openDispute, refundPayment, updateSubscription } from '../support/stripe-actions';
 import { startStripeLocal } from '../support/stripe-server';
 
-/** Messages of the bench to the local Stripe API, which runs in its own process so that its memory is not measured. */
+/**
+ * Messages from the bench to the local Stripe API. The API runs in its own process, so that its memory is not measured.
+ */
 export type Order = { order: 'drift' | 'return'; share: number } | { order: 'count' };
 
 export interface Returned {
-  /** Number of refunds, disputes and credit notes, which a run finds in lists. */
+  /** Number of new refunds, disputes and credit notes. A reconciliation run finds them in Stripe's lists. */
   listed: number;
-  /** Number of credited invoices. A run has to retrieve each one separately. */
+  /** Number of credited invoices. A reconciliation run has to retrieve each one separately. */
   retrieved: number;
 }
 
@@ -30,7 +32,7 @@ process.on('message', (message: Order) => {
 });
 process.send?.(server.url);
 
-/** Renews a share of the subscriptions without sending events. @returns their number */
+/** Renews a share of the subscriptions without sending events. @returns the number of renewals */
 function drift(share: number): number {
   const every = Math.round(1 / share);
   let drifted = 0;

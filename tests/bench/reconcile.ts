@@ -58,7 +58,7 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
     throw new Error(`a process of the benchmark ended with ${code}`);
   });
   const [answer] = await Promise.race([once(child, 'message'), ended]);
-  ended.catch(() => {}); // This prevents an unhandled rejection when the process ends later.
+  ended.catch(() => {}); // Prevent an unhandled rejection when the process ends later.
   return answer;
 }
 
@@ -77,7 +77,10 @@ function report<T extends Measured & { requests: number }>(name: string, run: T)
   return run;
 }
 
-/** Counts the open objects, which a run has to list. All are older than the run's window. */
+/**
+ * Counts the subscriptions and invoices that are open at Stripe. A run has to list all of them, although they are older
+ * than its window.
+ */
 async function openAtStripe(db: Database): Promise<number> {
   const [row] = await rows<{ open: number }>(
     db,

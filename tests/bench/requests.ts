@@ -26,7 +26,9 @@ export interface PaymentOperation {
 
 export type Invoice = Pick<typeof invoices.$inferSelect, 'id' | 'customer_id' | 'currency'>;
 
-/** Returns the measured requests. Writes use the payable invoices in turn, so that they rarely wait for row locks. */
+/**
+ * Returns the requests to measure. Each write uses the next payable invoice, so that writes rarely wait for row locks.
+ */
 export async function paymentOperations(
   db: Database,
   doors: Door[],
@@ -62,7 +64,9 @@ export async function paymentOperations(
   ];
 }
 
-/** Returns a function per server that changes known payments, and one that creates and deletes a payment. */
+/**
+ * Returns two operations with one function per server. The first changes a payment. The second creates and deletes one.
+ */
 export async function otherWrites(
   db: Database,
   doors: Door[],
@@ -97,7 +101,7 @@ export async function otherWrites(
   ];
 }
 
-/** Returns payable invoices that Stripe does not manage. Each payment of one of them also updates the invoice. */
+/** Returns payable invoices that Stripe does not manage. Recording a payment also updates its invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
@@ -117,7 +121,7 @@ function post({ name, url }: Door, token: string, body: () => string): Target {
   return { name, method: 'POST', url: new URL(url), headers, body };
 }
 
-/** Compares reading requests. @throws Error if the servers answer one of them with different JSON */
+/** Compares the answers to reading requests. @throws Error if two servers answer a request with different JSON */
 export async function requireSameReads(operations: PaymentOperation[]): Promise<void> {
   for (const { targets } of operations.filter(({ targets: [first] }) => first?.method === 'GET')) {
     requireEqual(await Promise.all(targets.map(answerOf)));
@@ -208,7 +212,7 @@ export function signedDelivery(url: string, payload: string): Target {
   };
 }
 
-/** Gives each subscription item a service, so that an event also moves the date of a service. */
+/** Links each subscription item to a new service, so that an event also changes the service's billing date. */
 export async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`
     insert into customer_services (service_number, customer_id, service_type, status, name, price)
@@ -221,7 +225,7 @@ export async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`analyze`);
 }
 
-/** Checks the inbox. @throws Error if an event was not applied */
+/** Checks the stored webhook events. @throws Error if an event is neither processed nor stale */
 export async function requireAllProcessed(db: Database): Promise<void> {
   const wrong = await rows(
     db,
@@ -239,13 +243,13 @@ const TEN_YEARS = 3650;
 
 /** An endless source of events. Each event is one second newer than the previous event. */
 export interface EventSource {
-  /** The first event of each subscription. */
+  /** The events that create the subscriptions. Process these before the events of `next`. */
   created: string[];
   next(): string;
 }
 
 /**
- * Returns updates of the subscriptions in turn, each with a new period end.
+ * Returns a source of events that update the subscriptions in turn. Each event has a new period end.
  *
  * @param name part of all ids, so that no two sources share an id
  */
@@ -283,7 +287,9 @@ export function subscriptionEvents(name: string, subscriptions: number): EventSo
 
 const PAID_TYPES = ['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'];
 
-/** Alternates between the three events of a new customer's paid invoice and an update of a subscription. */
+/**
+ * Returns a source that repeats four events: three for a new customer's paid invoice, then an update of a subscription.
+ */
 export function mixedEvents(name: string): EventSource {
   const subscriptions = subscriptionEvents(`${name}sub`, 200);
   const templates = paidInvoice(name);
@@ -302,7 +308,7 @@ export function mixedEvents(name: string): EventSource {
   };
 }
 
-/** Returns the three events of a paid invoice. In all ids, `NTH` stands for the invoice's number. */
+/** Returns templates for the three events of a paid invoice. The placeholder `NTH` makes its ids unique. */
 function paidInvoice(name: string): string[] {
   const world = createWorld({ now: () => new Date(CREATED * 1000), chance: seededChance(name.length) });
   const { object: customer } = act.createCustomer(world, { email: `${name}-NTH@example.com` });

@@ -25,11 +25,11 @@ interface Filled {
   insert(series: SQL, counts: typeof SMALL): SQL;
 }
 
-/** Returns SQL for one of the values. The row's number determines the value, so that every run has the same rows. */
+/** Returns SQL that picks a value by the row number, so that every run creates the same rows. */
 const oneOf = (values: string[], by: string) =>
   sql.raw(`(array['${values.join("','")}'])[1 + abs(hashint4(n * 7 + ${by})) % ${values.length}]`);
 const chance = (by: number) => sql.raw(`(abs(hashint4(n * 11 + ${by})) % 1000)`);
-/** Returns SQL for a day within ten years, roughly in row order. Every fiftieth row has 3 May 2021. */
+/** Returns SQL for a day within ten years, roughly in row order. Every fiftieth row has the day 2021-05-03. */
 const day = (count: number) => sql`(case when n % 50 = 0 then date '2021-05-03'
   else date '2016-11-22' + (n::bigint * 3640 / ${count}::int)::int + abs(hashint4(n)) % 10 end)`;
 /** SQL for amounts from 1.00 to 900.99 that do not depend on the day. */
@@ -134,7 +134,7 @@ function tables(counts: typeof SMALL): Filled[] {
   ];
 }
 
-/** Opens a database with `times` the rows of the small one. The first run fills it, and later runs reuse it. */
+/** Opens a database with `times` as many rows as the small one. The first run fills it, and later runs reuse it. */
 export async function openFilled(
   server: string,
   times: number,
@@ -157,7 +157,7 @@ export async function openFilled(
     await migrate(loader);
     await fill(loader.db, times);
     await loader.close();
-    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // This marks the database as filled.
+    await admin.db.execute(sql.raw(`alter database ${name} connection limit -1`)); // Marks the database as filled.
   }
   await admin.close();
   const handle = openPostgres(url, { max: 1 });

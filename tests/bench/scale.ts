@@ -17,7 +17,7 @@ import { GROWTH, openFilled } from './scale-fill';
 import { buildCopy, type Served, serveCopy } from './serve';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 60);
-/** The time limit of an operation in milliseconds. A slow operation stops there, with fewer rounds. */
+/** Time limit for all rounds of an operation, in milliseconds. A slow operation gets fewer rounds. */
 const LONG_MS = 4000;
 const HEAD = [
   ...['operation', 'S: p50 / p95 / p99', 'L: p50 / p95 / p99', 'L/S', 'buffers S / L', 'HTTP p50 S / L'],
@@ -73,7 +73,7 @@ const LISTS: Record<string, Listed> = {
   },
 };
 
-/** Date columns that determine the order of a list if the list is filtered by them. */
+/** Date columns that a list is ordered by if a filter uses them. */
 const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
 
 const isWithHttp = process.env.BENCH_HTTP !== '0';
@@ -192,7 +192,7 @@ interface Operation {
   name: string;
   /** Runs the operation with the product's own functions. */
   run(db: Database): Promise<unknown>;
-  /** Statements for the same answer with ILIKE, count(*) and OFFSET. */
+  /** Statements that return the same answer with ILIKE, count(*) and OFFSET. */
   naive: SQL[];
   /** The same request to the MCP server or the payments API. Null if not measured over HTTP. */
   http: { tool: string; arguments: object } | { path: string } | null;

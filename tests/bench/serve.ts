@@ -92,8 +92,8 @@ const SOURCES = [
 ];
 
 /**
- * Builds a copy of the product with extra routes for comparison, which the product itself must not ship. The copy is
- * inside the repository, so that it finds node_modules, and in .data, which Git ignores.
+ * Builds a copy of the product with extra routes for comparison, which the product itself must not ship. The copy is in
+ * .data, because it finds node_modules from there and Git ignores this folder.
  *
  * @param added URLs of the extra files, keyed by their path in the copy
  */

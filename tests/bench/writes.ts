@@ -6,7 +6,7 @@ import { BENCH_ACTOR, benchDeps, take, withSeededDatabase } from './database';
 import { CONNECTIONS, type Contender, compareAll } from './measure';
 import { type Invoice, mixedEvents, openInvoices, paymentFor } from './requests';
 
-// This bench compares the same writes on two databases, one of which has no maintained counts, sums and search indexes.
+// This bench compares the same writes on two databases. One of them does not maintain counts, sums and search indexes.
 
 const MOST = 1.3;
 

@@ -228,7 +228,7 @@ test('the connection check page reports no problem except the local URL', {
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
-test('a member of staff sets a password and a second factor before consenting to an MCP client', {
+test('staff must set a password and a second factor before consenting to an MCP client', {
   timeout: 90_000,
 }, async () => {
   await site.restart(async (db) => {

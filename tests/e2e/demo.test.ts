@@ -23,12 +23,12 @@ afterAll(async () => {
 
 const shown = (pattern: RegExp) => pattern.exec(demo?.output() ?? '')?.[0] ?? '';
 
-test('the curl command that the demo prints lists payments', async () => {
+test('the demo prints a curl command that lists payments', async () => {
   const { output } = await runToEnd(['bash', '-c', shown(/^curl .*$/m)]);
   expect(JSON.parse(output)).toMatchObject({ per_page: 2, data: [{}, {}] });
 });
 
-test('the MCP settings that the demo prints give access to every tool', async () => {
+test('the demo prints MCP settings that give access to every tool', async () => {
   const { url, headers } = JSON.parse(shown(/^\{\n.*?^\}$/ms)).mcpServers.w5t;
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));

@@ -25,12 +25,12 @@ const folder = temporaryFolder();
 let started: Command[] = [];
 beforeAll(() => ensureBuild(), 400_000);
 afterEach(async () => {
-  // The servers that these processes started end by themselves.
+  // The server processes end by themselves once their parents have been killed.
   for (const { child } of started) child.kill('SIGKILL');
   for (const { exited } of started.splice(0)) await exited;
 });
 
-/** Starts `npm start`. */
+/** Runs the commands in `shell`, starts `npm start`, and waits until it listens. */
 async function startServer(
   env: Record<string, string>,
   shell = '',
@@ -129,7 +129,7 @@ describe('stopping npm start while payments are recorded', () => {
   }, 60_000);
   afterAll(() => database?.drop());
 
-  test('every payment confirmed before SIGTERM is stored', async () => {
+  test('every payment acknowledged before SIGTERM is stored', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
@@ -208,7 +208,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
   beforeAll(async () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'hostile')) };
     const { server, port: own } = await startServer(env, 'ulimit -n 256; ');
-    started = []; // Other tests must not stop these servers before the end of this block.
+    started = []; // Otherwise `afterEach` would stop the server after the first test.
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 400_000);
 
 describe('refused starts', () => {
-  /** Runs the script of `npm start` to its end. */
+  /** Runs the `npm start` script until it exits. */
   const start = async (env: Record<string, string> = {}, args: string[] = []) => {
     const given = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()), ...env };
     const { code, output } = await runToEnd([process.execPath, START, ...args], given);
@@ -48,7 +48,7 @@ describe('refused starts', () => {
     expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
   });
 
-  test('npm start reports an option that npm consumed because the -- was missing', async () => {
+  test('npm start reports a missing -- if npm itself consumed an option', async () => {
     const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
     const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
     expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
@@ -218,7 +218,7 @@ describe('a server on the embedded database', () => {
     server?.child.kill('SIGTERM');
     expect(await server?.exited).toBe(0);
     expect(existsSync(join(dataDir, 'lock.json'))).toBe(false);
-    // Without an endpoint for traces, our server loads nothing of OpenTelemetry. Next itself loads the interfaces in
+    // Without an endpoint for traces, our server loads no OpenTelemetry code. Next itself loads the interfaces in
     // `api`.
     const modules = readFileSync(`${moduleList}${pid}`, 'utf8');
     const packages = [...modules.matchAll(/\/node_modules\/@opentelemetry\/([^/]+)/g)];

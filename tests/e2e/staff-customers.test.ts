@@ -71,7 +71,7 @@ describe('the search dialog', () => {
     await expect.poll(focused).toBe('New customer');
   });
 
-  test('the search dialog reports when no record matches', async () => {
+  test('the search dialog shows a message if no record matches', async () => {
     const page = await site.open('/admin');
     await openSearch(page);
     await page.keyboard.type('K-WREN');
@@ -81,7 +81,7 @@ describe('the search dialog', () => {
     expect(await page.getByRole('option').count()).toBe(0);
   });
 
-  test('the search dialog reports when the server does not respond or the session has ended', async () => {
+  test('the search dialog shows an error if the server does not respond or the session has ended', async () => {
     const page = await site.open('/admin', { own: true });
     site.allowComplaints(/ERR_FAILED|401/);
     await openSearch(page);

@@ -140,7 +140,7 @@ test('a document of each kind can be opened within two clicks from the overview'
   }
 });
 
-test('the PDF link of an invoice without a document opens its page, which names the missing fields', async () => {
+test('the PDF link of an invoice without a document opens the page that names the missing fields', async () => {
   const page = await site.open('/admin');
   const path = await draft(page);
   await confirm(page, 'Issue');
@@ -151,7 +151,7 @@ test('the PDF link of an invoice without a document opens its page, which names 
   await page.getByText('The invoice has no document yet.').waitFor();
 });
 
-test('the links to the files of a Stripe invoice lead to Stripe, or back to the invoice with a notice', async () => {
+test('links to files of a Stripe invoice lead to Stripe, or back to the invoice with a notice', async () => {
   const [invoice, own] = await site.inspect((db) =>
     rows<{ id: number; stripe: string | null }>(
       db,

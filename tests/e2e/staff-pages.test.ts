@@ -146,7 +146,7 @@ describe('layout of the pages', () => {
     expect(await scheme()).toBe('dark');
   });
 
-  test('the keyboard reaches the phone navigation only while it is open', async () => {
+  test('the navigation on a phone is reachable by keyboard only while it is open', async () => {
     const page = await site.open('/admin/payments', { viewport: { width: 390, height: 844 } });
     const burger = page.getByRole('button', { name: 'Navigation' });
     const navigation = page.getByRole('navigation', { name: 'Main' });
@@ -272,7 +272,7 @@ describe('everyday questions, each answered within two clicks or one search', ()
     expect(await fileOf(page)).toContain('ASKED-OLD');
   });
 
-  test('the overview leads to the customers who owe most with one click', async () => {
+  test('the customers who owe most are one click away from the overview', async () => {
     const page = await site.open('/admin');
     await link(page, 'Who owes most').click();
     await page.waitForURL(/overdue$/);
@@ -423,13 +423,13 @@ describe('navigation between pages', () => {
 });
 
 describe('a phone in dark mode', () => {
-  /** Opens a page by the navigation, which a narrow screen hides behind a button. */
+  /** Opens a page through the navigation, which a narrow screen hides behind a button. */
   async function goTo(page: Page, name: string): Promise<void> {
     await page.getByRole('button', { name: 'Navigation' }).click();
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
   }
-  /** Finds an entry of a list, which is not a table at this width. */
+  /** Finds a list entry. Lists are not tables at this width. */
   const entry = (page: Page, text: string) =>
     main(page).locator('ul li a').filter({ hasText: text, visible: true }).first();
   const toolsFor = async (token: string) => {

@@ -75,7 +75,7 @@ describe('recording payments', () => {
     });
   });
 
-  test('recording a payment with a used reference does not overwrite the existing payment', async () => {
+  test('recording a payment with an existing reference does not overwrite the existing payment', async () => {
     const page = await site.open(newPath());
     await fillIn(page, '7', 'W2E-005');
     await press(page, 'Record payment');

@@ -79,7 +79,7 @@ describe('the list of payments', () => {
     await page.waitForURL(`${site.url}${LIST}?customer=K-E2E`);
   });
 
-  test('an invalid filter of the payment list shows one error at its field', async () => {
+  test('an invalid filter of the payment list shows one error at the filter’s field', async () => {
     const page = await site.open(`${LIST}?customer=x&from=2026-03-02&to=2026-03-01`);
     expect(await page.getByText('Must not be before the first day.').count()).toBe(1);
     const to = page.getByLabel('To', { exact: true });
@@ -104,7 +104,7 @@ describe('the list of payments', () => {
 describe('the CSV file of payments', () => {
   const download = (query: string) => site.fetch(`/admin/export/payments${query}`);
 
-  test('the CSV file of payments has the filters and order of the list', async () => {
+  test('the CSV file contains the filtered payments in the order of the list', async () => {
     const page = await site.open(`${LIST}?reference=E2E-00&sort=-amount`);
     const [file] = await Promise.all([
       page.waitForEvent('download'),

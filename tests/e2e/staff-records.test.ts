@@ -51,7 +51,7 @@ describe('lists of records', () => {
     }
   });
 
-  test('the page of an invoice explains that it was paid outside Stripe', async () => {
+  test('the page of an invoice explains that the invoice was paid outside Stripe', async () => {
     const page = await site.open('/admin/invoices?customer=k-desk&status=paid');
     await rows(page).click();
     await heading(page, /Invoice DESK-0/);

@@ -211,7 +211,7 @@ test('the page of a payment reports that Stripe did not respond to a check', asy
   expect(await alert.textContent({ timeout: 100_000 })).toContain('Stripe did not answer in time.');
 }, 120_000);
 
-test('the page of an invoice reports that Stripe did not respond to a link to its PDF', async () => {
+test('the page of an invoice reports that Stripe did not respond when staff open its PDF', async () => {
   await site.stripe.close();
   const page = await site.open(`/admin/invoices/${site.facts.paidBack.inPart.invoiceId}`);
   await page.getByRole('link', { name: 'PDF', exact: true }).click();

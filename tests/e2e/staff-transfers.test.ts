@@ -11,7 +11,7 @@ const site = useSite('company');
 
 const customerPage = () => `/admin/customers/${site.facts.form.spread}`;
 
-/** Returns a function that counts the clicks that a person has made on the page. */
+/** Counts the mouse clicks on a page. @returns a function that returns the number so far */
 async function countClicks(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => sessionStorage.setItem('clicks', '0'));
   await page.addInitScript(() => {
@@ -30,7 +30,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
 
 const share = (page: Page, number: string) => page.getByLabel(`Share of invoice ${number}`);
 
-test('staff can record a transfer over two invoices in four clicks, and use and pay back its credit', async () => {
+test('staff can record a transfer for two invoices in four clicks, then use its credit and pay back the rest', async () => {
   const page = await site.open(customerPage(), { own: true });
   const clicks = await countClicks(page);
   await page.getByRole('link', { name: 'Record transfer' }).click();
@@ -119,7 +119,7 @@ test('staff can book all exact matches of a bank statement with one click, undo 
   await told(page, 'The booking is undone. Its invoices are as they were before it.');
 });
 
-test('the customer who owes most is one click away from the first page after signing in', async () => {
+test('the customer who owes most is one click away from the overview', async () => {
   const page = await site.open('/admin', { own: true });
   const clicks = await countClicks(page);
   await page.getByRole('navigation').getByRole('link', { name: 'Overdue', exact: true }).click();
@@ -144,7 +144,7 @@ function csvOf(entries: [amount: string, text: string][]) {
   return { name: 'n26.csv', mimeType: 'text/csv', buffer: Buffer.from([header, ...lines].join('\n')) };
 }
 
-test('staff can book ten exact matches of a bank statement in three clicks, then a return, and undo it', async () => {
+test('staff can book ten exact matches of a bank statement in three clicks, and book and undo a return', async () => {
   const page = await site.open('/admin/bank', { own: true });
   const clicks = await countClicks(page);
   const file = page.getByLabel('File of your bank');

@@ -272,7 +272,7 @@ describe('access to server actions', () => {
     }
   });
 
-  test('the server actions of admins answer 403 to staff without admin rights', async () => {
+  test('every admin server action answers 403 to staff without admin rights', async () => {
     const cookie = await site.cookie(STAFF);
     for (const action of actions.filter(({ name }) => name.endsWith('#issueFor'))) {
       const answer = await postAction(site.url, action, argsOf(action), { cookie });

@@ -93,7 +93,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect((await get('/api/health')).status).toBe(200);
   }, 120_000);
 
-  // Each of Next's bundles has its own variables, so only a built server shows which state they share.
+  // Each of Next's bundles has its own variables, so only a built server shows which state the bundles share.
   test('12 payments waiting for a locked invoice do not delay other requests', async () => {
     await migrate(database);
     const { db } = database;

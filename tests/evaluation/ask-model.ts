@@ -56,7 +56,7 @@ interface Reply {
   message: object;
 }
 
-/** How a protocol writes requests and reads responses. */
+/** The request and response formats of a model's API. */
 interface Protocol {
   path: string;
   headers(apiKey: string): Record<string, string>;
@@ -183,7 +183,7 @@ export const PROTOCOLS = { openai, anthropic };
 /**
  * Asks a model a question and makes the tool calls that the model requests, until it answers or has made 12 calls.
  *
- * @throws Error if the API answers with an error or in another form
+ * @throws Error if the API returns an error or an unexpected response
  */
 export async function askModel(db: Database, model: Model, question: string): Promise<Transcript> {
   const protocol = PROTOCOLS[model.protocol];
@@ -208,7 +208,7 @@ const TIMEOUT_MS = 180_000;
 const MAX_TRIES = 4;
 const RETRY_AFTER_MS = 5000;
 
-/** Sends a conversation. Tries again if the API is overloaded or limits the rate. */
+/** Sends a conversation. Retries if the API is overloaded or limits the rate. */
 async function send(model: Model, protocol: Protocol, messages: object[], tries = 1): Promise<unknown> {
   const response = await fetch(`${model.baseUrl.replace(/\/$/, '')}${protocol.path}`, {
     method: 'POST',

@@ -14,7 +14,7 @@ export interface Measured extends Transcript {
 /**
  * Asks a model every question. A question that the API fails to answer counts as wrong.
  *
- * @param note function that gets a line for each question
+ * @param note function that is called with a line for each question
  * @throws Error if the API does not answer the first question, because the URL or the key is probably wrong
  */
 export async function measureModel(
@@ -57,7 +57,7 @@ export function summarize(measured: Measured[]): string {
 const START = '<!-- models -->';
 const NOT_YET = 'No model has been measured yet.';
 
-/** Replaces a model's section in the document, or adds one at its end. */
+/** Adds a model's section at the end of the document. Removes an earlier section with the same title. */
 export function addSection(document: string, title: string, measured: Measured[]): string {
   const [before = '', after = ''] = document.split(START);
   const sections = after
@@ -79,5 +79,5 @@ function toTable(measured: Measured[]): string {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** Shortens a model's answer and removes what would break a table. */
+/** Shortens a model's answer and replaces characters that would break a Markdown table. */
 const toCell = (answer: string) => answer.replace(/[|<>`\r\n]/g, ' ').slice(0, 60) || 'no answer';

@@ -27,20 +27,22 @@ interface Asked {
 
 export interface Answerable extends Asked {
   kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden';
-  /** The fewest calls that answer the question. */
+  /** The shortest sequence of calls that answers the question. */
   plan: Call[];
   /**
    * Reads the figure from the answer of the last call. If the figure also needs the first call, reads that answer too.
    */
   figure(last: Answer, first: Answer): Figure;
-  /** SQL that computes the figure without the product's code. No row means `none`. */
+  /** SQL that computes the figure without the product's code. If the query returns no row, the figure is `none`. */
   golden: string;
 }
 
 export interface Unanswerable extends Asked {
   kind: typeof CANNOT_TELL;
   plan: [];
-  /** A regular expression for the missing data. tools/list must not match it, ignoring case. */
+  /**
+   * Regular expression for the data that the tools lack. It must not match the response of tools/list, ignoring case.
+   */
   missing: string;
 }
 
@@ -52,7 +54,7 @@ interface Customer {
   email: string;
 }
 
-/** The columns of the list tools' rows that figures read. */
+/** The columns that figures read from the rows of list tools. */
 interface Row {
   id: number;
   status: string;
@@ -123,7 +125,7 @@ export function first<One, Read>(list: One[], read: (one: One) => Read): Read | 
   return one === undefined ? NONE : read(one);
 }
 
-/** Adds up a column of the rows with one currency, without the rounding errors of binary fractions. */
+/** Adds up a column of the rows in a currency, without the rounding errors of binary fractions. */
 export function sumOf(sums: Sum[], currency: string, read: (sum: Sum) => number): number {
   const amounts = sums.filter((sum) => sum.currency === currency).map(read);
   return Math.round(amounts.reduce((total, amount) => total + amount, 0) * 1000) / 1000;

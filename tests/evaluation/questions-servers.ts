@@ -1,6 +1,9 @@
 import { type Answer, only, type Question } from './question';
 
-/** Returns the arguments that select the services on a server. Takes the answer of the call that listed the servers. */
+/**
+ * Returns arguments that select the services on a server. Finds the server's id in the previous answer, a list of
+ * servers.
+ */
 const on = ({ data }: Answer, hostname: string) => ({
   server_id: only(
     data.filter((server) => server.hostname === hostname),
@@ -8,7 +11,7 @@ const on = ({ data }: Answer, hostname: string) => ({
   ),
 });
 
-/** Reads a column of the server of the only service that the first call found. */
+/** Reads a column of a server. It is the server of the only service in the first answer. */
 const ofService = ({ data: servers }: Answer, { data: services }: Answer, column: Column) => {
   const wanted = only(services, ({ server_id }) => server_id);
   return only(

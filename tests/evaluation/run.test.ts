@@ -18,7 +18,7 @@ interface Asked {
 /** A turn of the fake model: the arguments of a call of list-servers-tool, or the final text. */
 type Turn = object | string;
 
-/** How the fake model writes a turn in each protocol. */
+/** Renders a turn of the fake model as a response, by protocol. */
 const WRITERS: Record<Model['protocol'], (turn: Turn) => object> = {
   openai: (turn) => ({
     choices: [

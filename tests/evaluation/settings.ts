@@ -15,7 +15,7 @@ export const NEEDED = [
 ];
 
 /**
- * Reads from environment variables which model to ask, and the day for the document if one is given.
+ * Reads the model to ask from the environment variables, and the date for the document if it is set.
  *
  * @throws StartError that names the missing and wrong variables
  */

@@ -59,7 +59,9 @@ test.each(Object.entries(FAST_ROUTES))(
   },
 );
 
-/** Sends every request to `handle`, whose database contains one invoice. Returns each request and its answer. */
+/**
+ * Serves `handle` on a database with one invoice, and sends it every request. Returns the requests with their answers.
+ */
 async function play(handle: Handler) {
   const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET };
   const api = await openApi(handle, { env });

@@ -256,7 +256,7 @@ describe('documents of Stripe invoices', () => {
     expect(names).toEqual(['invoice-TWICE-1', `invoice-TWICE-1-${second}`]);
   });
 
-  test('the document of an erased customer’s Stripe invoice is made before the erasure', async () => {
+  test('erasing a customer first makes the documents of the customer’s Stripe invoices', async () => {
     const { db } = server.runtime;
     const id = await stripeInvoice({ status: 'paid', amount_due: '0' });
     const [row] = await rows<{ customer: number }>(
@@ -327,7 +327,7 @@ describe('documents of credit notes', () => {
     await setCompany();
   });
 
-  test('the documents of a month include its credit notes, and those of an erased customer are deleted after the retention period', async () => {
+  test('a month’s documents include its credit notes, which are deleted after an erased customer’s retention period', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = [];
@@ -466,7 +466,7 @@ test('a discount has a negative quantity in the e-invoice, because prices must n
   expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
 });
 
-test('the documents of a month include each of its invoices, with the reason if it has no document', async () => {
+test('the documents of a month include every invoice, with a reason if the invoice has no document', async () => {
   const { db } = server.runtime;
   const id = await issue();
   const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });

@@ -134,7 +134,7 @@ describe('README', () => {
   const { server } = usePayments();
   const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
-  test('the curl examples for payments in README succeed on the sample data', async () => {
+  test('the curl examples for payments in the README succeed on the sample data', async () => {
     await seedDatabase(server.runtime.db, { today: '2026-11-22', timeZone: 'UTC' });
     const ACCESS_TOKEN = await server.token('payments:read', 'payments:write');
     const examples = [...text.matchAll(/^curl [^`]*?\/api\/w5t\/payments[^`]*?$/gm)].map(([one]) => one);

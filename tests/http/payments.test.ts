@@ -192,7 +192,7 @@ describe('the list of payments', () => {
     return body.data.map((payment: { payment_reference: string }) => payment.payment_reference.split('-')[1]);
   }
 
-  test('the payment list is sorted by newest date first', async () => {
+  test('the payment list is sorted by date, newest first', async () => {
     expect(await found(`invoice_id=${invoice.id}`)).toEqual(['3', '1', '2', '0', '4']);
   });
 

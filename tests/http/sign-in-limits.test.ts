@@ -82,7 +82,7 @@ describe('failed sign-ins', () => {
     expect(await told({ ...GRACE, from: from(9, 1) })).toBe('200');
   });
 
-  test('one IPv6 network cannot lock an account for unknown devices of other networks', async () => {
+  test('failed sign-ins from one IPv6 /48 network do not lock an account for other networks', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 150; i += 1) {
       answers.push(await told({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
@@ -97,10 +97,11 @@ describe('failed sign-ins', () => {
     expect(await told({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
   });
 
-  test('parallel failed sign-ins share one limit', async () => {
+  test('parallel failed sign-ins count towards the same limit', async () => {
     const answers = await Promise.all(Array.from({ length: 25 }, () => told({ from: STRANGER })));
     const tried = answers.filter((answer) => answer === '401').length;
-    // The hashing queue accepts only a few sign-ins of one network. The others do not count as failures.
+    // The hashing queue accepts only a few sign-ins from one network. Sign-ins that it refuses do not count as
+    // failures.
     expect(await fail(5 - tried, STRANGER)).toEqual(Array.from({ length: 5 - tried }, () => '401'));
     expect(await told({ from: STRANGER })).toBe('429 30');
   });
@@ -284,7 +285,7 @@ describe('the queue for password hashing', () => {
     await Promise.all(crowded);
   });
 
-  test('a rate-limited sign-in takes no place in the hashing queue', async () => {
+  test('a rate-limited sign-in does not enter the hashing queue', async () => {
     await fail(5, STRANGER);
     isHeld = true;
     const running = [told({ ...ADA }), told({ ...ADA })];

@@ -137,7 +137,7 @@ describe('routes below /api/auth', () => {
     Object.values(getStaffAuth(server.runtime).api as unknown as Record<string, { path?: string }>);
   const bodyOf = (method: string) => (method === 'POST' ? { body: '{}' } : {});
 
-  test('all endpoints of better-auth except the sign-in are answered with 404', async () => {
+  test('better-auth endpoints other than the sign-in are answered with 404', async () => {
     const paths = endpoints().map(({ path = '' }) => `/api/auth${path.replace(/:\w+/g, 'x')}`);
     expect(paths.length).toBeGreaterThan(20);
     const open: string[] = [];
@@ -162,7 +162,7 @@ describe('routes below /api/auth', () => {
     ]);
   });
 
-  test('signing in answers unknown steps with 404 and other methods with 405', async () => {
+  test('unknown sign-in paths are answered with 404 and other methods with 405', async () => {
     const ask = async (step: string, method: string) => {
       const answer = await fetch(`${server.url}/api/auth/sign-in/${step}`, { method });
       return [answer.status, answer.headers.get('allow')];

@@ -27,7 +27,7 @@ const CALLER = 'b7ad6b7169203331';
 const api = useApi({ '/mcp': mcp });
 let server: OpenHttpServer;
 let url = '';
-/** A trace collector, which also answers as Stripe. */
+/** Collects traces, and also answers requests to Stripe. */
 let collector: Server;
 let spans: Span[] = [];
 let toStripe: { path: string | undefined; traceparent: unknown }[] = [];
@@ -114,7 +114,7 @@ test('the span of a page names its route instead of its URL, which may contain a
   expect(JSON.stringify(spans)).not.toContain('a-secret');
 });
 
-test('a span of failed work is marked as failed without the error’s message', async () => {
+test('a failed span is marked as failed but does not contain the error’s message', async () => {
   await open();
   const failing = inSpan({ name: 'outer', kind: 'internal' }, () => Promise.reject(new Error('a-secret')));
   await expect(failing).rejects.toThrow('a-secret');
@@ -129,7 +129,7 @@ test('tracing ends without an error if the collector does not accept the remaini
   await expect(closeTracing()).resolves.toBeUndefined();
 });
 
-test('no span is exported and Stripe gets no trace id while tracing is off', async () => {
+test('while tracing is off, no span is exported and Stripe receives no trace id', async () => {
   await createStripeClient('sk_test_1', endpoint()).customers.retrieve('cus_QwErTy1');
   await fetch(`${url}/sign-in/first/a`);
   expect([spans, toStripe[0]?.traceparent]).toEqual([[], undefined]);

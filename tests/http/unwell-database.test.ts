@@ -65,7 +65,7 @@ describe('a database that is older than the code', () => {
     };
   });
 
-  /** Expects the next requests to see the migrated database without a restart. */
+  /** Expects the next requests to succeed on the migrated database without a restart. */
   async function expectWell() {
     expect((await call('GET')).status).toBe(200);
     expect((await rpc('tools/list', {})).status).toBe(200);

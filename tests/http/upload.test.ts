@@ -52,7 +52,7 @@ const upload = (body: BodyInit, query = 'kind=customers&name=c.csv', cookie = co
 
 describe('bank statements', () => {
   const query = 'kind=bank_statement&name=n26.csv';
-  /** Returns a CSV file of N26 with two credits, whose texts have a length. */
+  /** Returns an N26 CSV file with two credits, each with a text of this length. */
   const csv = (length: number) =>
     `"Booking Date","Value Date","Partner Name","Partner Iban","Payment Reference","Amount (EUR)"
 "2026-10-01","2026-10-01","Ada","","${'x'.repeat(length)}","1.00"
@@ -82,7 +82,7 @@ describe('bank statements', () => {
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(text)]);
   });
 
-  test('after a bank statement that is too large, the next request on the connection is answered', async () => {
+  test('a connection stays usable after a bank statement that is too large', async () => {
     const { host, port } = new URL(server.url);
     const headers = { Host: host, Origin: server.url, Cookie: cookies.staff };
     const start = head(`POST ${UPLOAD_PATH}?${query}`, { ...headers, 'Content-Length': 10_000_001 });
@@ -204,7 +204,7 @@ describe('uploads of an admin', () => {
     expect((await upload('a', query)).status).toBe(status);
   });
 
-  test('an eleventh uploaded file is refused with the advice to remove one', async () => {
+  test('an eleventh uploaded file is refused with a hint to remove one', async () => {
     expect((await upload('')).status).toBe(422);
     for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
     const refused = await upload('a');

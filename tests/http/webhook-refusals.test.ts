@@ -52,7 +52,7 @@ describe('refused deliveries', () => {
     return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
   }
 
-  /** Waits until the stored count is `count`. */
+  /** Waits until the stored number of refused deliveries is `count`. */
   const written = (count: number) =>
     vi.waitFor(
       async () => {
@@ -159,7 +159,7 @@ describe('refused deliveries', () => {
     expect(writes).toHaveBeenCalledTimes(3);
   });
 
-  test('a failed write of the count of refused webhook deliveries loses no refusal', async () => {
+  test('refused webhook deliveries are still counted after storing their count fails once', async () => {
     writes.mockRejectedValueOnce(new Error('gone'));
     await refuse(3);
     minute();

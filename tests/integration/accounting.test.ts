@@ -54,7 +54,7 @@ async function sendOwn(number: string) {
 
 const numberOf = async (id: string) => String((await sync.invoiceOf(id))?.number);
 
-test('the accounting export of a past month is not changed by later corrections', async () => {
+test('later corrections do not change the accounting export of a past month', async () => {
   const { world } = sync;
   const pay = (of: { id: number; customer_id: number }, payment_reference: string, payment_date: string) =>
     recordPayment(
@@ -134,7 +134,7 @@ test('the accounting export of a past month is not changed by later corrections'
   );
 });
 
-test('an amount that is booked and reversed within one month is left out of the accounting export', async () => {
+test('the accounting export omits an amount that is booked and reversed within one month', async () => {
   sync.runtime.setNow(new Date('2026-12-10T12:00:00Z'));
   const own = await sendOwn('OWN-DEC');
   const { payment } = await recordPayment(
@@ -180,7 +180,7 @@ test('a payment corrected in a later month is reversed in that month’s account
   ]);
 });
 
-test('a payment and an invoice whose writes waited past the end of a month are booked in the new month', async () => {
+test('changes requested before the end of a month but written after it are booked in the new month', async () => {
   sync.runtime.setNow(new Date('2027-03-31T12:00:00Z'));
   const [paid, cancelled] = [await sendOwn('OWN-PAID'), await sendOwn('OWN-CANCELLED')];
   const payment = {
@@ -301,7 +301,7 @@ test('SQL and TypeScript use the same number of decimals for each currency', asy
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
 });
 
-test('the DATEV export names missing accounts, and posts every entry in euros once the accounts are set', async () => {
+test('the DATEV export names missing accounts, and leaves out entries that are not in euros', async () => {
   const file = () => buffer(datevFile(sync.db, '2020-02', NOVEMBER));
   const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
   const entry = { record: 'invoice', customer_number: 'K-1', customer_name: 'Müller' } as const;

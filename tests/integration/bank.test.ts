@@ -99,7 +99,7 @@ describe('payouts of Stripe on a bank statement', () => {
     return row?.id ?? 0;
   };
 
-  test('a bank credit from Stripe is proposed as a payout and not as a customer’s payment, and accepting it books nothing', async () => {
+  test('a bank credit from Stripe is proposed as a payout, and accepting it pays no invoice', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const other = await invoice(customerId, '214.92');
     const day = newDay();
@@ -128,7 +128,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect((await openOf(statement.id))[0]?.payout?.id).toBe(id);
   });
 
-  test('two payouts with the same amount match two bank entries, and a debit by Stripe is a negative payout', async () => {
+  test('two payouts with the same amount match two bank entries, and a debit by Stripe matches a negative payout', async () => {
     const [day, next] = [newDay(), newDay()];
     await payout('po_bank_2', day, '50');
     await payout('po_bank_3', next, '50');
@@ -159,7 +159,7 @@ describe('payouts of Stripe on a bank statement', () => {
     expect(refused?.reason).toMatchObject({ code: 'conflict' });
   });
 
-  test('a payout that is missing from a bank statement has a task until a bank entry is linked to it', async () => {
+  test('a payout that is missing from a bank statement has a task until its bank entry is uploaded', async () => {
     const [before, day] = [newDay(), newDay()];
     const days = [newDay(), newDay(), newDay(), newDay()];
     const id = await payout('po_bank_5', day, '81.25');
@@ -182,7 +182,7 @@ describe('payouts of Stripe on a bank statement', () => {
 });
 
 describe('bank statements', () => {
-  test('uploading a bank file twice or for an overlapping period adds no entry twice, and keeps equal payments of one day', async () => {
+  test('uploading a bank file again or for an overlapping period adds no duplicates, and keeps identical payments of one day', async () => {
     const [first, second] = [newDay(), newDay()];
     const twice: Line = [first, '10.00', 'Ada', '', 'same'];
     const { id } = await upload([twice, twice]);
@@ -212,7 +212,7 @@ describe('bank statements', () => {
       base.db.update(company).set({ other_ibans }).where(eq(company.id, 1));
     beforeAll(() => setOther(SECOND));
     afterAll(() => setOther(null));
-    /** Returns an MT940 file of an account and a currency, with one credit on a day. */
+    /** Uploads an MT940 statement with one credit, the difference between its opening and closing balances. */
     const mt940 = (iban: string, currency: string, day: string, [opening, closing]: [number, number]) => {
       const short = day.slice(2).replaceAll('-', '');
       const text = `:20:X\n:25:${iban}\n:60F:C${short}${currency}${opening},00
@@ -259,7 +259,7 @@ describe('bank statements', () => {
     });
   });
 
-  test('the CSV file of a bank statement contains the entries of all its days, and how each is explained', async () => {
+  test('the CSV file of a bank statement contains the entries of all its days, and whether each is booked', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '90');
     const [first, second] = [newDay(), newDay()];
@@ -278,7 +278,7 @@ describe('bank statements', () => {
     expect(rows[1]).toMatch(new RegExp(`"${second}","-9",.*"open"`));
   });
 
-  test('a bank statement of 5 MB is read, and uploading its entries again adds no entries', async () => {
+  test('a bank statement of 5 MB is read, and uploading its entries in another order adds none', async () => {
     const days = Array.from({ length: 100 }, () => newDay());
     const lines = days.flatMap((day) =>
       Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
@@ -352,7 +352,7 @@ describe('bank statements', () => {
     expect(await upload([[newDay(), '44.00', 'Somebody', iban, 'all']])).toMatchObject({ booked: 0 });
   });
 
-  test('a bank entry cannot be booked for a number that no customer or invoice has, and the error names the field', async () => {
+  test('booking a bank entry for an unknown number is refused, and the error names the field', async () => {
     const { id } = await upload([[newDay(), '1.00', 'X', '', 'x']]);
     const [open] = await openOf(id);
     const named = bookNamedEntry(
@@ -402,7 +402,7 @@ describe('bank statements', () => {
     expect((await openOf(back.id)).map((one) => one.entry.id)).toContain(entry.id);
   });
 
-  test('the return of a payment that staff recorded by hand is proposed by its reference, with the fee of the bank', async () => {
+  test('the return of a payment that staff recorded is recognized by its reference, even if the bank deducted a fee', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const due = await invoice(customer_id, '45');
     const day = newDay();
@@ -431,7 +431,7 @@ describe('bank statements', () => {
     expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ refunded_amount: 0 });
   });
 
-  test('two members of staff who book one bank entry as the return of different payments return only one of them', async () => {
+  test('a bank entry that two members of staff book as returns of different payments returns only one of them', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const day = newDay();
     const references = ['FIRST-2024-1', 'OTHER-2024-2'];
@@ -525,7 +525,7 @@ const step = fc.record({
   cents: fc.integer({ min: 1, max: 9000 }),
 });
 
-test('payments, credit and paid back amounts add up to the booked bank entries after any sequence of changes', async () => {
+test('payments, credit and paid-back amounts add up to the booked bank entries after any sequence of changes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.boolean(),
@@ -553,7 +553,7 @@ test('payments, credit and paid back amounts add up to the booked bank entries a
   );
 }, 300_000);
 
-/** Performs a step. A refused step is no error: the sums must be right after it, too. */
+/** Performs a step. The product may refuse it. The sums must be right in both cases. */
 async function play(
   statement: number,
   customerId: number,

@@ -50,8 +50,8 @@ test('checking an invoice with Stripe records its credit notes', async () => {
 
 describe('a refund found before its payment intent belongs to an invoice', () => {
   /**
-   * Refunds a payment intent without an invoice, and lets sync find the refund. The returned `belong` then makes the
-   * payment intent pay an invoice.
+   * Refunds a payment intent that belongs to no invoice, and records the refund by a reconciliation. The returned
+   * function `belong` assigns the payment intent to an invoice at Stripe.
    */
   async function refundEarly(intent: string) {
     const { invoice, payment } = await sync.collect();

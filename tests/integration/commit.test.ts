@@ -28,7 +28,7 @@ import { DAY, GRACE, typed, useSync } from '../support/sync';
 const CONFLICT = { code: '40001' };
 const sync = useSync();
 
-/** Decides from the current rows what a delivery changes. Asks Stripe nothing and writes nothing. */
+/** Decides what a delivery changes, based on the current rows. Neither calls Stripe nor writes to the database. */
 async function decide(payload: string): Promise<Commit> {
   const event = toProviderEvent(JSON.parse(payload));
   if (!event) throw new Error('this is not an event');
@@ -83,7 +83,7 @@ describe('commits of decisions on outdated rows', () => {
     const named = { metadata: { service_number: service.service_number } };
     const one = await sync.subscribe(ours, [named]);
     const other = await sync.subscribe(ours, [named]);
-    // One Stripe customer is linked by e-mail only, until staff confirm the link.
+    // Link one Stripe customer by e-mail only, so that staff can confirm the link below.
     await sync.db
       .update(stripeCustomers)
       .set({ linked_by: 'email' })

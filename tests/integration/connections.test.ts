@@ -20,8 +20,8 @@ import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
 describe('lost connections', () => {
-  // patches/ contains a patch of the driver. The unpatched driver ends the process if a connection is lost within a
-  // transaction, or its pool never connects again.
+  // These tests need the driver patch in patches/. Without it, a connection lost within a transaction ends the process,
+  // or the pool never connects again.
   let cutting: CuttingServer;
   let client: postgres.Sql;
 

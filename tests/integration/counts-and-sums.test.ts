@@ -72,7 +72,7 @@ async function recount() {
 const ROWS = 6000;
 
 interface Listed {
-  /** True if a row may lack the day of this list. The list then uses the day only if a filter names it. */
+  /** True if `key` is a day that some rows lack. Such a list is ordered by this day only if a filter uses it. */
   isOtherDay?: boolean;
   table: string;
   name: string;
@@ -81,7 +81,7 @@ interface Listed {
   closed: Record<string, { enumName: string; enumValues: readonly string[] }>;
   key: string;
   newKey: SQL;
-  /** Values of a new row, without its key and its filter columns. */
+  /** SQL for the columns of a new row that are neither its key nor used by filters. */
   others: Record<string, () => SQL>;
 }
 
@@ -145,7 +145,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
   const someOf = ({ enumName, enumValues }: Listed['closed'][string]) =>
     sql.raw(`(array['${enumValues.join("','")}'])[1 + floor(random() * ${enumValues.length})]::${enumName}`);
 
-  // Otherwise payments that another list has left could refer to a row that a test deletes.
+  // Otherwise a payment left by the tests of another list could refer to a row that a test deletes.
   beforeAll(() => base.db.execute(sql`truncate ${isOtherDay ? target : sql`payments`} cascade`));
 
   function insert(count: number): SQL {
@@ -423,7 +423,8 @@ describe('sums of amounts', () => {
           due_date_to: to,
           status,
           statuses: statuses && [...statuses],
-          // No sums are kept per customer, so this filter makes the summary read rows. All invoices are this customer's.
+          // No sums are kept per customer, so this filter makes the summary read rows. All invoices belong to this
+          // customer.
           customer_id: oneOf([undefined, ids.customer]),
         }),
       ).toEqual(

@@ -89,7 +89,7 @@ describe('a credit note', () => {
     expect(await read(id)).toMatchObject({ status: 'paid', amount_due: '0.000', amount_credited: '11.900' });
   });
 
-  test('an amount paid beyond the reduced claim of a credited invoice becomes the customer’s credit', async () => {
+  test('an amount paid beyond the reduced total of an invoice becomes the customer’s credit', async () => {
     const id = await issue([hosting]);
     await pay(id, 35.7);
     await credit(id, [{ position: 1, quantity: 1 }]);
@@ -156,7 +156,7 @@ describe('a credit note', () => {
 });
 
 describe('the cancellation of an invoice', () => {
-  test('cancelling an invoice issues a cancellation document over all lines that are not credited yet', async () => {
+  test('cancelling an invoice issues a cancellation document for all lines that are not credited yet', async () => {
     const id = await issue();
     await credit(id, [{ position: 1, quantity: 2 }]);
     await credit(id, [{ position: 2, amount: 1 }]);

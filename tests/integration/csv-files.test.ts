@@ -98,7 +98,8 @@ async function bookAll(now: Date): Promise<void> {
 
 describe('files of many rows', () => {
   let customer: string;
-  // These rows fill more than two batches. Their few amounts and days give many rows equal sort keys.
+  // These rows fill more than two batches. They have few different amounts and days, so many of them have equal sort
+  // keys.
   const MANY = 2100;
 
   beforeAll(async () => {

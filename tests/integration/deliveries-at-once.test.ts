@@ -51,7 +51,7 @@ async function deliver(events: WorldEvent[], change = (body: string, _: WorldEve
   return { outcomes, statements };
 }
 
-/** Returns the outcome and the changes that the inbox holds for each event. */
+/** Returns the stored outcome and changes of each event. */
 async function inboxOf(events: WorldEvent[]) {
   const ids = events.map(({ id }) => id);
   const rows = await sync.db.select().from(stripeEvents).where(inArray(stripeEvents.id, ids));
@@ -76,7 +76,7 @@ describe('concurrent deliveries of one customer', () => {
     expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
   });
 
-  test('an event with a too large quantity fails without affecting concurrent events', async () => {
+  test('an event with too large a quantity fails without affecting concurrent events', async () => {
     const { updates, date } = await makeUpdates(5);
     const { outcomes } = await deliver(updates, (body, event) =>
       event === updates[3] ? body.replace('"quantity":1', '"quantity":3000000000') : body,

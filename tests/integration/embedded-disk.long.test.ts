@@ -22,7 +22,7 @@ import { makeDataDir, runCommandFile } from '../support/command-server';
 import { createCustomer } from '../support/factories';
 import { temporaryFolder } from '../support/run-command';
 
-// These tests are slow, because each of them opens an embedded database of its own, which takes seconds.
+// These tests are slow, because each of them opens its own embedded database, which takes seconds.
 
 const folder = temporaryFolder();
 /** Folder of a migrated database, which the tests copy. */

@@ -212,7 +212,7 @@ describe('erasing a customer', () => {
     expect(await personalRows()).toEqual([]);
   });
 
-  test('a new Stripe customer with an erased customer’s number gets a new customer', async () => {
+  test('a new Stripe customer with an erased customer’s number is linked to a new customer', async () => {
     const { object } = await sync.happen((world) =>
       act.createCustomer(world, { name: 'Hans Neu', metadata: { customer_number: known.number } }),
     );
@@ -260,7 +260,7 @@ test('npm run customer:erase erases nothing without --yes', async () => {
   expect(await run()).toMatch(/^1 Usage/);
 });
 
-test('events that arrive during an erasure leave no personal data of the customer', async () => {
+test('events that arrive while a customer is erased leave no personal data behind', async () => {
   const ours = await createCustomer(sync.db, { last_name: 'Mustermann', email: 'erased-me@example.com' });
   const customer = { id: 'cus_race', object: 'customer', name: 'Erika Mustermann', created: 1 };
   await createStripeCustomer(sync.db, { stripe_customer_id: customer.id, customer_id: ours.id });

@@ -103,7 +103,7 @@ describe('a search in few customers', () => {
 
 describe('a search in many customers', () => {
   const base = useDatabase();
-  // The search reads fewer customers than this by prefix, and scans fewer than this from the start of the list.
+  // More customers than the search reads by prefix, and more than it scans from the start of the list.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 

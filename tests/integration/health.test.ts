@@ -41,7 +41,7 @@ afterEach(async () => {
   setRuntime(server.runtime);
 });
 
-test('the health check is answered without a token and with Cache-Control: no-store', async () => {
+test('the health check needs no token, and its response must not be cached', async () => {
   const response = await get();
   expect(response.status).toBe(200);
   expect(response.headers.get('cache-control')).toBe('no-store');
@@ -160,7 +160,7 @@ test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('the health check answers 405 to %
 });
 
 // This test must be the last one, because it marks the process as stopping.
-test('a stopping server reports down in its health check', async () => {
+test('the health check reports the status down while the server stops', async () => {
   noteStopping();
   const response = await get();
   expect(response.status).toBe(503);

@@ -104,7 +104,7 @@ function inImage(program: string[]): string[] {
 
 const environment = () => ({ ...settings, HOST: '127.0.0.1', DATA_DIR: data });
 
-/** Runs a command of the image to its end, and returns its output. */
+/** Runs a command of the image until it exits, and returns its output. */
 const runInImage = (program: string[]) => {
   const [first = '', ...args] = inImage(program);
   const env = { ...productionEnv(), ...environment(), PORT: new URL(url).port };

@@ -213,7 +213,7 @@ describe('an import of invoice lines', () => {
     expect(texts).toEqual([{ text: 'Hosting' }]);
   });
 
-  test('lines of a draft invoice can be imported by its import key', async () => {
+  test('imported lines are added to the draft invoice with their import key', async () => {
     const draft = [
       'import_key,customer_number,status,invoice_date,subtotal,tax',
       'd-1,L1,draft,2026-03-01,100,19',

@@ -154,10 +154,10 @@ describe('an import without --yes', () => {
     expect(await base.db.$count(customers, eq(customers.customer_number, 'ASK1'))).toBe(0);
     expect((await importing('customers', 'ask.csv', ...options)).code).toBe(0);
     const again = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
-    expect(again.code).toBe(0); // Nothing would change, so the import does not ask.
+    expect(again.code).toBe(0); // Nothing would change, so the import does not ask for a confirmation.
   });
 
-  test('an import maps the columns of a known header as in the last import', async () => {
+  test('an import reuses the column mapping of the last file with the same header', async () => {
     write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
     const { code, said } = await importing('customers', 'next.csv');
     expect([code, said]).toEqual([
@@ -230,7 +230,7 @@ describe('refused imports', () => {
     );
   });
 
-  test('an import reports that the path of the rejected rows is a folder', async () => {
+  test('an import reports that its path for rejected rows is a folder', async () => {
     write('deep.csv', ['hostname', 'no good']);
     mkdirSync(join(folder, 'deep.rejected.csv'));
     const { said } = await importing('servers', 'deep.csv');

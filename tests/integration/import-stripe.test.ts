@@ -44,7 +44,7 @@ describe('the first import of a Stripe account', () => {
 
   const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
 
-  test('the first import of a Stripe account lists the Stripe customers that no customer number links', async () => {
+  test('the first Stripe import lists the Stripe customers that it cannot link by customer number', async () => {
     const { code, said } = await at.run(['--proposals', 'links.csv']);
     const told = said.join('\n');
     expect(code).toBe(0);
@@ -76,7 +76,7 @@ describe('the first import of a Stripe account', () => {
     expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    // The customer that stays has taken over the deleted customer's amounts of the recorded month.
+    // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
     const amounts = await readRows(
       at.sync.db,
       monthAmounts,
@@ -123,7 +123,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a proposed link is not marked as clear if Stripe has another e-mail address', async () => {
+  test('a proposed link is not marked as clear if the Stripe customer’s own e-mail address differs', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -197,7 +197,7 @@ describe('refused imports from Stripe', () => {
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
-  test('a Stripe import links no customer by e-mail if it cannot read all of Stripe', async () => {
+  test('a Stripe import links no customer by e-mail if reading from Stripe fails', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, said } = await at.run(['--link-by-email']);
     expect(code).toBe(1);

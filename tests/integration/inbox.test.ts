@@ -293,7 +293,7 @@ describe('redeliveries with another body', () => {
   const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
   const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('no code of three letters');
 
-  test('the inbox keeps the body of an event that was applied', async () => {
+  test('a failed delivery does not replace the body of an applied event', async () => {
     const bad = bodyOf(
       { id: 'evt_body', created: NOON - 60, api_version: '2020-08-27' },
       { ...GOOD, id: 'in_bad', customer: 'cus_bad', currency: 'euro' },

@@ -153,8 +153,8 @@ test('a checkout whose price differs from the sale waits until staff decide', as
 
 describe('customer numbers in Stripe metadata that no customer has yet', () => {
   /**
-   * Bills a Stripe customer. `own` is the number in the customer's metadata, and `named` is the number in the invoice's
-   * metadata.
+   * Bills a Stripe customer. `own` is the customer number in the Stripe customer's metadata, and `named` is the one in
+   * the invoice's metadata.
    */
   async function tellOfInvoice({
     own,
@@ -177,7 +177,7 @@ describe('customer numbers in Stripe metadata that no customer has yet', () => {
     const made = await saveRecord(sync.db, customerKind, { values: { company: 'Nine' } }, sync.writer());
     expect(await Promise.all([one, other, third].map(numberOf))).toEqual(['K20001', 'K20003', 'K20005']);
     expect((await customerOf(made.id))?.customer_number).toBe('K20006');
-    // A second event with the number finds no customer either.
+    // A second event with this number does not find a customer either.
     await tellOfInvoice({ named: 'k20002', customer: one });
     expect(await sync.linkOf(one)).toMatchObject({ linked_by: 'created' });
   });

@@ -241,7 +241,7 @@ describe('list pages', () => {
     expect(file.match(/PAGES-\d/g)).toEqual(['PAGES-1', 'PAGES-4', 'PAGES-2', 'PAGES-3', 'PAGES-0']);
   });
 
-  test('open sales documents of a customer are drafts, sent and accepted documents', async () => {
+  test('a customer’s open sales documents have the status draft, sent or accepted', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
       await createSalesDocument(base.db, { customer_id, status });

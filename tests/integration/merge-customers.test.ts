@@ -171,7 +171,7 @@ describe('the number of a merged customer', () => {
     },
   );
 
-  test('a customer number that differs only in letter case is already taken', async () => {
+  test('two customers cannot have numbers that differ only in letter case', async () => {
     const { id } = await createCustomer(base.db, { customer_number: 'Kd-9', company: 'Number' });
     await createSubscription(base.db, { customer_id: id });
     for (const number of ['Kd-9', 'KD-9', 'kd-9']) await expectFound(number, id, 1);

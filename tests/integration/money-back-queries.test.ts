@@ -85,7 +85,7 @@ describe('refunds and disputes on the staff pages', () => {
     expect(await kinds(ofPayment(0))).toEqual([]);
   });
 
-  test('the earliest evidence deadline is reported for the open disputes', async () => {
+  test('the open disputes are counted with their earliest evidence deadline', async () => {
     const next_due = new Date('2026-03-30T00:00:00Z');
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
@@ -149,7 +149,7 @@ describe('money received per day', () => {
     expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
   });
 
-  test('a lost dispute reduces the money received on the day its funds were withdrawn, or else on the day it was issued', async () => {
+  test('a lost dispute reduces the money received when its funds were withdrawn, or else when it was opened', async () => {
     const { id } = await paid('10');
     const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
     await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });
@@ -163,7 +163,7 @@ describe('money received per day', () => {
     ]);
   });
 
-  test('refunds deduct at most the amount of their payment', async () => {
+  test('refunds deduct at most the payment’s amount from the money received', async () => {
     const { id } = await paid('100', { payment_date: `${year + 2}-01-01` });
     await createRefund(base.db, { payment_id: id, amount: '80', issued_at: at('01-01') });
     await createRefund(base.db, { payment_id: id, amount: '15', issued_at: at('03-20') });

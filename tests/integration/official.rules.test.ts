@@ -35,7 +35,7 @@ import { useSync } from '../support/sync';
 const OFFICIAL = '../shared/e-invoice';
 const XSD = `${OFFICIAL}/xsd/uncefact/data/standard/CrossIndustryInvoice_100pD16B.xsd`;
 const MOMENT = { now: new Date('2026-11-28T10:00:00Z'), timeZone: 'Europe/Berlin' };
-/** How many documents of the demo are checked against the rules. All of them are checked against the schema. */
+/** Number of demo documents to check against the rules. All demo documents are checked against the schema. */
 const SAMPLE = Number(process.env.TEST_DOCUMENTS ?? 10);
 
 const base = useSync();
@@ -43,7 +43,7 @@ const schematrons = ['en16931-cii.sch', 'xrechnung-cii.sch'].map((file) =>
   readFileSync(join(OFFICIAL, file), 'utf8'),
 );
 const rules = schematrons.map((schematron) => Schema.fromString(evaluatedOnce(schematron)));
-/** Ids of the rules that are only advice. Their flag is `warning` or `information` instead of `fatal`. */
+/** Ids of the rules that are only advice. They have the flag `warning` or `information`, not `fatal`. */
 const ADVICE = new Set(
   schematrons.flatMap((schematron) =>
     [...schematron.matchAll(/<assert\b(?:[^>"']|"[^"]*"|'[^']*')*>/g)].flatMap(([tag]) =>
@@ -270,7 +270,7 @@ type StripeGiven = Parameters<typeof createStripeInvoice>;
 const untaxed = { tax: '0', total: '100' };
 const none = (reason: string | null) => ({ tax: { amount: '0', rate: '0', reason } });
 
-/** Stripe invoices over 100 without tax, after a discount of 10. */
+/** Stripe invoices. By default, their net amount is 100, after a discount of 10. */
 const STRIPES: [name: string, customer: Record<string, unknown>, StripeGiven[1], StripeGiven[2]][] = [
   ['S with a discount, paid from the balance', BERLIN, { amount_due: '89', balance_applied: '30' }, {}],
   [

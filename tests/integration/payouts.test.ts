@@ -34,7 +34,7 @@ const openTasks = async () =>
   );
 
 describe('payouts of Stripe', () => {
-  test('a payout whose payments and refunds are all recorded matches, with its fees and counts, and creates no task', async () => {
+  test('a payout whose payments and refunds are all recorded matches and creates no task', async () => {
     const { invoice } = await sync.collect();
     await sync.collect();
     await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
@@ -76,7 +76,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual([]);
   });
 
-  test('the payment of a charge in a payout is found by its invoice if the payment lacks the ids of the charge', async () => {
+  test('a charge in a payout is matched to its payment by the invoice if the payment has no Stripe ids', async () => {
     const { payment } = await sync.collect();
     await sync.db
       .update(payments)
@@ -137,7 +137,7 @@ describe('payouts of Stripe', () => {
     expect(await payoutOf(next.id)).toMatchObject({ amount: (amount / 100).toFixed(3), differences: [] });
   });
 
-  test('a payout task that a person has closed stays closed while its reason lasts', async () => {
+  test('a payout task that staff have closed is not reopened while its cause remains', async () => {
     await sync.collect();
     const { id } = act.failPayout(sync.world, act.payOut(sync.world).id);
     await sync.run();
@@ -147,7 +147,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual(['failed']);
   });
 
-  test('a payout with more refunds than charges is negative and matches', async () => {
+  test('a payout with more refunds than charges is negative and has no differences', async () => {
     const { invoice } = await sync.collect();
     act.payOut(sync.world);
     await sync.happen((world) => act.refundPayment(world, { invoice }));
@@ -200,7 +200,7 @@ describe('payouts of Stripe', () => {
     },
   );
 
-  test('the transactions of a payout that a reconciliation run could not read are read by the next run', async () => {
+  test('payout transactions that one reconciliation run could not read are read by the next run', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const fault = { kind: 'status', status: 500, shouldRetry: false } as const;
@@ -212,7 +212,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.sums).toMatchObject({ charge_count: 1 });
   });
 
-  test('the failure to read a payout is resolved after a process died between reading the payout and resolving the failure', async () => {
+  test('a reconciliation run resolves the failure of a payout that an interrupted run has already read', async () => {
     await sync.collect();
     const { id } = act.payOut(sync.world);
     const { runId: run_id } = await sync.run();

@@ -106,7 +106,7 @@ test('a page of the payment list needs one SQL query, and a page past the end ne
   expect(await countTrips(pages({ page: 900 }))).toEqual(TWO);
 });
 
-test('processing an event reads fewer than 100 rows per table', async () => {
+test('processing an event reads fewer than 100 rows of each table', async () => {
   const { world } = sync;
   const { object: customer } = act.createCustomer(world, { email: 'one@example.com' });
   const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });

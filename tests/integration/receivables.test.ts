@@ -178,7 +178,7 @@ describe('the list of receivables', () => {
     for (let i = 0; i < 9; i += 1) ids.customers.push((await createCustomer(base.db)).id);
   });
 
-  test('the list of receivables is correct after every change, whether or not the change is in its stored rows', async () => {
+  test('the list of receivables is correct whether or not a change has been applied to its stored rows', async () => {
     for (let i = 0; i < 60; i += 1) {
       await change();
       if (chance(5) === 0) await base.db.execute(sql`select fold_receivables(${chance(3)}::int)`);
@@ -190,7 +190,7 @@ describe('the list of receivables', () => {
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('the receivables by age are correct on earlier and later days, although the stored rows are of today', async () => {
+  test('the receivables by age are correct for days before and after the day of the stored rows', async () => {
     for (const days of [-100, -31, -1, 1, 2, 30, 31, 59, 200]) await expectRight({}, addDays(TODAY, days));
   });
 
@@ -315,7 +315,7 @@ describe('the age of an unpaid invoice', () => {
     expect(found).toEqual(days.map((one) => ({ days: one, age: ageGroupOf(one) })));
   });
 
-  test.each(AGE_RANGES)('the age filter %s selects exactly the days of its groups', (age) => {
+  test.each(AGE_RANGES)('the age filter %s covers exactly the days of its age groups', (age) => {
     const [from, to] = rangeOfAge(age);
     const within = (days: number) => (from === null || days >= from) && (to === null || days <= to);
     for (const [days, group] of EXAMPLES) {
@@ -414,7 +414,7 @@ describe('the worklist of reminders', () => {
     await base.db.execute(sql`update invoices set status = 'paid'`);
   });
 
-  test('an invoice that staff do not collect themselves is not listed for a reminder', async () => {
+  test('an invoice that is settled, disputed, uncollectible or still being collected is not listed for a reminder', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const its = { customer_id, ...overdueBy(30) };
     const own = await createInvoice(base.db, its);
@@ -519,7 +519,7 @@ describe('the worklist of reminders', () => {
     ]);
   });
 
-  test('recording a reminder is refused if other invoices are due than its text names, or if it was already recorded', async () => {
+  test('recording a reminder is refused if its invoices are not exactly those due, or if it was already recorded', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const one = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
     const other = await createInvoice(base.db, { customer_id, ...overdueBy(40) });

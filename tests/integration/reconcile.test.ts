@@ -197,7 +197,7 @@ describe('a run with failures at Stripe', () => {
     expect(fetched).toHaveLength(1);
   });
 
-  test('an invoice that cannot be fetched is recorded by a reconciliation run weeks later', async () => {
+  test('an invoice that could not be fetched is stored by a reconciliation run weeks later', async () => {
     const customer = [...sync.world.customers.values()][0]?.id ?? '';
     const { id } = act.createInvoice(sync.world, { customer, lines: [{ amount: 700 }] }).object;
     act.finalizeInvoice(sync.world, id);
@@ -233,7 +233,7 @@ describe('the time zone of the Stripe account', () => {
   };
   const onAccount = ({ path }: { path: string }) => path === '/v1/account';
 
-  test('an alert shows that the Stripe account has another time zone', async () => {
+  test('a Stripe account with another time zone than APP_TIMEZONE raises an alert', async () => {
     sync.world.timeZone = 'America/New_York';
     const { runId, status, changes } = await sync.run();
     expect([status, changes]).toEqual(['completed', 1]);
@@ -367,7 +367,7 @@ describe('a single run at a time', () => {
     const taken = new Proxy(db, {
       get: (from, name) => (name === '$count' ? count : Reflect.get(from, name, from)),
     });
-    // One second earlier, so that the heartbeats of the two processes differ.
+    // Start the run one second earlier, so that the heartbeats of the two processes differ.
     const at = new Date(sync.now().getTime() - 1000);
     const result = await runWith({ db: taken, now: () => at });
     expect(result).toMatchObject({ status: 'running', alreadyRunning: true });
@@ -395,7 +395,7 @@ describe('a dry run', () => {
     };
   }
 
-  /** Opens the connection of a dry run. */
+  /** Opens a connection for a dry run. An embedded database has only one connection, so `end` resets it. */
   async function openScratch(): Promise<{ db: Database; end(): Promise<void> }> {
     const server = inject('postgres');
     const { db } = sync;

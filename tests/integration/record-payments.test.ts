@@ -146,7 +146,7 @@ describe('payments recorded by staff', () => {
     expect(foretold).toBe(4.5);
   });
 
-  test('a typed payment with invalid fields is refused with the name of each field', async () => {
+  test('a payment form with invalid fields is refused and names each field', async () => {
     const invoice = await createInvoice(base.db);
     const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
     await expect(record(invoice.id, empty)).rejects.toMatchObject({
@@ -184,7 +184,7 @@ describe('payments recorded by staff', () => {
   });
 });
 
-test('a refund from Stripe does not grow with the amount of its payment', async () => {
+test('raising the amount of a refunded payment does not raise its refunded amount', async () => {
   const refunded = { amount: '119', status: 'refunded', refunded_amount: '119' } as const;
   const { id } = await createPayment(base.db, refunded);
   await createRefund(base.db, { payment_id: id, amount: '119' });

@@ -237,7 +237,7 @@ describe('imported invoices', () => {
     expect(await base.db.$count(payments, eq(payments.invoice_id, made.id))).toBe(1);
   });
 
-  test('an invoice that was paid by payments stays paid when it is imported again as open', async () => {
+  test('an invoice settled by payments stays paid when it is imported again as sent', async () => {
     await pay(await imported({ number: 'P3' }), 119, 'P3-1');
     expect((await imported({ number: 'P3' })).status).toBe('paid');
   });
@@ -378,7 +378,7 @@ describe('deleted drafts', () => {
     }
   });
 
-  test('deleting an invoice draft reopens the sales document that it was made from', async () => {
+  test('deleting a draft invoice reopens the sales document from which it was created', async () => {
     const offer = await createSalesDocument(base.db, { type: 'offer', status: 'accepted' });
     const source = () => readDocument(offer.id);
     const confirmation = await convert(await source(), 'order_confirmation');

@@ -99,7 +99,7 @@ describe('saving records', () => {
     expect(await logOf('server', other.id)).toEqual([]);
   });
 
-  test('saving a record that was changed meanwhile is refused', async () => {
+  test('saving a record from an outdated version is refused', async () => {
     const { id, version } = await createServer(base.db, { hostname: 'c.example.net' });
     await saveServer({ cpu: 'EPYC' }, { id, version });
     const late = saveServer({ cpu: 'Xeon' }, { id, version });

@@ -128,7 +128,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  test('a failed scheduled run is logged without the message of its error', async () => {
+  test('a failed scheduled run is logged without its error message', async () => {
     const error = vi.spyOn(log, 'error');
     reconcile.mockRejectedValueOnce(new Error('customer ada@example.com'));
     await start({ recent: false });

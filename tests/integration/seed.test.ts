@@ -326,7 +326,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
   });
 
-  test('the reports of sample data add up, and the reports of revenue agree with the journal', async () => {
+  test('the reports of sample data add up, and the revenue report agrees with the journal', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const booked = await rows<{ key: string; net: number | null; gross: number }>(
       base.db,
@@ -364,7 +364,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(revenue).toContain(`"${options.today.slice(0, 7)}","eur",`);
   });
 
-  /** Returns the sum of a column of all rows that a list has with these filters, and the number of rows. */
+  /** Reads all pages of the postings with these filters. Returns the sum of a column and the number of rows. */
   async function sumRows(given: Parameters<typeof postingList.csv>[1], column: 'net' | 'gross') {
     let [sum, count] = [0, 0];
     for (let after: string | undefined, more = true; more; ) {
@@ -401,7 +401,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(rowCount).toBeGreaterThan(500);
   });
 
-  test('the ageing report of today equals the sums of the receivables and of the overdue invoices', async () => {
+  test('today’s ageing report equals the sums of receivables and overdue invoices', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     for (const currency of currencies) {
       const today = rowsOf('ageing', currency).at(-1)?.values ?? {};
@@ -426,7 +426,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  test('each number of a recorded month is the sum of the customers that it leads to', async () => {
+  test('each number of a recorded month is the sum of its customer list', async () => {
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     const measures = {
       recurring: [
@@ -456,7 +456,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(rowCount).toBeGreaterThan(1000);
   });
 
-  test('the net revenue of all products of a month is the invoiced net amount of the report', async () => {
+  test('the net revenues of a month’s products add up to the invoiced net amount in the report', async () => {
     const months = monthsUntil(options.today, 12);
     const { currencies, rowsOf } = await readReports(base.db, options.today, 12);
     let csv = '';

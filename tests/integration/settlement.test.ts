@@ -25,7 +25,7 @@ import {
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // In this time zone, the local day of the test differs from the UTC day.
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // The local day of the test is not the UTC day.
 
 const base = useDatabase();
 
@@ -121,7 +121,10 @@ function expectModel(model: PaymentModel, held: Ledger): void {
 
 const ACTIONS = { created: 'payment.create', changed: 'payment.update', deleted: 'payment.delete' };
 
-/** Expects one audit entry with the payment before and after, and unchanged invoices of other payments. */
+/**
+ * Expects one audit entry with the payment before and after. Other payments, and invoices that the payment does not
+ * settle, must be unchanged.
+ */
 function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number): void {
   const [was, is] = [before, after].map(({ payments }) => payments.find((row) => row.id === id) ?? null);
   const entry = {

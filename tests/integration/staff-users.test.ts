@@ -135,7 +135,7 @@ describe('staff users', () => {
     expect(await openSessionsOf(base.db, ada.id, world.now())).toEqual([]);
   });
 
-  test('each change of a staff user is logged without passwords', async () => {
+  test('each change to a staff user is logged without passwords', async () => {
     const root = await add('root@example.com', 'admin');
     const actor = asStaff(root);
     const { id, password } = await add('ada@example.com', 'staff', actor);

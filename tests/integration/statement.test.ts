@@ -73,7 +73,7 @@ describe('the statement of account of the sample data', () => {
 describe('a statement of account', () => {
   const one = { currency: 'eur' };
 
-  test('the statement of account shows the refund of a paid invoice as owed again', async () => {
+  test('the statement lists the refund of a paid invoice as an amount owed', async () => {
     const invoice = await createInvoice(base.db, { amount_paid: '109', amount_due: '10' });
     const { customer_id } = invoice;
     const payment = await createPayment(base.db, {
@@ -132,7 +132,7 @@ describe('a statement of account', () => {
     ]);
   });
 
-  test('the statement lists the credit of a transfer, and credit that was paid back, on their own days', async () => {
+  test('the statement lists the credit of a transfer and its repayment on separate days', async () => {
     const { customer_id } = await createTransfer(base.db, {
       ...{ amount: '50', credit: '20', paid_back: [{ amount: '30.000', date: '2026-03-20' }] },
     });

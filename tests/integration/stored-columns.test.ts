@@ -63,7 +63,7 @@ function valueFor(name: string, column: Column, which: 0 | 1): unknown {
 
 function twoOf(name: string, { dataType, columnType, enumValues }: Column): unknown[] | undefined {
   if (enumValues?.length) return [enumValues[1], enumValues[2]];
-  if (name === 'refunded_amount') return ['1.250', '2.500']; // They must not exceed the payment.
+  if (name === 'refunded_amount') return ['1.250', '2.500']; // Refunds must not exceed the payment.
   if (columnType === 'PgNumeric') return ['11.250', '12.500'];
   if (columnType === 'PgDateString') return ['2026-04-01', '2026-04-02'];
   const ofType: Record<string, unknown[]> = {

@@ -104,7 +104,7 @@ test('reconciliation fetches the lines of an old paid invoice that was stored wi
   expect(after.lines.map(({ id: _, ...line }) => line)).toEqual(lines.map(({ id: _, ...line }) => line));
 });
 
-test('the gap of a Stripe invoice names the amount that its lines do not explain', () => {
+test('the gap of a Stripe invoice names what does not match its lines: amount, tax or missing lines', () => {
   const line = { description: null, period_start: null, period_end: null, quantity: '1' };
   const amounts = { amount: '10.000', discount: '0.000', net: '10.000', tax: '0.000', taxes: [] };
   const gapOf = (subtotal: number, tax: number, lines_complete = true) =>
@@ -115,7 +115,7 @@ test('the gap of a Stripe invoice names the amount that its lines do not explain
   expect(gapOf(10, 0, false)).toBe('lines');
 });
 
-test('a reconciliation stores a credit note of Stripe with its lines, and a later one marks it as void', async () => {
+test('a reconciliation stores a Stripe credit note with its lines, and the next one marks it as void', async () => {
   const { id, event } = finalize(1);
   await sync.take(event);
   const note = act.createCreditNote(sync.world, { invoice: id, amount: 500 }).object;

@@ -40,7 +40,7 @@ describe('the control API of the local Stripe', () => {
   };
   type Happened = HappenedAnswer & { error?: { message: string } };
 
-  /** Returns the status and the error sentence. */
+  /** Triggers an event. @returns the status and the error message */
   const refusalOf = async (type: string, more: object = {}): Promise<string> => {
     const answer = await happen({ type, ...more });
     return `${answer.status} ${answer.body.error?.message}`;
@@ -214,7 +214,7 @@ describe('the control API of the local Stripe', () => {
       expect([code, out]).toEqual([1, expect.stringMatching(/invoice\.paid +evt_\w+ {2}500 failed$/m)]);
     });
 
-    test('npm run stripe:event refuses invalid arguments with a sentence', async () => {
+    test('npm run stripe:event explains why it refuses invalid arguments', async () => {
       const noDemo = { code: undefined, out: 'No demo is running: start it with npm run demo.' };
       expect(await run('invoice.paid')).toEqual(noDemo);
       await demo();
@@ -278,7 +278,7 @@ describe('faults of the local Stripe', () => {
     },
   );
 
-  test('a delayed response of the local Stripe has the state at the time of the request', async () => {
+  test('a delayed response of the local Stripe contains the state at the time of the request', async () => {
     let release = () => {};
     const gate = new Promise<void>((done) => {
       release = done;

@@ -101,7 +101,7 @@ test('the invoices of a subscription are listed latest first', async () => {
   expect(listed[0]).toMatchObject({ total: 119, currency: 'eur', status: 'sent' });
 });
 
-test('the services of a subscription’s customer are offered in order of their numbers', async () => {
+test('the services that staff can link to a subscription item are sorted by service number', async () => {
   const { customer_id } = await getSubscription(base.db, ids.linked ?? 0);
   await createService(base.db, { customer_id, service_number: 'S001' });
   const offered = await listServiceChoices(base.db, customer_id);

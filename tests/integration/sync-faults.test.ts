@@ -247,7 +247,7 @@ describe('a delivery during a database fault', () => {
   });
 });
 
-// This is a sample of the faults. run-faults.long.test.ts covers a whole run.
+// These tests cover a sample of the faults. run-faults.long.test.ts covers a whole run.
 describe('a run during a fault', () => {
   const scene = useRunScene();
   const find = (from: number, is: (statement: string) => boolean | undefined) =>

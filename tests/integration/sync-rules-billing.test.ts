@@ -146,7 +146,8 @@ testRules({
       paid('in_1', {}, connected),
       (scene) => scene.take(paid('in_1', {}, connected), 2, { again: true }),
       paid('in_2', {}, connected),
-      // The events of the connected account do not count as states of in_1 within the same second.
+      // This event has the same second as the connected account's event about in_1, which must not count as a state of
+      // our in_1.
       finalized('in_1', {}, { at: 2 }),
     ],
     rows: {
@@ -285,7 +286,7 @@ describe('changes at Stripe without an event', () => {
 });
 
 describe('invoices that Stripe collects in parts', () => {
-  /** Collects a part of an invoice without an event that sync handles, and returns the day. */
+  /** Collects a part of an invoice without an event that sync handles. Returns today's date. */
   function collect(scene: Scene, id: string, amount: number, options = {}) {
     act.payInvoicePart(scene.world, id, amount, options);
     return today(scene);
@@ -316,7 +317,7 @@ describe('invoices that Stripe collects in parts', () => {
 
 // Events, lists and single objects show only the first ten items of a subscription.
 describe('subscriptions with many items', () => {
-  /** Creates a subscription of yearly items, except the last, which is monthly and for service S-1. */
+  /** Creates a subscription with yearly items. Only the last item is monthly, and it bills service S-1. */
   function sell({ world }: Scene, count: number) {
     const customer = act.createCustomer(world, named('C-1')).object.id;
     const years: ItemInput[] = Array.from({ length: count - 1 }, () => ({

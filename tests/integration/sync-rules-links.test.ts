@@ -282,7 +282,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
     },
   });
 
-  /** Returns the rows that break a rule that sync keeps for every event of Stripe. */
+  /** Returns the rows that break a rule that must hold after every Stripe event. */
   function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
     const linked = Object.values(links).map((link) => link.customer);
     const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>

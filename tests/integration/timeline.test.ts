@@ -252,7 +252,7 @@ describe('notes on customers', () => {
     expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
   });
 
-  test('sync does not remove an empty customer that has a note', async () => {
+  test('sync keeps a customer without records if it has a note', async () => {
     const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
     await add(noted.id, 'Knows us from a fair.');
     for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int, null)`);
@@ -264,7 +264,7 @@ describe('notes on customers', () => {
     await expect(add(999_999, 'x')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('the timeline shows all notes of its customer across its pages', async () => {
+  test('the pages of a timeline contain every note of the customer', async () => {
     const { id } = await createCustomer(base.db);
     for (let n = 1; n <= 35; n += 1) await add(id, `${n}`, 1 + (n % 5));
     const texts = (await readAll(id)).flat().map((entry) => (entry.kind === 'note' ? entry.note.text : ''));

@@ -251,7 +251,7 @@ describe('a payment of a transfer over the API', () => {
       writer(NOW, 'api'),
     );
 
-  test('a POST for the invoice of a transfer’s first payment changes only that payment', async () => {
+  test('a POST with the reference of a transfer changes only the transfer’s first payment', async () => {
     const { customerId, first, second, id, reference } = await spread();
     const { payment, created } = await post(first.id, customerId, 120, reference);
     expect([created, payment.amount, payment.transfer]).toEqual([false, 120, reference]);
@@ -262,7 +262,7 @@ describe('a payment of a transfer over the API', () => {
     expect(await statusOf(second.id)).toEqual(['paid', 0]);
   });
 
-  test('a POST that raises a transfer’s payment too much, moves it or makes it pending is refused with the name of the transfer', async () => {
+  test('a POST that raises a transfer’s payment too far, moves it or makes it pending is refused', async () => {
     const { customerId, first, second, reference } = await spread();
     for (const [of, amount, more] of [
       [first, 130.01, {}],
@@ -298,7 +298,7 @@ describe('a payment of a transfer over the API', () => {
     expect((await getTransfer(base.db, id)).credit).toBe(130);
   });
 
-  test('a POST below the refunded amount of a transfer’s payment is answered with 409', async () => {
+  test('a POST that lowers a transfer’s payment below its refunded amount is a conflict', async () => {
     const { customerId, first, id, reference } = await spread();
     const [share] = await listShares(base.db, reference);
     await recordTypedRefund(base.db, share?.id ?? 0, { amount: '40', date: '2026-10-15' }, writer());
@@ -418,7 +418,7 @@ test('payments, credit and paid back credit of each transfer add up to its amoun
   );
 }, 300_000);
 
-/** Performs a step. A refused step is no error: the sums must be right after it, too. */
+/** Performs a step. The product may refuse it. The sums must be right in both cases. */
 async function play(
   customerId: number,
   due: { id: number }[],

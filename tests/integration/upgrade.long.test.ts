@@ -93,7 +93,7 @@ function startWriter({ db }: DatabaseHandle, name: string) {
       const number = `${name}-${count}`;
       await db.execute(sql`insert into customers (customer_number, last_name) values (${number}, 'Writer')`);
       acknowledged.push(number);
-      await setImmediate(); // PGlite answers without a turn of the event loop, so no other code would run.
+      await setImmediate(); // Let other code run, because PGlite answers without a turn of the event loop.
     }
   };
   const done = write();

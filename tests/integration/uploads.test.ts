@@ -163,7 +163,7 @@ describe('imports of uploaded files', () => {
     expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
   });
 
-  test('a failed import of an uploaded file keeps its reason', async () => {
+  test('a failed import of an uploaded file stores why it failed', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
     const failure = 'The column customer_number is there twice: rename or delete one of them in the file.';
@@ -175,7 +175,7 @@ describe('imports of uploaded files', () => {
   });
 });
 
-test('an uploaded file can be imported only with options that a dry run has completed', async () => {
+test('an uploaded file can be imported only with the options of a completed dry run', async () => {
   const upload = await add('Kunde,Firma,Extra\nTRY1,One,x\n');
   const chosen = { ...NONE, ...COLUMNS };
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
@@ -188,7 +188,7 @@ test('an uploaded file can be imported only with options that a dry run has comp
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
 });
 
-test('the columns of the last import are the first choice for an upload with the same header', async () => {
+test('an upload preselects the columns of the last import with the same header', async () => {
   const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
   const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
   expect(await first()).toMatchObject({

@@ -161,7 +161,7 @@ describe('connection instructions', () => {
     }
   });
 
-  test('the connection snippet for mcp-remote allows http only if the public URL is http', () => {
+  test('the connection snippet for mcp-remote allows http only if the public URL uses http', () => {
     expect(snippetOf('Claude Desktop')).toContain('--allow-http');
     expect(snippetOf('Claude Desktop', PUBLIC_URL)).not.toContain('--allow-http');
   });

@@ -28,7 +28,7 @@ const anything = fc.oneof(
 
 type Schema = Record<string, unknown>;
 
-/** Draws values that mostly fit the schema of an argument, so that a call reaches the database. */
+/** Generates values that mostly fit the schema of an argument, so that a call reaches the database. */
 function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
   const fitting = () => {
     if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
@@ -50,7 +50,7 @@ function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
   );
 }
 
-/** Draws the arguments of a tool, sometimes with unknown ones added. */
+/** Generates the arguments of a tool, sometimes with unknown ones added. */
 function argumentsOf(properties: Record<string, Schema>): fc.Arbitrary<Record<string, unknown>> {
   const values = Object.entries(properties).map(([name, schema]) => [name, argumentOf(schema)]);
   const own = fc.record(Object.fromEntries(values), { requiredKeys: [] });
@@ -114,7 +114,7 @@ const message = fc.record(
   { requiredKeys: [] },
 );
 
-/** Draws request bodies: almost valid messages, other JSON, and text that is not JSON. */
+/** Generates request bodies: almost valid messages, other JSON, and text that is not JSON. */
 const body = fc.oneof(
   { weight: 6, arbitrary: message.map((one) => JSON.stringify(one)) },
   { weight: 1, arbitrary: fc.array(message, { maxLength: 3 }).map((batch) => JSON.stringify(batch)) },
@@ -144,7 +144,7 @@ const firstHeaders = {
   'content-type': header('application/json; charset=utf-8', 'text/plain'),
   origin: header('null', 'http://localhost:3000', 'https://evil.example'),
 };
-/** Draws headers. Most of them are accepted once the request has a token. */
+/** Generates headers. Most of them are accepted once the request has a token. */
 const headers = fc.oneof(
   { weight: 3, arbitrary: fc.record(otherHeaders, { requiredKeys: [] }) },
   { weight: 1, arbitrary: fc.record(firstHeaders, { requiredKeys: [] }) },

@@ -173,7 +173,7 @@ describe('headers and request bodies', () => {
   });
 });
 
-test('an unexpected error of the MCP endpoint is answered with only a reference', async () => {
+test('the MCP endpoint answers an unexpected error with a reference and no details', async () => {
   const { log } = mcp.runtime;
   const error = vi.fn();
   const info = () => {

@@ -176,7 +176,7 @@ describe('protocol 2026-07-28', () => {
     expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
   });
 
-  test('the response to an unknown MCP protocol version lists the versions of server/discover', async () => {
+  test('an unknown MCP protocol version is answered with the versions that server/discover lists', async () => {
     const [body, headers] = stateless('server/discover');
     const discovered = (await answerOf(await mcp.post(body, headers))).result;
     const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
@@ -230,7 +230,7 @@ describe('the fast path of tools/call', () => {
     },
   );
 
-  test('a tool call of MCP protocol 2026-07-28 does not take the fast path', async () => {
+  test('a tool call of MCP protocol 2026-07-28 without its protocol header is answered with 400', async () => {
     const [body] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
     expect((await mcp.post(body, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
     expect((await mcp.post(body)).status).toBe(400);

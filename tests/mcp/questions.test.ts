@@ -91,7 +91,7 @@ describe('questions to the tools', () => {
     expect(sums.total).toBe(numbers.length);
   });
 
-  test('list-invoices-tool with summary_by customer lists the largest debtors and their oldest due dates', async () => {
+  test('list-invoices-tool with summary_by customer lists the largest debtor first, with the oldest due date', async () => {
     const { by_customer, total } = (await ask('list-invoices-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
       total: number;
@@ -135,7 +135,7 @@ describe('questions to the tools', () => {
     const { by_customer } = (await ask('list-services-tool', { summary_by: 'customer' })) as {
       by_customer: object[];
     };
-    // Prices per month and per year cannot be added up.
+    // There are no sums, because prices per month and per year cannot be added up.
     expect(by_customer).toEqual([
       { customer: expect.objectContaining({ customer_number: 'K10043' }), currency: 'eur', count: 4 },
       { customer: expect.objectContaining({ customer_number: 'K10042' }), currency: 'eur', count: 1 },
@@ -163,7 +163,7 @@ describe('questions to the tools', () => {
     },
   );
 
-  test('get-customer-tool names similar customers if no customer or several customers match', async () => {
+  test('get-customer-tool names similar customers unless exactly one customer matches', async () => {
     const textOf = async (customer_number: string) =>
       (await mcp.callTool('get-customer-tool', { customer_number })).content[0]?.text;
     expect(await textOf('10042')).toMatch(

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await createServer(mcp.db);
 });
 
-test('tool responses to the demo’s access token contain customer names', async () => {
+test('the demo’s access token can read customer names with the tools', async () => {
   const call = withToken(await prepareAccessToken(mcp.db, mcp.runtime));
   for (const { name } of TOOLS) {
     const args =
@@ -272,7 +272,7 @@ describe('size of tool responses', () => {
 });
 
 describe('the log of tool calls', () => {
-  test('the log of tool calls contains the caller and the tool but no names', async () => {
+  test('the log of tool calls contains the caller, the tool and shortened search texts', async () => {
     const call = await as(['mcp:read']);
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await call('tools/call', { name: 'find-customer-tool', arguments: { query: 'mueller@example.com' } });
@@ -302,7 +302,7 @@ describe('the log of tool calls', () => {
     expect(mcp.logged).toContainEqual(expect.objectContaining({ trace_id: second?.trace_id }));
   });
 
-  test('the log of tool calls contains no names from invalid arguments', async () => {
+  test('the log of tool calls contains no text from invalid arguments', async () => {
     const call = await as(['mcp:read']);
     const name = 'mueller@example.com';
     for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }]) {
@@ -315,7 +315,7 @@ describe('the log of tool calls', () => {
     expect(JSON.stringify(kept)).not.toContain('muel');
   });
 
-  test('the log of tool calls contains the member of staff who owns the token', async () => {
+  test('the log of tool calls contains the e-mail address of the token’s owner', async () => {
     const staff_email = 'ada@example.com';
     await mcp.db.insert(staffUsers).values({ id: 'ada', name: 'Ada', email: staff_email });
     const { id, token } = await mcp.newToken(['mcp:read']);

@@ -117,7 +117,7 @@ test('the view in an MCP host shows a customer as a card and escapes HTML in the
   expect(await received()).toContain('ui/notifications/size-changed');
 });
 
-test('the view in an MCP host shows a table of unpaid amounts, each in the currency of the customer', async () => {
+test('the view in an MCP host shows unpaid amounts by customer in a table, each in its own currency', async () => {
   await openView();
   const of = (customer: object, unpaid: number, currency: string) => {
     return {
@@ -166,9 +166,9 @@ test('the view in an MCP host shows the chosen columns of invoices, and any othe
   expect(await view().locator('pre').textContent()).toBe(EVIL);
 });
 
-test('the view tells the host its height before the reader scrolls to it', async () => {
+test('the view reports its height to the MCP host before the reader scrolls to it', async () => {
   await openView();
-  // Move the view below the screen, where a browser does not report changes of sizes inside a frame.
+  // Move the view below the screen, where a browser does not report size changes inside a frame.
   await page.evaluate(() => document.body.style.setProperty('padding-top', '5000px'));
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const height = () => page.locator('iframe').evaluate((frame) => frame.clientHeight);

@@ -13,7 +13,7 @@ export interface CampaignOptions {
   server: string | null;
   /** Whether to run the histories on an in-memory model instead of a database. */
   isPure: boolean;
-  /** Whether to count which blocks of `decide` are reached. */
+  /** Whether to record which blocks of `decide` the histories reach. */
   isCounted: boolean;
   resume: boolean;
   shrinkFor: number;
@@ -27,7 +27,7 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   from: number;
   by: number;
   until: number;
-  /** Whether the worker counts the reached blocks of `decide`, which makes it slower. */
+  /** Whether the worker records which blocks of `decide` it reaches, which makes it slower. */
   isCovered: boolean;
 }
 
@@ -38,7 +38,10 @@ const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)
 const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
 
-/** The number of histories in which blocks are counted. A block of `decide` that none of them reaches is a failure. */
+/**
+ * Number of histories that record the blocks they reach. If none of them reaches a block of `decide`, the campaign
+ * fails.
+ */
 export const COUNTED = 20_000;
 /**
  * Garbage collector settings. A worker has one core and keeps nothing between histories, so it runs 20 % more histories
@@ -50,10 +53,10 @@ const GARBAGE = [
 ];
 
 interface State {
-  /** The next history of each worker. */
+  /** The number of the next history, for each worker. */
   next: number[];
   totals: Totals;
-  /** Places in `decide` that no history reached. Null before the first count. */
+  /** Blocks of `decide` that no history has reached. Null before the first report. */
   unreached: string[] | null;
 }
 
@@ -101,7 +104,9 @@ export async function runCampaign(
       );
     });
 
-  /** Removes the places that a worker reached. Once every place is reached, workers restart without counting. */
+  /**
+   * Removes the blocks that a worker reached. Once every block is reached, the workers restart without recording them.
+   */
   const noteUnreached = (places: string[]) => {
     const known = state.unreached;
     if (known?.length === 0) return;
@@ -121,7 +126,7 @@ export async function runCampaign(
   return { totals: state.totals, failure, unreached: state.unreached ?? [] };
 }
 
-/** Starts a worker. If it counts blocks, it runs the source files, so that the coverage refers to them. */
+/** Starts a worker. If it records blocks, it runs the source files, so that the coverage refers to them. */
 function startWorker(root: string, orders: Orders, bundle: string | null): ChildProcess {
   const isBundled = bundle !== null && !orders.isCovered;
   const [script, loader] = isBundled ? [bundle, []] : [join(root, WORKER), ['--import', 'tsx']];

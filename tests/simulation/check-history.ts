@@ -40,7 +40,7 @@ export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Parti
 
 export interface Failure {
   seed: number;
-  /** The fast-check path to the shrunk history. It replays the history together with the seed. */
+  /** The fast-check path that replays the shrunk history, together with the seed. */
   path: string;
   error: string;
   /** The shrunk history and its differences as readable text. */
@@ -53,7 +53,7 @@ export function seedOf(campaign: number, at: number): number {
   return (Math.imul(campaign, 1_000_003) + at) | 0;
 }
 
-/** Runs the first histories of a campaign. @throws Error with a report and the command that replays it */
+/** Runs the first histories of a campaign. @throws Error with the report of a failing history and its replay command */
 export async function checkHistories(
   stage: Stage,
   campaign: number,
@@ -68,7 +68,7 @@ export async function checkHistories(
   }
 }
 
-/** Runs the history of a seed. A failing history is shrunk for `shrinkFor` milliseconds first. */
+/** Runs the history of a seed. If it fails, shrinks it for at most `shrinkFor` milliseconds. */
 export async function checkHistory(stage: Stage, seed: number, shrinkFor: number): Promise<Checked> {
   let outcome: Outcome | undefined;
   const property = fc.asyncProperty(plans, async (plan) => {
@@ -114,7 +114,7 @@ function failureOf(
 const describe = ({ what, expected, actual }: Difference) =>
   `  ${what}\n    expected ${JSON.stringify(expected)}\n    actual   ${JSON.stringify(actual)}`;
 
-/** The largest number of consecutive runs that can each bring new data. */
+/** Maximum number of consecutive runs that each find new data. */
 const MOST_RUNS = 5;
 /** Maximum duration of all final runs of a history, in seconds. */
 const FINAL_SECONDS = 900;
@@ -129,7 +129,7 @@ class WrongEnd extends Error {
   }
 }
 
-/** Runs a history and compares the rows at its end with the expected rows. @throws WrongEnd */
+/** Runs a history and compares its final rows with the expected rows. @throws WrongEnd if they differ */
 async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outcome> {
   const played = await play(stage, plan, seed);
   const fail: Fail = (at, differences) => {
@@ -188,7 +188,7 @@ function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrow
   };
 }
 
-/** Expects each delivered event to be handled, and to be stored as it was signed unless its old body was dropped. */
+/** Expects each delivered event to be handled, and its body to be stored unchanged unless it was dropped as old. */
 function checkInbox({ payloads, world, delivered, strays, now }: Played, tables: Tables): Difference[] {
   const rows = new Map(tables.events.map((row) => [row.id, row]));
   const differences: Difference[] = [];
@@ -273,17 +273,17 @@ function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string
 }
 
 /**
- * Expects a second run to change nothing. The one exception is an object whose customer data is new to sync, because
- * the previous run did not have to retrieve any object of that customer.
+ * Expects a second run to change nothing, unless it receives customer data that is new to sync. That can happen if the
+ * previous run did not retrieve any object of the customer.
  *
- * @returns whether the run brought new data
+ * @returns whether the run found new data
  */
 async function runAgain(stage: Stage, played: Played, tables: Tables, fail: Fail): Promise<boolean> {
   played.later(60);
   const looks: Look[] = [];
   const again = await run(stage, looks);
   const isNews = looks.some((look) => isNew(look, played.looks));
-  // Sync may have discarded an expanded customer earlier. In that case, the customer's data is new to sync only now.
+  // Sync may have discarded an expanded customer earlier. If so, this run is the first to use the customer's data.
   const mayBeNews = looks.some((look) =>
     isNew(
       look,

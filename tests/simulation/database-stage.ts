@@ -52,7 +52,7 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   let world: World | undefined;
   let deadlocks = 0;
   let begun = 0;
-  // The local Stripe server gets one `World` when it starts, but each history has a different one.
+  // The local Stripe server accepts one `World` at startup, but each history has its own.
   const shown = new Proxy({} as World, { get: (_, name) => Reflect.get(world ?? {}, name) });
   const stripe = await startStripeLocal({ world: shown, secretKey: KEY });
   const client = createStripeClient(KEY, stripe.url, 10_000);

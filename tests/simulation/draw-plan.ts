@@ -16,11 +16,11 @@ const EMAILS = 4;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
-/** The longest wait between two steps of a hasty history. */
+/** The longest wait between two steps of a `hasty` history, in milliseconds. */
 const MOMENT = 2 * SECOND;
-/** The number of objects of each kind that the steps of a narrow history choose from. */
+/** The number of objects of each kind that the steps of a `narrow` history choose from. */
 const FEW = 2;
-/** The number of steps of a brief history. */
+/** The maximum number of steps in a `brief` history. */
 const FEW_STEPS = 6;
 
 const small = fc.nat({ max: 7 });
@@ -32,7 +32,7 @@ const maybe = <T>(nothing: number, something: number, arbitrary: fc.Arbitrary<T>
 const upTo = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
 type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The chance of each fault in percent. The swarm of a history multiplies it by a factor. */
+/** The default chance of each fault, in percent. The swarm of a history multiplies it by a factor. */
 const FAULT_CHANCES = {
   lost: 33,
   late: 50,
@@ -69,7 +69,7 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     claims: fc.constantFrom(0, 1, 5, 5, 5),
     /** Whether all steps concern one Stripe customer and a few of its objects. */
     narrow: fc.constantFrom(1, 1, 1, 5, 5),
-    /** Whether everything happens within seconds, so that late events arrive among others. */
+    /** Whether all steps happen within seconds, so that late events arrive among newer ones. */
     hasty: sometimes,
     /** Whether the history has few steps, which leaves more time for long histories. */
     brief: sometimes,

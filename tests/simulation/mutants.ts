@@ -180,7 +180,7 @@ const FOLDER = '.data/mutants';
 /**
  * Runs the simulation against each mutant in a copy of the sources, two mutants at a time.
  *
- * @param server a PostgreSQL server; if absent, the mutants that need one are left out
+ * @param server a PostgreSQL server; if null, mutants that need one are skipped
  * @returns whether the simulation found every mutant that it ran against
  */
 export async function runMutants(

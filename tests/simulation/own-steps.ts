@@ -25,7 +25,7 @@ interface Here {
   hands: Hands;
   setup: Setup;
   deeds: Deeds;
-  /** Refunds the rest of an invoice's payment at Stripe, if there is any. */
+  /** Refunds the part of an invoice's payment that Stripe has not refunded yet. */
   refundAtStripe(stripeInvoiceId: string): void;
   /**
    * Collects money at Stripe without an invoice. @returns the payment intent, or null if there is no Stripe customer
@@ -206,7 +206,7 @@ async function changePayment(
   const status = b === 0 && !isStripes ? 'refunded' : 'completed';
   await hands.updatePayment(id, { amount, status });
   deeds.statuses.set(id, status);
-  // A payment with the amount that Stripe reported belongs to Stripe again, and sync may correct it.
+  // If the amount is again the one that Stripe reported, sync may correct the payment.
   if (isStripes) deeds.written.delete(id);
   else deeds.written.set(id, { amount: amount.toFixed(3), reference, source });
   return `payment ${reference} is changed here to ${amount}`;

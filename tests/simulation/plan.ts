@@ -8,9 +8,9 @@ export interface Plan {
   hasKey: boolean;
   /** Whether no delivery is lost. */
   lossless: boolean;
-  /** Whether Stripe delivers once per hour, many events at the same time, to one process. */
+  /** Whether Stripe delivers all events of an hour at once, to one process. */
   bursts: boolean;
-  /** Milliseconds by which all deliveries about certain objects are late. */
+  /** The extra delay of all deliveries about half of the objects, in milliseconds. */
   slow: number;
   /** Whether an e-mail address links customers automatically. Otherwise staff confirm each link. */
   linkByEmail: boolean;
@@ -59,7 +59,7 @@ export interface Step {
   a: number;
   b: number;
   c: number;
-  /** Whether a step of staff happens while earlier deliveries are still being handled. */
+  /** Whether a staff step happens while earlier deliveries are still being handled. */
   together: boolean;
   /** The crash of our process during the step. Null if the process does not crash. */
   crash: Crash | null;

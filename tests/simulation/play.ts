@@ -28,8 +28,8 @@ const LONG_AFTER = 96 * HOUR;
 /** The delays after which a delivery is retried. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
- * If more processes than this work on one customer at the same time, a decision may end with outdated answers. It asks
- * Stripe at most four times and may need two answers.
+ * If more processes than this work on one customer at the same time, a decision may end with outdated answers, because
+ * a decision asks Stripe at most four times and may need two answers.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -186,7 +186,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else queue.push(clock.ms + wait, () => attempt(event, fate, tries + 1));
   };
 
-  /** Does work and records whether other work ran in the meantime. In that case, sync may have discarded an answer. */
+  /** Runs work and records whether other work ran in the meantime. If so, sync may have discarded an answer. */
   const amidst = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
@@ -305,9 +305,9 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
 }
 
 /**
- * Makes Stripe pay out its balance in each currency.
+ * Makes Stripe pay out our balance in each currency.
  *
- * @param fails whether the bank refuses the latest payout afterwards
+ * @param fails whether the bank then refuses the latest payout
  */
 export function payOutAll(world: World, fails: boolean): void {
   // Payouts have their own random numbers for their ids, so that the ids of all other objects stay the same.
@@ -320,7 +320,7 @@ export function payOutAll(world: World, fails: boolean): void {
 
 /** Returns whether all events of an object are lost, so that only Stripe's lists report the object. */
 const isAlwaysLost = (id: string) => lotOf(id) % 5 === 0;
-/** Returns whether all events of an object are late but keep their order. */
+/** Returns whether all events of an object are delayed by `plan.slow`. */
 const isSlow = (id: string) => lotOf(id) % 2 === 0;
 
 const lotOf = (id: string) => id.charCodeAt(id.length - 1) + id.charCodeAt(id.length - 2);
@@ -372,7 +372,7 @@ function eventToReplay(played: Played, { a, b, c }: Step): string | undefined {
 
 interface Item {
   at: number;
-  /** Whether the item happens together with the previous one. */
+  /** Whether the item may run concurrently with the previous one. */
   together: boolean;
   run(): Promise<void>;
 }
@@ -386,8 +386,8 @@ class Queue {
   private batches = 0;
 
   /**
-   * Creates the queue. @param begin function that is called before each batch with its time and its size, which is at
-   * most `most`
+   * @param most maximum number of items in a batch
+   * @param begin called before each batch with the batch's time and size
    */
   constructor(
     private readonly most: number,

@@ -38,7 +38,7 @@ const own =
     world.customers.put({ ...before, id: 'cus_1', metadata: customer_number ? { customer_number } : {} });
   };
 
-/** Makes Stripe fail to return `cus_1` a number of times. */
+/** Makes the next `times` requests for `cus_1` fail. */
 const failing =
   (times = 1) =>
   ({ faults }: Scene) =>
@@ -82,7 +82,7 @@ const askingOnce = (step: (scene: Scene) => unknown) => async (scene: Scene) => 
   expect(asked).toBe(1);
 };
 
-/** Returns a test case: after the events, `cus_1` must be linked to the customer `name`, with the values of `more`. */
+/** Returns a rule that expects the events to link `cus_1` to the customer `name`, with the values of `more`. */
 const leadsTo = (name: string, events: Step[], more: object = {}): Rule => ({
   events,
   rows: linked(name, more),
@@ -327,7 +327,7 @@ describe('several customer numbers', () => {
         const { id } = atStripe.invoice(scene, named('C-2'));
         await scene.night();
         await scene.edit('invoices', id, { recheck_at: scene.now() });
-        // The requests fail in the list, when the run retrieves the customer, and when it retrieves the invoice.
+        // Requests for the customer fail while the run lists invoices, rechecks the customer and rechecks the invoice.
         failing(3)(scene);
         await scene.night();
         await scene.edit('customers', 'C-3', { customer_number: 'C-9' });
@@ -384,7 +384,7 @@ describe('a customer that Stripe failed to return', () => {
         own('C-1')(scene);
         const lines = [{ amount: 9000 }];
         const draft = act.createInvoice(scene.world, { customer: 'cus_1', lines }).object;
-        failing(2)(scene); // The requests fail while the run lists the drafts, and when it asks again.
+        failing(2)(scene); // The requests fail while the run lists drafts, and when it rechecks the customer.
         const failed = { status: 'completed_with_errors', failures: [['customer', 'cus_1']] };
         expect(await scene.night()).toMatchObject(failed);
         await expectLink({ linked_by: 'created' })(scene);
@@ -542,7 +542,7 @@ describe('regressions on a database', () => {
   const rename = (id: string, metadata: { customer_number: string }) =>
     act.updateCustomer(sync.world, id, { metadata });
 
-  /** Creates a Stripe customer with the number of one customer, and two other customers. */
+  /** Creates three customers, and a Stripe customer with the number of the first. */
   async function threeNumbers() {
     const [before, after, other] = [
       await createCustomer(sync.db),
@@ -585,7 +585,7 @@ describe('regressions on a database', () => {
     expect(await failuresOf(id)).toMatchObject([resolved]);
   });
 
-  test('sync discards an outdated answer of Stripe about a customer', async () => {
+  test('sync discards an outdated response from Stripe about a customer', async () => {
     await sync.run(); // Handle the customers that earlier tests left.
     const { after, other, id, invoice, refuse } = await threeNumbers();
     refuse();
@@ -604,7 +604,7 @@ describe('regressions on a database', () => {
     expect(await sync.linkOf(id)).toMatchObject({ customer_id: after.id, recheck_at: null });
   });
 
-  test('a sync decision repeated after a conflict ignores answers of Stripe older than the link', async () => {
+  test('a sync decision repeated after a conflict ignores Stripe responses older than the link', async () => {
     const { after, other, id, invoice } = await threeNumbers();
     await sync.take(invoice(), { withKey: false });
     sync.later(5);

@@ -15,7 +15,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-test('the model that checks the simulation imports neither lib/sync nor lib/stripe', () => {
+test('the oracle of the simulation imports neither lib/sync nor lib/stripe', () => {
   const model = ['lib/stripe-local/model', 'lib/stripe-local/model-returns'];
   const allowed = [ORACLE, 'tests/simulation/tables', ...model, 'lib/dates'];
   const files = readdirSync(ORACLE).map((name) => join(ORACLE, name));
@@ -30,7 +30,7 @@ test('the model that checks the simulation imports neither lib/sync nor lib/stri
   expect(tables.filter((target) => /^lib\/(stripe|sync)/.test(target))).toEqual([]);
 });
 
-test('all code that the simulation exempts from its coverage still exists', () => {
+test('all code that is exempt from the simulation’s coverage still exists', () => {
   expect(exemptPlaces()).toBeTypeOf('function');
 });
 

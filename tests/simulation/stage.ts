@@ -53,7 +53,7 @@ interface Delivery {
   crash: Crash | undefined;
   /** Whether the delivery is handled by a process that shares nothing with the others. */
   isOwnProcess: boolean;
-  /** Whether staff replay the event, so that Stripe does not deliver it. */
+  /** Whether staff replay the event, as opposed to a delivery by Stripe. */
   isReplay?: boolean;
 }
 
@@ -62,7 +62,7 @@ export interface Received {
   answer: string;
   /** Whether the planned crash happened. */
   crashed: boolean;
-  /** Whether there was a conflict, so that earlier answers of Stripe may have been discarded. */
+  /** Whether there was a conflict, so that earlier answers from Stripe may have been discarded. */
   contested: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface Hands extends Making {
   payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
   invoices(): Promise<Pick<StoredInvoice, 'id' | 'stripe_invoice_id' | 'customer_id'>[]>;
   links(): Promise<Pick<StoredLink, 'stripe_customer_id' | 'customer_id'>[]>;
-  /** Returns Stripe's items, with the customer that is billed. */
+  /** Returns the subscription items from Stripe, each with the billed customer. */
   items(): Promise<SeenItem[]>;
   itemsOf(stripeCustomerId: string): Promise<(string | null)[]>;
   isLinkedByStaff(itemId: number): Promise<boolean>;

@@ -119,7 +119,7 @@ function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subsc
 }
 
 /**
- * Builds two events. The later one reports a higher amount than the recorded payment, or the customer of the payment.
+ * Builds two events of an invoice. The later one reports a higher paid amount, and sometimes the customer number too.
  */
 function paidTwice({ setup }: Scene, customer: string, id: string, c: number): Sent[] {
   const named = c % 2 === 1 ? setup.ours[0] : undefined;

@@ -5,8 +5,8 @@ import { startCoverage } from './pure/coverage';
 
 const TELL_MS = 500;
 /**
- * The coverage is read again when the number of histories has grown by this factor, or by `LOOK_AFTER`, because reading
- * it is slow.
+ * Reading the coverage is slow, so the worker reads it again only after the number of histories has grown by this
+ * factor or by `LOOK_AFTER`.
  */
 const LOOK_GROWTH = 1.5;
 const LOOK_AFTER = 5000;

@@ -26,7 +26,7 @@ export interface CommandResult {
 }
 
 /**
- * Creates a folder with a migrated, empty embedded database. This takes five seconds if the tests' image is missing.
+ * Creates a folder with a migrated, empty embedded database. Takes five seconds if no prebuilt image exists.
  */
 export async function makeDataDir(dataDir: string): Promise<string> {
   const image = inject('pgliteImage');
@@ -51,7 +51,7 @@ export async function openCommandServer(dataDir: string) {
   };
 }
 
-/** Reads the lock of a data directory: the process id, and the socket on which it accepts commands. */
+/** Reads the lock of a data directory, which contains the server's process id and command socket. */
 export function readLock(dataDir: string): { pid: number; socket?: string } {
   return JSON.parse(readFileSync(join(dataDir, 'lock.json'), 'utf8'));
 }

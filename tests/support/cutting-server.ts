@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** How the server ends a connection: it closes the connection or resets it. */
+/** How the server ends a connection. */
 export type Cut = 'close' | 'reset';
 
 export interface CuttingServer {
@@ -25,7 +25,7 @@ const PREPARED = Buffer.concat([
   message('n', Buffer.alloc(0)),
 ]);
 
-/** Starts a minimal PostgreSQL server that cuts connections. It answers statements without rows and parameters only. */
+/** Starts a minimal PostgreSQL server that cuts connections. Supports no parameters and returns no rows. */
 export async function startCuttingServer(cutAt: (statement: string) => Cut | null): Promise<CuttingServer> {
   const connections: string[][] = [];
   const server = createServer((socket) => {

@@ -39,7 +39,7 @@ export async function createTestDatabase(): Promise<DatabaseHandle & { url?: str
   };
 }
 
-/** Provides an emptied database for the tests of a file or describe block. Only one can be in use at a time. */
+/** Provides an empty database for the tests of a file or describe block. Only one can be in use at a time. */
 export function useDatabase(): { readonly db: Database } {
   let handle: DatabaseHandle | undefined;
   beforeAll(async () => {
@@ -95,7 +95,7 @@ async function openForWorker(): Promise<() => DatabaseHandle> {
   return () => openServer(server, name);
 }
 
-/** Size of all tables in bytes, including deleted rows, above which truncating is the faster way to empty them. */
+/** Total table size in bytes, including deleted rows, above which truncating is faster than deleting. */
 const SMALL = 4_000_000;
 
 /** Resets a migrated database to its state after the migrations, including their rows and the sequences. */
@@ -115,7 +115,7 @@ export async function emptyDatabase(db: Database): Promise<void> {
           from pg_sequences where schemaname = 'public' and last_value is not null`,
       ]
     : [`truncate ${names.join(', ')} restart identity cascade`];
-  // Triggers maintain sums and counts per row. They must not count the emptying and the restored rows.
+  // Triggers maintain sums and counts per row. They must not fire for the deleted and restored rows.
   const statements = [
     `perform set_config('session_replication_role', 'replica', true)`,
     ...empty,
@@ -163,7 +163,7 @@ export async function dumpDatabase(db: Database): Promise<string[]> {
 }
 
 /**
- * Returns the state that a migration can change. `xmin` is the transaction that last wrote the row.
+ * Returns the state that a migration can change. `xmin` is the id of the transaction that last wrote the row.
  */
 export async function databaseState(db: Database) {
   return [

@@ -77,7 +77,7 @@ export async function createService(db: Database, overrides: New<typeof customer
 
 const SUMS = { subtotal: '100', tax: '19', total: '119' };
 
-/** Creates a sent, unpaid invoice over 119.00 EUR, of a new customer by default. */
+/** Creates a sent, unpaid invoice for 119.00 EUR, of a new customer by default. */
 export async function createInvoice(db: Database, overrides: New<typeof invoices> = {}) {
   const customer_id = await customerOf(db, overrides);
   const dates = { invoice_date: '2026-03-01', due_date: '2026-03-31' };
@@ -89,7 +89,7 @@ export async function createInvoice(db: Database, overrides: New<typeof invoices
 
 const VAT = { amount: '19.00', inclusive: false, rate: '19', type: 'vat', reason: 'standard_rated' };
 
-/** Creates an invoice of Stripe over 119.00 EUR. Its only line has a discount, and 19 % VAT unless given otherwise. */
+/** Creates a Stripe invoice for 119.00 EUR. Its only line has a discount, and 19 % VAT by default. */
 export async function createStripeInvoice(
   db: Database,
   overrides: New<typeof invoices> = {},
@@ -111,7 +111,7 @@ export async function createStripeInvoice(
   return invoice;
 }
 
-/** Creates a sent offer over 119.00 EUR, to a new customer by default. */
+/** Creates a sent offer for 119.00 EUR, to a new customer by default. */
 export async function createSalesDocument(db: Database, overrides: New<typeof salesDocuments> = {}) {
   const customer_id = await customerOf(db, overrides);
   const kind = { document_number: `A${next()}`, type: 'offer' as const, status: 'sent' as const };
@@ -160,7 +160,7 @@ export async function createSold(db: Database, overrides: New<typeof customerSer
 }
 
 /**
- * Creates a completed payment of 10.00 EUR, on a new invoice by default. A given invoice also needs its customer_id.
+ * Creates a completed payment of 10.00 EUR, on a new invoice by default. With `invoice_id`, also pass `customer_id`.
  */
 export async function createPayment(db: Database, overrides: New<typeof payments> = {}) {
   const invoice = overrides.invoice_id
@@ -181,7 +181,7 @@ export function createRefund(db: Database, overrides: New<typeof refunds> = {}) 
   return insert(db, refunds, defaults, overrides);
 }
 
-/** Creates a dispute over 10.00 EUR that needs a response. */
+/** Creates a dispute for 10.00 EUR that needs a response. */
 export function createDispute(db: Database, overrides: New<typeof disputes> = {}) {
   const made = { amount: '10', status: 'needs_response' as const, reason: 'fraudulent' };
   const defaults = { ...made, stripe_dispute_id: `dp_${next()}`, issued_at: ISSUED_AT };

@@ -11,7 +11,7 @@ export interface Fault {
   at: number;
   /** The SQLSTATE of the error, or `DEAD` to simulate a process that sends no more statements. */
   how: string;
-  /** Whether every statement from the position on fails, and not just one. */
+  /** Whether every statement from the position on fails, instead of just one. */
   lasting?: boolean;
 }
 
@@ -73,7 +73,7 @@ export function openFaulty(db: Database): FaultyDatabase {
       return code ? run(raising(code)) : run(statement, ...more);
     };
   };
-  /** Wraps a statement outside a transaction. If it writes, it commits by itself. */
+  /** Wraps a statement outside a transaction. A statement that writes commits by itself. */
   const committing = (run: Run): Run => {
     const guarded = failing(run);
     return (statement, ...more) => {
@@ -217,7 +217,7 @@ export async function readRows(db: Database): Promise<Rows> {
   return JSON.parse(row?.tables ?? '{}') as Rows;
 }
 
-/** Columns that may differ between a result with and a result without a fault, such as ids, versions and attempts. */
+/** Columns that a fault may change although the result is right, such as ids, versions and attempts. */
 const INCIDENTAL = new Set([
   'id',
   'run_id',
@@ -232,11 +232,10 @@ const INCIDENTAL = new Set([
 const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
 
 /**
- * Converts rows to text, so that a test can compare the rows with and without a fault. References become names instead
- * of ids.
+ * Converts rows to text, so that a test can compare the rows with and without a fault. Ids in references become names.
  *
- * @param since start of an hour whose instants count as equal. All times of the last comparison with Stripe then count
- *   as equal, too. Null compares times exactly.
+ * @param since start of an hour within which all instants count as equal, as do all times of the last comparison with
+ *   Stripe. Null compares times exactly.
  */
 export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const names = namesOf(tables);

@@ -7,8 +7,8 @@ export interface ReadTimes {
 }
 
 /**
- * Measures response times in milliseconds over ten rounds: the slowest health check, and the 95th percentile of the tool
- * calls. Each round makes four tool calls in parallel.
+ * Measures response times over ten rounds, in milliseconds: the slowest health check, and the 95th percentile of the
+ * tool calls. Each round makes four tool calls in parallel.
  */
 export async function measureReads(url: string, token: string): Promise<ReadTimes> {
   const timed = async (ask: () => Promise<Response>) => {

@@ -40,7 +40,7 @@ export function usePayments(
       send({ url: server.url, token }, method, path, body, headers),
 
     /**
-     * Creates an open invoice over 119.00 EUR that Stripe does not manage, and the body of a payment that covers it.
+     * Creates an open invoice for 119.00 EUR that Stripe does not manage, and the body of a payment that covers it.
      */
     async openInvoice(overrides: Parameters<typeof createInvoice>[1] = {}) {
       const invoice = await createInvoice(server.runtime.db, { due_date: '2026-03-29', ...overrides });
@@ -129,7 +129,7 @@ export function fieldsOf({ body }: Pick<PaymentsAnswer, 'body'>): string[] {
 }
 
 /**
- * Expects an error response as in RFC 9457 that is not cacheable and contains a reference to the log.
+ * Expects an error response in the format of RFC 9457 that is not cacheable and contains a reference to the log.
  *
  * @param fields exactly the fields that the error must name
  */

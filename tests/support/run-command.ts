@@ -40,7 +40,7 @@ export async function runCommandHere(
   }
 }
 
-/** Creates a folder for the tests of a file. */
+/** Creates a folder that is deleted after the tests of a file. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-files-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

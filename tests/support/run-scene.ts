@@ -132,8 +132,8 @@ export function useRunScene() {
   }
 
   /**
-   * Creates six subscriptions with their events. The items of the first two name services, and the last has more items
-   * than an event shows.
+   * Creates six subscriptions with their events. The items of the first two name services. The last has more items than
+   * an event contains.
    */
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {
     const made: string[] = [];
@@ -221,7 +221,7 @@ export function useRunScene() {
       error_code: '55P03',
     });
 
-  /** Restores the scene at the start of the undisturbed run. */
+  /** Restores the scene to its state before the undisturbed run. */
   async function rewind(): Promise<void> {
     sync.api.faults.clear();
     await restore();
@@ -250,7 +250,7 @@ export function useRunScene() {
       .from(reconciliationFailures)
       .where(and(eq(reconciliationFailures.run_id, runId), isNull(reconciliationFailures.resolved_at)));
 
-  /** Expects the tables to report the failures of a run. */
+  /** Expects the tables to contain the failures of a run. */
   async function expectNoted({ runId, status, failures }: ReconcileResult, where: string): Promise<void> {
     const row = await runOf(runId);
     expect(row, where).toMatchObject({ status, failures_count: failures });
@@ -344,7 +344,7 @@ export function useRunScene() {
       return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
     },
 
-    /** Performs a run in which Stripe refuses one request about one object, and another run in which it answers. */
+    /** Performs a run in which Stripe refuses a request about one object, and another run if the first has failures. */
     async playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
       const subject = subjectOf(call) ?? '';
       const where = `${status} for ${call.path} of ${subject}`;

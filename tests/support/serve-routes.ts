@@ -42,7 +42,7 @@ function toHeld(exported: unknown): unknown {
   return handler;
 }
 
-/** Answers with route files and the platform's own `Request`, as Next would. Every other path gets 404. */
+/** Passes each request to its route file as the platform's `Request`, as Next would. Answers other paths with 404. */
 function webHandler(routes: Record<string, RouteModule>): Handler {
   return async (req, res) => {
     const url = new URL(req.url ?? '/', `http://${req.headers.host}`);

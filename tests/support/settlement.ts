@@ -33,8 +33,8 @@ export class PaymentModel {
   ) {}
 
   /**
-   * Records a payment, or changes the payment with the same reference. @param newId the id of the payment if it is
-   * created
+   * Records a payment, or changes the payment with the same reference.
+   * @param newId the id for a new payment
    */
   record(input: PaymentInput, newId: number): Verdict {
     const known = [...this.payments.values()].find((p) => p.payment_reference === input.payment_reference);
@@ -202,7 +202,7 @@ const remove = fc.record({ do: fc.constant('delete' as const), target });
 const clock = fc.record({
   do: fc.constant('clock' as const),
   hours: fc.nat(24 * 14),
-  /** Whether the daily reconciliation happens as well. */
+  /** Whether the daily reconciliation also runs. */
   night: fc.boolean(),
 });
 

@@ -57,7 +57,7 @@ interface SubscriptionPatch extends Partial<Pick<Subscription, Patchable>> {
   /** The current period of every item. */
   currentPeriodStart?: number;
   currentPeriodEnd?: number;
-  /** Planned end without `cancelAtPeriodEnd`. Null removes the planned end. */
+  /** Planned end, as an alternative to `cancelAtPeriodEnd`. Null removes it. */
   cancelAt?: number | null;
 }
 
@@ -98,7 +98,7 @@ function cancellation(
     : { cancelAtPeriodEnd: false, cancelAt: null, canceledAt: null };
 }
 
-/** Finalizes a draft like the action of the same name, and then voids the open invoice that it revises. */
+/** Finalizes a draft like the local Stripe's action, and then voids the open invoice that the draft revises. */
 export const finalizeInvoice = action((world, id: string, options: { number?: string } = {}): Invoice => {
   const invoice = act.finalizeInvoice(world, id, options).object;
   if (invoice.revises !== null) voidInvoice(world, invoice.revises);

@@ -52,7 +52,7 @@ export const DAY = 86_400;
 
 type Json = Record<string, unknown>;
 
-/** The content of an event. `at` is in seconds after noon. All other fields override fields of the event. */
+/** The content of an event. `at` is in seconds after noon. Additional fields override fields of the event. */
 export interface Told extends Json {
   type: string;
   object: Json;
@@ -63,13 +63,13 @@ const told =
   (type: string, about: (id: string, more?: Json) => Json) =>
   (id: string, more?: Json, ofEvent?: Partial<Told>): Told => ({ type, object: about(id, more), ...ofEvent });
 
-/** Builds the nth event as Stripe sends it: `evt_1` is one second after noon, `evt_2` two seconds. */
+/** Builds the nth event as Stripe sends it. By default, event n is created n seconds after noon. */
 export function toEvent({ type, object, at, ...more }: Told, n: number): Json & { id: string } {
   const event = { id: `evt_${n}`, object: 'event', type, api_version: '2026-10-28.endive' };
   return { ...event, created: NOON + (at ?? n), livemode: false, data: { object }, ...more };
 }
 
-/** Builds an open invoice over 119 EUR of `cus_1`. */
+/** Builds an open invoice of `cus_1` for 119 EUR. */
 const openInvoice = (id: string, more: Json = {}): Json => ({
   id,
   object: 'invoice',

@@ -66,7 +66,7 @@ export function renderEvent(event: WorldEvent, version: string): Json {
   return renderIn(event, inVersion(version));
 }
 
-/** Renders a record in an API version, with nothing expanded. */
+/** Renders an object in an API version, with nothing expanded. */
 export function renderObject(object: WorldObject, shape: Shape): Json {
   const json = renderCurrent(object);
   if (shape.basil) return json;

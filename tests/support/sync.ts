@@ -32,7 +32,6 @@ import { renderEvent } from './stripe-versions';
 const KEY = 'sk_test_local';
 const NEWEST = '2026-10-28.endive';
 export const DAY = 86_400;
-/** A member of staff. */
 export const GRACE: Actor = { type: 'staff', id: 'u1', name: 'grace@example.com' };
 
 /** Returns the first event of a type. @throws Error if there is none */
@@ -43,10 +42,7 @@ export function typed(events: WorldEvent[], type: string): WorldEvent {
 }
 
 interface SyncOptions {
-  /**
-   * A server with the webhook, whose database and runtime sync uses. By default, sync opens a database and a runtime of
-   * its own.
-   */
+  /** A server with the webhook. Sync then uses the server's database and runtime instead of its own. */
   server?: Api;
   env?: Record<string, string>;
   now?: Date;
@@ -139,7 +135,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       for (const event of done.events) await sync.take(event);
       return done;
     },
-    /** Finalizes an invoice over 119 EUR and passes its events to sync. @returns the id of the invoice */
+    /** Finalizes an invoice for 119 EUR and passes its events to sync. @returns the id of the invoice */
     async bill(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}): Promise<string> {
       const customer = input.customer ?? (await sync.happen((world) => act.createCustomer(world))).object.id;
       const { object } = await sync.happen((world) =>
@@ -148,7 +144,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       await sync.happen((world) => act.finalizeInvoice(world, object.id));
       return object.id;
     },
-    /** Creates an invoice over 119 EUR that Stripe collected, and its payment. */
+    /** Creates an invoice for 119 EUR that Stripe collected, and its payment. */
     async collect() {
       const invoice = await sync.bill();
       await sync.happen((world) => act.payInvoice(world, invoice));
@@ -199,7 +195,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return sync.changesOf(first);
     },
 
-    /** Creates a Stripe customer that is linked by number, with a subscription to items at 9.90 EUR. */
+    /** Creates a Stripe customer that is linked by number, and its subscription with items at 9.90 EUR each. */
     async subscribe(
       ours: { id: number; customer_number: string },
       items: { metadata?: Record<string, string> }[],
@@ -220,7 +216,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return { stripeCustomerId, subscription: object };
     },
 
-    /** Returns the actor and time for writes of payments and records that do not come from sync. */
+    /** Returns the actor and time of a write that does not come from sync. */
     writer: () => ({
       actor: commandActor('test'),
       source: 'api' as const,

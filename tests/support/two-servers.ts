@@ -22,8 +22,8 @@ export async function startServerProcess(variables: Record<string, string>): Pro
 }
 
 /**
- * Runs in the separate process, the only one that loads the product. Serves the database of DATABASE_URL and prints the
- * server's URL.
+ * Serves the database of DATABASE_URL and prints the server's URL. Runs in the separate process, which is the only one
+ * that loads the product.
  */
 export async function serveHere(): Promise<void> {
   const webhook = await import('@/app/api/stripe/webhook/route');
@@ -37,8 +37,8 @@ export async function serveHere(): Promise<void> {
 }
 
 /**
- * Sends requests to servers that may die. A request is repeated until a server answers 2xx, because without a response
- * it is unknown whether it was handled.
+ * Sends requests to servers that may die. Repeats each request until a server answers 2xx, because a request without a
+ * response may not have been handled.
  *
  * @returns the number of repeated requests
  */

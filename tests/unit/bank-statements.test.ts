@@ -10,7 +10,7 @@ const ADA = 'DE02500105170137075030';
 
 const read = (text: string) => readStatement(Buffer.from(text));
 
-/** Returns why a file is refused, as the form shows it. */
+/** Returns the message that the form shows for a refused file. */
 async function reasonOf(file: string | Buffer): Promise<string> {
   const error = await readStatement(Buffer.from(file as string)).then(
     () => null,
@@ -64,7 +64,7 @@ describe('CAMT.053', () => {
     },
   );
 
-  test('a CAMT.053 entry with a reversal or a return reason is a returned payment, and pending entries are left out', async () => {
+  test('CAMT.053 entries with a reversal or return reason are returned payments, and pending entries are skipped', async () => {
     const reversed = entryOf('20.00', '', { sign: 'DBIT', more: '<RvslInd>true</RvslInd>' });
     const reason = paid('30.00', 'back').replace(
       '</TxDtls>',
@@ -102,7 +102,7 @@ describe('CAMT.053', () => {
     expect(waits.max / 1e6).toBeLessThan(1000);
   }, 30_000);
 
-  test('a CAMT entry within a comment is ignored, and the error for a damaged entry names its line', async () => {
+  test('a commented-out CAMT entry is ignored, and the error for a damaged entry names its line', async () => {
     const entry = entryOf('150.00', paid('150.00', '<![CDATA[</Ntry> & more]]>'));
     const { entries } = await read(camt('02', `<!-- ${entryOf('7.00', '')} -->${entry}`));
     expect(entries.map(({ purpose, line }) => [purpose, line])).toEqual([['</Ntry> & more', 9]]);
@@ -145,7 +145,7 @@ const MT940 = `:20:STARTUMS
 `;
 
 describe('MT940', () => {
-  test('a German bank’s MT940 file is read with its IBAN, and each entry with name, account and text', async () => {
+  test('the IBAN and each entry’s name, account and text are read from a German bank’s MT940 file', async () => {
     const statement = await read(MT940);
     expect(statement).toMatchObject({ iban: OWN, currency: 'eur', opening: 1_000_000, closing: 1_129_500 });
     expect(statement.entries.map(short)).toEqual([
@@ -240,7 +240,7 @@ describe('CSV files of banks', () => {
     },
   );
 
-  test('a bank’s CSV file in Windows-1252 or UTF-16 is read, and its balances are found in either order of entries', async () => {
+  test('a bank’s CSV file can be in Windows-1252 or UTF-16, and its entries can be in either order', async () => {
     expect(await readStatement(Buffer.from(CSV.ING ?? '', 'latin1'))).toMatchObject({
       iban: OWN,
       opening: 820_000,
@@ -413,7 +413,7 @@ function month(seed: number) {
   return { people, entries, others };
 }
 
-test('the first proposal is right for 95 percent of a month’s explainable bank credits, and no wrong proposal counts as exact', () => {
+test('the first proposal is right for 95 percent of a month’s bank credits for invoices, and no wrong one counts as exact', () => {
   for (const seed of [1, 2, 3]) {
     const { people, entries, others } = month(seed);
     let right = 0;
@@ -430,7 +430,7 @@ test('the first proposal is right for 95 percent of a month’s explainable bank
   }
 });
 
-test('the shares and the rest of a bank proposal add up to its amount, and no share exceeds its invoice', () => {
+test('the shares and the rest of a proposal add up to the bank credit, and no share exceeds its invoice', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 500_000 }),

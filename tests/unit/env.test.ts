@@ -63,12 +63,12 @@ describe('environment variables', () => {
     expect(parseEnv({ DATABASE_URL: '', PORT: '', STRIPE_SECRET_KEY: '' })).toEqual(parseEnv({}));
   });
 
-  test('PUBLIC_URL uses the port of PORT unless it is set', () => {
+  test('PUBLIC_URL defaults to localhost with the port from PORT', () => {
     expect(parseEnv({ PORT: '4000' }).publicUrl).toBe('http://localhost:4000');
     expect(parseEnv({ PORT: '4000', PUBLIC_URL: 'https://a.example/' }).publicUrl).toBe('https://a.example');
   });
 
-  test('an environment variable with a list can contain spaces after commas', () => {
+  test('a list in an environment variable can have spaces after its commas', () => {
     const env = parseEnv({
       STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ',
       MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274',
@@ -224,7 +224,7 @@ test.each([
   await expect(tryServer(handle, 'postgres://h/d', async () => {})).rejects.toThrow(sentence);
 });
 
-test('the Next.js proxy does not read the environment variables again at every request', () => {
+test('the Next.js proxy does not read the environment variables again on each request', () => {
   const ask = () => proxy(new NextRequest('http://localhost/sign-in')).headers.get('content-security-policy');
   const { PORT } = process.env;
   expect(ask()).toContain("default-src 'self'");

@@ -236,7 +236,7 @@ describe('batches', () => {
     expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
   });
 
-  test('reads of the store wait until the running commits have ended, and then run in one batch', async () => {
+  test('reads from the store wait until the running commits have ended, and then run in one batch', async () => {
     const { batches: commits, begun } = openBatches();
     const read: number[][] = [];
     const perform = async (given: number[]) => {

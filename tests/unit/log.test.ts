@@ -43,7 +43,7 @@ describe('limits on log lines', () => {
     expect(lines()).toMatchObject([{ msg: 'refused' }]);
   });
 
-  test('log lines of the level info are never dropped', () => {
+  test('log lines at level info are never dropped', () => {
     for (let i = 0; i < 50; i += 1) log.info('webhook');
     expect(written).toHaveLength(50);
   });

@@ -47,7 +47,7 @@ describe('money', () => {
     for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
   });
 
-  test('an amount in minor units is the same after it is formatted and parsed', () => {
+  test('formatting and parsing an amount in minor units does not change it', () => {
     const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
     fc.assert(
       fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {

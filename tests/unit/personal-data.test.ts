@@ -43,7 +43,7 @@ describe('personal data in events', () => {
     for (const { read } of recordedEvents()) payloads.push(JSON.stringify(read()));
   });
 
-  /** Returns the fields that sync reads from an event, without personal data and foreign metadata. */
+  /** Returns the fields that sync reads from an event, without personal data and without metadata keys of others. */
   function readBy(payload: string) {
     const event = fromInbox(payload);
     const { object, previousAttributes: _, ...envelope } = event;

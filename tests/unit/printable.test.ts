@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { loadFonts } from '@/lib/documents/pdf';
 import { toPrinted, unprintable } from '@/lib/printable';
 
-/** Code points that the fonts contain, but no name. */
+/** Code points that the fonts contain although they are not printable. */
 const SPECIAL = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
 
-test('the printable characters are those that both fonts of documents contain', async () => {
+test('a character is printable if both fonts of documents contain it', async () => {
   const { regular, bold } = await loadFonts();
   const printed = Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => {
     const character = String.fromCodePoint(code);
@@ -25,6 +25,6 @@ test.each(['Straße Ωμέγα Щука Ёж İstanbul Şişli Łódź Győr Ța
   },
 );
 
-test('documents print accents with their letters, and every hyphen as a hyphen', () => {
+test('documents print a letter and its combining accent as one character, and special hyphens as plain hyphens', () => {
   expect(toPrinted('Cafe\u0301 A\u2011B')).toBe('Café A-B');
 });

@@ -74,7 +74,7 @@ describe('the tax category of a Stripe line', () => {
     expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
   });
 
-  test('a Stripe line with the amount zero and no tax has the tax category of the other lines', () => {
+  test('a Stripe line with a zero amount and no tax has the tax category of the other lines', () => {
     const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
     const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
     expect(problems).toEqual([]);
@@ -133,7 +133,7 @@ describe('the amounts of a Stripe line', () => {
     },
   );
 
-  test('a quantity of a Stripe line that does not divide the amount is moved to the text', () => {
+  test('the quantity of a Stripe line is moved to its text if it does not divide the amount evenly', () => {
     const { lines } = printed([{ amount: '10.00', quantity: '3' }]);
     expect(lines).toMatchObject([{ text: 'Hosting (Quantity 3)', quantity: '1', unit_price: '10.000' }]);
   });
@@ -147,7 +147,7 @@ describe('the amounts of a Stripe line', () => {
   });
 });
 
-test('only URLs at Stripe count as links of a Stripe invoice', () => {
+test('only Stripe URLs are accepted as links of a Stripe invoice', () => {
   const invoice_pdf = 'https://pay.stripe.com/invoice/acct_1/pdf';
   expect(toInvoiceLinks({ invoice_pdf, hosted_invoice_url: 'https://stripe.com.example/i' })).toEqual({
     pdf: invoice_pdf,

@@ -247,7 +247,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(taxOf(reported)).toMatchObject([{ amount: '1.90', ...expected }]);
   });
 
-  test('a tax of a Stripe line has no rate if several rates lead to its amount', () => {
+  test('a tax of a Stripe line has no rate if several rates result in its amount', () => {
     expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
   });
 
@@ -257,7 +257,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));
   });
 
-  test('the hash of twelve invoice lines equals the hash of the ten that a Stripe event shows', () => {
+  test('the hash of twelve invoice lines does not change if an event contains only ten of them', () => {
     const [shown, all] = [map(list(10, true)), map(list(12, false))];
     expect([shown?.isComplete, all?.isComplete]).toEqual([false, true]);
     expect(shown?.hash).toBe(all?.hash);
@@ -325,7 +325,7 @@ describe('a subscription of any API version', () => {
     expect(map(more)?.cancelAt).toEqual(expected);
   });
 
-  test('a pause in the collection of a subscription is read with its end', () => {
+  test('the paused collection of a subscription is read with the time at which it resumes', () => {
     const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
     expect(pauseOf(null)).toBeNull();
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };

@@ -77,7 +77,7 @@ describe('typed forms', () => {
     expect(success).toBe(false);
   });
 
-  test('an amount with three decimals is unchanged after it was shown in a form', () => {
+  test('showing an amount with three decimals in a form does not change it', () => {
     const row = {
       currency: 'kwd',
       lines: [{ text: 'T', quantity: '1.125', unit_price: '12.345', tax_rate: '0' }],
@@ -125,7 +125,7 @@ describe('pages of a list', () => {
     expect(pageBounds({ page: 20_000_000, per_page: 100 }).offset).toBeLessThan(2 ** 31);
   });
 
-  test('the number of list pages follows from the number of rows', () => {
+  test('an empty list has one page, and 26 rows make two pages of 25', () => {
     const request = { page: 1, per_page: 25 };
     const lastOf = (total: number) => toPage(request, total, []).last_page;
     expect([0, 1, 25, 26, 50, 51].map(lastOf)).toEqual([1, 1, 1, 2, 2, 3]);

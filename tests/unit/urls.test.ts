@@ -105,7 +105,7 @@ test.each([
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
-test('a POST to the root path is answered with the URL of the MCP endpoint', async () => {
+test('a POST to the root path returns an error that names the URL of the MCP endpoint', async () => {
   const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
   const answer = proxy(new NextRequest('https://admin.example.com/', post));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);

@@ -55,14 +55,14 @@ export const beginApp = staffAction({
   refused,
 });
 
-/** Draws a QR code as one SVG path. The size is its width in SVG units. */
+/** Draws a QR code as one SVG path. `size` is the width of the QR code in SVG units. */
 function toPicture(text: string): BegunTwoFactor['picture'] {
   const { size, data } = encode(text, { border: 2 });
   const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
   return { size, path: squares.join('') };
 }
 
-/** Verifies a code of the authenticator app. From then on, every sign-in with the password asks for a code. */
+/** Verifies a code of the authenticator app. From then on, every sign-in with the password requires a code. */
 export const confirmApp = staffAction({
   role: 'two_factor',
   input: [z.string()],

@@ -208,7 +208,7 @@ export function Passkeys({ passkeys }: { passkeys: { id: string; name: string; a
           ask={async (password, form) => {
             const begun = await startPasskey(password);
             if ('problem' in begun) return begun.problem;
-            // Load this on demand, because few people add a passkey.
+            // Load the module on demand, because few people add a passkey.
             const { makePasskey } = await import('./make-passkey');
             const made = await makePasskey(begun.options);
             if ('problem' in made) return made.problem;
@@ -242,9 +242,9 @@ function PasswordGate(props: Omit<AskingFormProps, 'field'>) {
 
 interface AskingFormProps {
   label: string;
-  /** The field whose value `ask` gets. */
+  /** The field whose value `ask` processes. */
   field: FormField;
-  /** Another field above `field`. */
+  /** An additional field above `field`. */
   first?: FormField;
   submit: string;
   color?: string;
@@ -254,7 +254,7 @@ interface AskingFormProps {
   ask(typed: string, form: FormData): Promise<string | undefined>;
 }
 
-/** Shows a form that stays on the page. Its fields keep the typed values after an error. */
+/** Shows a form that does not leave the page. Its fields keep the typed values after an error. */
 function AskingForm({ label, field, first, submit, color, children, ask }: AskingFormProps) {
   return (
     <ActionForm

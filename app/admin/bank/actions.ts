@@ -20,7 +20,7 @@ const pageOf = (statement: number, notice: string) => `/admin/bank/${statement}?
 
 const shares = z.array(z.strictObject({ invoice_id: rowId, amount: z.int().min(1) })).max(50);
 
-/** Books an entry as proposed. If `remember` is set, also stores a rule for the other party's account. */
+/** Books an entry of a bank statement as proposed. If `remember` is set, also stores a rule for the payer's account. */
 export const accept = staffFormAction({
   role: 'staff',
   input: [rowId, rowId, rowId, shares],
@@ -43,7 +43,7 @@ export const acceptNamed = staffFormAction({
     code === 'validation_failed' ? { typed, problems } : pageOf(statement, code),
 });
 
-/** Books all exact matches of a statement. */
+/** Books the entries of a statement that match a proposal exactly, at most 300 at once. */
 export const acceptExact = staffAction({
   role: 'staff',
   input: [rowId],
@@ -53,7 +53,7 @@ export const acceptExact = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Undoes the booking of an entry. */
+/** Undoes the booking of an entry, so that the entry is open again. */
 export const undo = staffAction({
   role: 'staff',
   input: [rowId, rowId],
@@ -62,7 +62,7 @@ export const undo = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Books an entry as the return of a payment or a transfer, so that its invoices are owed again. */
+/** Books an entry as the return of a payment or a transfer. The invoices that this money had paid are owed again. */
 export const takeBack = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['transfer', 'payment']), rowId],
@@ -82,7 +82,7 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Marks an entry as not being a customer's payment, or reopens it. */
+/** Ignores an entry that is not a customer's payment, or reopens an ignored entry. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],
@@ -92,7 +92,7 @@ export const explain = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Ignores all outgoing entries of a statement that do not return a payment. */
+/** Ignores all open outgoing entries of a statement, except for entries that return a payment. */
 export const ignoreOut = staffAction({
   role: 'staff',
   input: [rowId],
@@ -101,7 +101,7 @@ export const ignoreOut = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Deletes the rule that assigns an account to a customer. */
+/** Deletes the rule that assigns a bank account to a customer. */
 export const forget = staffAction({
   role: 'staff',
   input: [rowId],

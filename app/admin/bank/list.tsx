@@ -37,7 +37,7 @@ function StatementList({ rows, sorting }: RecordRows<ListedStatement>) {
   );
 }
 
-/** Formats the period of a statement. */
+/** Formats the period of a statement: "1 Mar 2026 – 31 Mar 2026". A single day is shown as one date. */
 export const periodOf = ({ first_day, last_day }: Pick<ListedStatement, 'first_day' | 'last_day'>) =>
   first_day === last_day ? formatDate(first_day) : `${formatDate(first_day)} – ${formatDate(last_day)}`;
 

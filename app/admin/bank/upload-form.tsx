@@ -7,8 +7,8 @@ import type { FormField } from '../_components/forms/field';
 import { ActionForm, type FormState } from '../_components/forms/form';
 
 /**
- * Shows the form that uploads a bank statement. It sends the file to the upload route, because a server action reads at
- * most one megabyte.
+ * Shows the form that uploads a bank statement. It sends the file to the upload route, because a server action accepts
+ * at most one megabyte.
  */
 export function UploadForm({ fields }: { fields: FormField[] }) {
   const router = useRouter();
@@ -50,7 +50,7 @@ async function sendFile(form: FormData): Promise<Answer> {
   }
 }
 
-/** Returns the message about the file, or else a message about the form as a whole. */
+/** Returns the error message for the file field. Any other error becomes a message for the form as a whole. */
 function problemsOf({ detail, errors = [] }: Exclude<Answer, { id: number }>): FormState['problems'] {
   const [first] = errors;
   if (first?.field === 'file') return { file: first.message };

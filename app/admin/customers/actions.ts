@@ -20,7 +20,7 @@ export const addNote = staffFormAction({
   refused: ({ problem }, _id, typed): FormState => ({ typed, problems: { text: problem } }),
 });
 
-/** Records that a customer was reminded of these invoices, and redirects to the customer's reminder. */
+/** Records that a customer was reminded of the given invoices, and redirects to the page of the customer's reminder. */
 export const remind = staffAction({
   role: 'staff',
   input: [rowId, z.array(rowId).max(MAX_INVOICES)],
@@ -36,7 +36,7 @@ export const remind = staffAction({
   refused: ({ code }, id) => `/admin/overdue/reminders/${id}?notice=${code}`,
 });
 
-/** Undoes the record of a customer's last reminder, and redirects to the customer's reminder. */
+/** Undoes the record of a customer's last reminder, and redirects to the page of the customer's reminder. */
 export const takeBackReminder = staffAction({
   role: 'staff',
   input: [rowId, calendarDate],

@@ -59,7 +59,7 @@ const COLUMNS: Column<ListedCustomer>[] = [
   { label: 'Open', width: '14%', align: 'right', sort: 'open', descends: true, cell: balanceOf },
 ];
 
-/** Returns the earliest due date in the customer's own currency. The list can be sorted by this date. */
+/** Formats the earliest due date in the customer's own currency, because the list sorts by this date. */
 function oldestDue(customer: ListedCustomer): string {
   const own = ownBalance(customer);
   return own ? formatDate(own.oldest_due) : '–';

@@ -81,7 +81,7 @@ interface Props {
   title: string;
   path: string;
   fields: SelectField[];
-  /** Text of the button that sends the form. */
+  /** Label of the submit button. */
   submit?: string;
   /** Content to show after the form was sent. If absent, the form downloads a file. */
   result?: ReactNode;
@@ -116,8 +116,8 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', result, chil
 }
 
 /**
- * Shows a link to a month's DATEV file, or the settings that are missing for it, and lists the entries that the file
- * omits.
+ * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also lists the entries that the
+ * file omits.
  */
 function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
   const { postings, missing, leftOut, leftOutCount } = plan;

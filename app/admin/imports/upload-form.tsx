@@ -65,7 +65,7 @@ type Answer = { id: string } | { problem: string };
 const BROKEN = 'The upload was interrupted: try again.';
 
 /**
- * Uploads a file, or returns a problem if the file is too large.
+ * Uploads a file. Returns a problem if the file is too large or the upload fails.
  *
  * @param onPercent called with the progress, from 0 to 100
  */

@@ -12,7 +12,7 @@ import { staffFormAction, textsOf, toProblems } from '../_components/page/staff-
 /** Syncs an invoice and its payments with Stripe, and redirects to the invoice's page. */
 export const check = checkAction('invoice');
 
-/** Issues a credit note of an invoice, and redirects to the invoice's page. */
+/** Issues a credit note for an invoice, and redirects to the invoice's page. */
 export const credit = staffFormAction({
   role: 'staff',
   input: [rowId, z.int().min(0)],

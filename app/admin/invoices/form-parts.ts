@@ -39,8 +39,8 @@ export const DUE_DATE: FormPart[] = [
 
 type Invoice = Pick<InvoiceDetails, 'status' | 'stripe_invoice_id'>;
 
-// These functions are not in a component's file, because importing them from there would also load the component's
-// scripts. “Own” means that Stripe does not manage the invoice.
+// Keep these functions out of component files, because an import from there would also load the component's scripts.
+// “Own” means that Stripe does not manage the invoice.
 
 export const isOwnDraft = ({ status, stripe_invoice_id }: Invoice): boolean =>
   status === 'draft' && stripe_invoice_id === null;

@@ -140,14 +140,14 @@ interface Reminded {
   reminder_level: number | null;
 }
 
-/** Returns the number and date of a customer's last reminder. Returns '' if no reminder was recorded. */
+/** Describes the level and date of a customer's last reminder. Returns '' if no reminder was recorded. */
 export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
   last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
 
 /** The name of each reminder level. */
 export const LEVEL_TEXTS = { '1': 'First reminder', '2': 'Second reminder', '3': 'Third reminder' };
 
-/** Returns the list of reminders, which depends on the settings and on today's date. Its filters depend on neither. */
+/** Returns the list of reminders. Its rows depend on the settings and on today's date, but its schema does not. */
 const reminders = async ({ db, env, now }: Runtime) =>
   reminderList(await getReminderRules(db), toCalendarDate(now(), env.timeZone));
 
@@ -215,11 +215,11 @@ const REMINDER_COLUMNS: Column<Reminder>[] = [
   },
 ];
 
-/** Shows links to the views of what customers owe, and the tasks about lost disputes. */
+/** Shows links to the three lists of what customers owe, and the staff tasks about lost disputes. */
 export async function OverdueViews({ current }: { current: 'customers' | 'invoices' | 'reminders' }) {
   const { db } = await getRuntime();
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
-  // paid, so no view contains them.
+  // paid, so none of the lists contains them.
   const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <>

@@ -27,7 +27,7 @@ const tag = z.string().max(100);
 
 const pageOf = (id: number, notice: string) => `/admin/payments/${id}?notice=${notice}`;
 
-/** Records a payment of an invoice, and redirects to the payment's page. */
+/** Records a payment for an invoice, and redirects to the payment's page. */
 export const record = staffFormAction({
   role: 'staff',
   input: [rowId],
@@ -38,7 +38,7 @@ export const record = staffFormAction({
   refused: ({ runtime, code, problems }, _invoiceId, typed) => toFormState(runtime, typed, code, problems),
 });
 
-/** Corrects a payment. The form shows the refused values. Any other refusal redirects to the payment's page. */
+/** Corrects a payment. If a value is refused, the form shows the error. Other errors redirect to the payment's page. */
 export const edit = staffFormAction({
   role: 'staff',
   input: [rowId, tag],
@@ -109,24 +109,24 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // `validation_failed` is about the amount, the date or the invoice, which staff must first correct in the form.
+  // `validation_failed` means that the amount, the date or the invoice is wrong. Staff must first correct the payment.
   refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
 });
 
-/** Deletes a payment, and redirects to the list, which shows a notice about it. */
+/** Deletes a payment, and redirects to the list of payments, which shows a notice about the deletion. */
 export const remove = staffAction({
   role: 'staff',
   input: [rowId, tag],
   run: ({ runtime, staff }, id, version) =>
     deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen(version)),
   done: (_deleted, id) => `/admin/payments?deleted=${id}`,
-  // If another person has deleted the payment already, the list's notice names this person.
+  // If another person has already deleted the payment, the notice on the list names that person.
   refused: ({ code }, id) => (code === 'not_found' ? `/admin/payments?deleted=${id}` : pageOf(id, code)),
 });
 
 /** Syncs a payment, its invoice, its refunds and its disputes with Stripe. */
 export const check = checkAction('payment');
 
-/** Returns a precondition: the payment is unchanged since the page was loaded, and has `status`, if given. */
+/** Returns a check that a payment is unchanged since the page was loaded and, if `status` is given, has that status. */
 const isAsSeen = (version: string, status?: PaymentRow['status']) => (current: PaymentRow | null) =>
   current !== null && etagOf(current) === version && (status === undefined || current.status === status);

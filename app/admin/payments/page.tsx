@@ -21,7 +21,7 @@ export default staffPage(async ({ search }) => (
   />
 ));
 
-/** Shows which payment was just deleted, and who deleted it, according to its audit log. */
+/** Shows which payment was deleted and who deleted it, according to the audit log. */
 async function DeletedNotice({ id: text }: { id: string | null }) {
   const id = toId(text ?? '');
   if (id === null) return null;

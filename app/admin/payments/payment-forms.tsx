@@ -16,7 +16,7 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** Open amount of the invoice without this payment. Null if Stripe manages the invoice. */
+  /** Amount that is open on the invoice, not counting this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 
@@ -63,7 +63,7 @@ interface RefundFormProps extends FormProps {
   invoice: OwedBy & { name: string; isManaged: boolean };
 }
 
-/** Shows the form for a full or partial refund of a payment. */
+/** Shows the form for a full or partial refund. It says what the invoice will owe after the refund. */
 export function RefundForm({ currency, invoice, ...form }: RefundFormProps) {
   const effectOf = (amount: string) =>
     invoice.isManaged

@@ -26,7 +26,7 @@ export const PHASES: Record<RunRow['phase'], string> = {
   done: 'Done',
 };
 
-/** Returns the number of finished phases of a run, and the number of all phases without `done`. */
+/** Returns the number of finished phases of a run, and the number of all phases. `done` does not count as a phase. */
 export function progressOf(phase: RunRow['phase']): { done: number; phases: number } {
   const phases = Object.keys(PHASES);
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
@@ -37,7 +37,7 @@ export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
   return status === 'running' && heartbeat_at < deadBefore(now);
 }
 
-/** Returns the contents of a payout: "2 payments 238.00 EUR · 1 refund −19.00 EUR · fees 4.08 EUR". */
+/** Describes the contents of a payout: "2 payments €238.00 · fees €4.08 · net €233.92". */
 export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'currency'>): string {
   if (!sums) return 'Stripe does not list its payments.';
   const part = (count: number, noun: string, amount: string) =>
@@ -51,7 +51,7 @@ export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'curr
   );
 }
 
-/** Sentences about the differences that the comparison of a payout can find. */
+/** Texts for the differences that comparing a payout with our records can find. */
 export const PAYOUT_DIFFERENCES: Record<string, string> = {
   failed: 'Failed at the bank',
   sum_differs: 'Not the sum of its transactions',

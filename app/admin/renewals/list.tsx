@@ -51,7 +51,7 @@ export function daysOf({ from, to }: Days, { env, now }: Runtime): Days {
   return from || to ? { from, to } : { from: toCalendarDate(now(), env.timeZone) };
 }
 
-/** Shows the subscription items that are billed again, each on its own day and with its own amount. */
+/** Lists the subscription items that renew, each with its own day and amount. */
 function ItemRenewalList({ rows }: { rows: ItemRenewal[] }) {
   return (
     <RecordList

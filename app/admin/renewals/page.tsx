@@ -23,7 +23,6 @@ export default staffPage(async ({ search }) => (
   </ListPage>
 ));
 
-/** Maximum number of months to show. */
 const MONTHS = 6;
 
 /** Shows monthly renewal sums for services and for subscription items. */
@@ -50,7 +49,7 @@ interface SumsProps {
   days: Days;
 }
 
-/** Shows the sums of each month, with a link to the renewals that they sum up. */
+/** Shows the renewal sums of each month. Each sum links to its renewals. */
 function Sums({ title, of, noun, sums, days }: SumsProps) {
   const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);
   const linesOf = (month: string) =>

@@ -21,7 +21,7 @@ import { Nothing, Page, Section, staffPage } from '../_components/page/staff-pag
 
 export const metadata = { title: 'Reports' };
 
-/** Shows the reports of one currency as charts, and as tables whose numbers link to the counted rows. */
+/** Shows the reports of one currency as charts and tables. The numbers in the tables link to the rows they count. */
 export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   const today = toCalendarDate(now(), timeZone);
   const months = REPORT_MONTHS.find((count) => String(count) === search.get('months')) ?? REPORT_MONTHS[0];
@@ -78,11 +78,11 @@ interface ShownReport {
   /** The column that the chart shows. */
   picture: string;
   labels: Record<string, string>;
-  /** Returns the URL of the rows that a number sums. Returns null if an earlier version stored only the sum. */
+  /** Returns the URL of the rows behind a number. Returns null if an earlier release stored only the number. */
   hrefOf(column: string, row: ReportRow, isRunning: boolean): string | null;
 }
 
-/** The value of the postings list's filter `record` for each column of the revenue report. */
+/** The `record` filter of the postings list for each column of the revenue report. All other columns use `invoice`. */
 const POSTED: Record<string, string> = {
   credited_gross: 'credit',
   received: 'payment',
@@ -90,7 +90,7 @@ const POSTED: Record<string, string> = {
   received_net: 'received',
 };
 
-/** The measure that a column of the report on recurring revenue counts or sums. All other columns use `mrr`. */
+/** The measure behind each column of the report on recurring revenue. All other columns use `mrr`. */
 const MRR_CHANGES: Record<string, string> = {
   new: 'mrr_new',
   expansion: 'mrr_expansion',
@@ -100,7 +100,7 @@ const MRR_CHANGES: Record<string, string> = {
   customers_lost: 'mrr_churn',
 };
 
-/** Returns the URL of the list of customers whose amounts add up to a number of a recorded month. */
+/** Returns the URL of the customers behind a number of a recorded month. */
 const customersOf = ({ month, currency }: ReportRow, measure: string) =>
   toHref('/admin/reports/customers', { month: month.slice(0, 7), measure, currency });
 

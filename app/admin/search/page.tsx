@@ -18,7 +18,7 @@ import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata = { title: 'Search' };
 
-/** Shows the search results for a text. If the text names exactly one record, the page redirects to this record. */
+/** Shows the search results for a text. If the text identifies exactly one record, redirects to that record. */
 export default staffPage(async ({ runtime: { db }, search }) => {
   const query = search.get('q');
   const parsed = query === null ? null : searchText.safeParse(query);
@@ -65,7 +65,7 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/** Path and filter parameter of the lists that can show all matches, not only the first matches. */
+/** Path and filter parameter of each list that can show all matches, because the search shows only the first ones. */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
   customer: ['/admin/customers', 'q'],
   payment: ['/admin/payments', 'reference'],

@@ -10,7 +10,7 @@ import { refreshPages, staffAction, staffFormAction } from '../_components/page/
 import { ACCOUNTING_FORM } from './accounting/accounting-fields';
 import { COMPANY_FORM } from './company/company-fields';
 
-/** Saves the settings of the export for DATEV, and redirects to their page. */
+/** Saves the settings of the DATEV export, and redirects to the accounting settings. */
 export const saveAccounts = staffFormAction({
   role: 'admin',
   input: [],
@@ -20,7 +20,7 @@ export const saveAccounts = staffFormAction({
   refused: ({ problems }, typed) => ({ typed, problems }),
 });
 
-/** Saves our company's details for documents, and redirects to the page of the company. */
+/** Saves the details of our company that documents show, and redirects to the company settings. */
 export const saveOurCompany = staffFormAction({
   role: 'admin',
   input: [],
@@ -38,7 +38,7 @@ export const saveOurCompany = staffFormAction({
 });
 
 export interface SeriesState {
-  /** The typed values, without spaces around them. */
+  /** The typed values without leading and trailing spaces. */
   typed: { prefix: string; with_year: boolean; width: string; first_count: string };
   problems: Record<string, string>;
   saved: boolean;
@@ -77,7 +77,7 @@ export const sendTest = staffAction({
   refused: ({ code }) => `/admin/settings/alerts?notice=${code === 'conflict' ? 'no_channel' : 'failed'}`,
 });
 
-/** Saves the settings of payment reminders, and redirects to their page. */
+/** Saves the settings of payment reminders, and redirects to the page with these settings. */
 export const saveReminders = staffFormAction({
   role: 'admin',
   input: [],

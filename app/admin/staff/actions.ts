@@ -75,7 +75,7 @@ export const resetPassword = staffFormAction({
   refused: ({ problem }): FormState => ({ typed: {}, problems: { password: problem } }),
 });
 
-/** Returns the texts for showing an invitation link once. `done` is the path of the next page. */
+/** Returns the texts for showing an invitation link once. `done` is the path that the “Done” link opens. */
 const linkOf = ({ email, url }: Invitation, done: string): SecretProps => ({
   title: `${email} is invited.`,
   name: 'link',

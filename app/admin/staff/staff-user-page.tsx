@@ -5,7 +5,7 @@ import type { Runtime } from '@/lib/runtime';
 import { ActionForm } from '../_components/forms/form';
 import { adminPage, FormPage, orNotFound, titleOf } from '../_components/page/staff-page';
 
-/** Makes the title of a page about a member of staff. Only admins see the person's name in the title. */
+/** Creates `generateMetadata` for a page about a member of staff. Only admins see the person's name in the title. */
 export const staffTitle = (kind: string, titleFor: (name: string) => string) =>
   titleOf(kind, async (id, { runtime, staff }) =>
     staff.role === 'admin' ? titleFor((await getStaffUser(runtime.db, { id })).name) : null,
@@ -21,7 +21,7 @@ interface StaffUserCall {
   notice: string | null;
 }
 
-/** Makes a page for admins about a member of staff. Shows the not-found page if the login does not exist. */
+/** Creates an admin page about a member of staff. Shows the not-found page if the login does not exist. */
 export const staffUserPage = (show: (call: StaffUserCall) => Promise<ReactNode>) =>
   adminPage<{ id: string }>(async ({ staff, params: { id }, ...call }) => {
     if (!/^[\w-]{1,64}$/.test(id)) notFound();

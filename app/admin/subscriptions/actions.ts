@@ -26,7 +26,7 @@ export const saveLink = staffFormAction({
   }),
 });
 
-/** Merges a Stripe subscription into the sold subscription that its checkout refers to. */
+/** Merges a Stripe subscription into the subscription that was sold here and that its checkout refers to. */
 export const adopt = staffAction({
   role: 'staff',
   input: [rowId],
@@ -35,7 +35,7 @@ export const adopt = staffAction({
   refused: (_refusal, id) => `/admin/subscriptions/${id}`,
 });
 
-/** Records that a Stripe subscription is not the sold subscription that its checkout refers to. */
+/** Records that a Stripe subscription is not the subscription sold here that its checkout refers to. */
 export const decline = staffAction({
   role: 'staff',
   input: [rowId],
@@ -61,7 +61,7 @@ export interface ConfirmState {
   refused: { stripeCustomerId: string; refusal: string }[];
 }
 
-/** Confirms the selected links. Each link names a Stripe customer, and the old and new customer as the page showed. */
+/** Confirms the selected links. Each link names a Stripe customer and, as the page showed, its old and new customer. */
 export const confirmChosen = staffFormAction({
   role: 'staff',
   input: [],

@@ -72,7 +72,7 @@ function amountOf(subscription: ListedSubscription) {
   return unpaid ? <TwoLines below={`${unpaid} unpaid`}>{billed}</TwoLines> : billed;
 }
 
-/** Shows the services that the items pay for. Highlights items without a service, unless the subscription has ended. */
+/** Shows the services that the items pay for, and counts items without a service unless the subscription has ended. */
 function Services({ subscription: { items, status } }: { subscription: ListedSubscription }) {
   if (items.length === 0) return '–';
   const numbers = items.map((item) => item.service?.service_number).filter(Boolean);

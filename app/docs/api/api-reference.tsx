@@ -53,7 +53,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   );
 }
 
-/** Sets the class on the root element that turns on Swagger UI's dark colours. */
+/** In dark mode, sets the class on the root element that Swagger UI's dark colours require. */
 function useDarkModeClass(): void {
   const scheme = useComputedColorScheme();
   useEffect(() => {

@@ -64,7 +64,7 @@ const PARTS = [
   ['tool-server', 'Tool server'],
 ] as const;
 
-/** Shows a section of the page. The side bar links to the section. */
+/** Shows a section of the page, to which the sidebar links. */
 function Part({ of: [id, title], children }: { of: (typeof PARTS)[number]; children: ReactNode }) {
   return (
     <Stack component="section" gap="sm" mt="xl" id={id} aria-labelledby={`${id}-title`}>

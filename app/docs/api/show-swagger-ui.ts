@@ -11,7 +11,7 @@ interface SecurityScheme {
 export interface System {
   /** Swagger UI's own copy of React. Swagger UI cannot render elements that another copy created. */
   React: typeof React;
-  /** @param connected whether the component gets the system as props, and re-renders when the system's state changes */
+  /** @param connected whether the component receives the system as props and re-renders when its state changes */
   getComponent(name: string, connected: true): React.ElementType;
   specSelectors: {
     selectInfoDescriptionField(): string;
@@ -20,7 +20,7 @@ export interface System {
   };
   layoutActions: { show(what: string[], shown: boolean): void };
   authSelectors: {
-    /** Returns the security schemes for which the open dialog asks, by name. */
+    /** Returns the security schemes that the open dialog asks for, by name. */
     shownDefinitions(): { toJS(): Record<string, SecurityScheme>[] };
     authorized(): { has(scheme: string): boolean };
   };
@@ -34,7 +34,8 @@ export interface System {
 /**
  * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends no request to another origin.
  *
- * @param root a new, empty element; removing it removes everything that this function added
+ * @param root a new, empty element; removing it removes everything that this function added to the page
+ * @param leaving signal that stops listening for changes of the URL's fragment
  */
 export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: AbortSignal): Promise<void> {
   await addStyles(root);
@@ -87,7 +88,7 @@ function labelled(Field: React.ElementType, { React: { createElement: h } }: Sys
   return (props: { description: string }) => h('label', { 'aria-label': props.description }, h(Field, props));
 }
 
-/** Arranges Swagger UI's parts to fit our page. The default layout adds a title, a main element and a server choice. */
+/** Arranges Swagger UI's parts for our page. Omits the title, main element and server choice of the default layout. */
 function ReferenceLayout({ React: { createElement: h }, getComponent, specSelectors }: System) {
   const part = (name: string, props = {}) => h(getComponent(name, true), props);
   return h(
@@ -101,7 +102,7 @@ function ReferenceLayout({ React: { createElement: h }, getComponent, specSelect
   );
 }
 
-/** Shows authorization in a native dialog, which traps focus and closes on Escape. Tokens stay in memory only. */
+/** Shows the authorization form in a native dialog, which traps focus and closes on Escape. Tokens stay in memory. */
 function AuthorizationDialog({ React, authActions, authSelectors, getComponent }: System) {
   const h = React.createElement;
   const dialog = React.useRef<HTMLDialogElement>(null);

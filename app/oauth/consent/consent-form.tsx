@@ -57,8 +57,8 @@ function Decisions({ canAllow }: { canAllow: boolean }) {
 const SHOWN_MS = 700;
 
 /**
- * Returns false until the page has had the focus for 700 ms, and again for 700 ms whenever it regains the focus.
- * This prevents clickjacking by a site that reveals the page just before a double-click's second click.
+ * Returns false for 700 ms after the page has loaded, regained the focus or become visible. This prevents clickjacking
+ * by a site that reveals the page just before the second click of a double-click.
  */
 function useArmed(): boolean {
   const [isArmed, setArmed] = useState(false);

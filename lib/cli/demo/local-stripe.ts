@@ -61,7 +61,7 @@ const DAY = 86_400;
 const COUNT = 36;
 
 /**
- * Stores Stripe's recent deliveries, with the bodies that Stripe would have sent. Almost all of them succeeded. Two
+ * Stores recent webhook deliveries, with the bodies that Stripe would have sent. Almost all of them succeeded. Two
  * failed: one succeeds when it is replayed, and one contains an amount that is too large to store.
  */
 export async function storeDeliveries(db: Database, world: World): Promise<void> {

@@ -19,9 +19,9 @@ import { DEMO, DEMO_ACTOR, type DemoEnv, type DemoSettings } from './settings';
 import { showStates } from './show-states';
 
 /**
- * Migrates the demo's database, fills it if it is empty, and closes it for the server.
+ * Migrates the demo's database, fills it if it is empty, and closes it so that the server can open it.
  *
- * @returns the token of this run, and the local Stripe account, or null if the environment configures an account
+ * @returns the token of this run, and the local Stripe account, or null if the environment configures a Stripe account
  * @throws StartError if the database of DATABASE_URL contains rows that no demo created
  */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
@@ -52,8 +52,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
 const WEEK_MS = 7 * 86_400_000;
 
 /**
- * Revokes the tokens of earlier runs, and creates this run's token with all scopes. A run cannot revoke its own token,
- * because its server has the embedded database open.
+ * Revokes the tokens of earlier runs, and creates this run's token with all scopes. A run cannot revoke its own token
+ * when it ends, because its server still has the embedded database open.
  */
 export async function prepareAccessToken(
   db: Database,
@@ -95,8 +95,8 @@ async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Prom
 }
 
 /**
- * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access
- * tokens were added since. It only reads, so that it cannot change a database that is not the demo's.
+ * Checks that the database of DATABASE_URL is empty, or that a demo filled it and no other staff or access tokens were
+ * added since. The check only reads, so that it cannot change a database that is not the demo's.
  *
  * @throws StartError for any other database
  */

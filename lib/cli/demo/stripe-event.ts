@@ -19,9 +19,9 @@ const demoFile = z.object({ stripeLocalUrl: z.url(), stripeSecretKey: z.string()
 const NO_DEMO = 'No demo is running: start it with npm run demo.';
 
 /**
- * Triggers an event in the local Stripe of the demo that runs on a data directory, and prints the result.
+ * Triggers an event in the local Stripe account of the demo running on a data directory, and prints the result.
  *
- * @returns false if a delivery was sent that the webhook did not accept
+ * @returns false if the webhook did not accept a delivery
  * @throws StartError if no demo is running or the event cannot happen
  */
 export async function stripeEvent(

@@ -33,9 +33,9 @@ const PASSED_ON = [
 const S256 = /^[\w-]{43}$/;
 
 /**
- * Handles an authorization request, with which a client sends a person's browser to us. The provider checks the request
- * and redirects to our sign-in page or to the consent page. The person must consent each time, because any program can
- * pretend to be a known client.
+ * Handles an authorization request, for which a client redirects a person's browser to us. The provider checks the
+ * request and redirects to our sign-in page or to the consent page. The person must consent each time, because any
+ * program can pretend to be a known client.
  */
 export async function answerAuthorize(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();
@@ -50,13 +50,16 @@ export async function answerAuthorize(request: Request): Promise<Response> {
     runtime.log.error({ component: 'oauth', status: answer.status }, 'the provider did not answer');
     return refuse('server_error');
   }
-  // The provider checks only the session. A person who must first change a temporary password or set up a
-  // second factor is redirected to the page of that step.
+  // The provider checks only the session. A person who must first change a temporary password or set up a second factor
+  // is redirected to the page for that step.
   const owes = Boolean((await findStaffSession(runtime, request.headers))?.due);
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/** Converts a client's parameters to the provider's. Returns null if a parameter is repeated or contains NUL. */
+/**
+ * Converts a client's parameters to the provider's. Returns null if a parameter contains NUL, or if one other than
+ * `resource` is repeated.
+ */
 function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
   const names = [...given.keys()];
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
@@ -95,7 +98,7 @@ async function redirectTo(
     if (await mayGoBack(db, clientId, to)) return seeOther(location);
     return refuse(error ?? 'invalid_request', searchParams);
   }
-  // The provider has already accepted the client and its redirect URI.
+  // The provider has already accepted the client and its redirect URI, so errors may go to that URI.
   const problem = problemOf(searchParams);
   if (problem !== null) {
     const told = { error: problem, state: searchParams.get('state'), iss: issuerOf(env) };

@@ -50,7 +50,8 @@ export async function checkConnection(runtime: Runtime, userId: string) {
 }
 
 /**
- * Runs the trial of one client. @returns a sentence that describes the problem or how to connect, and the steps taken
+ * Runs the trial of one client. @returns the steps taken, and a sentence that describes the problem or how the client
+ * connects
  */
 async function checkClient(trial: Trial) {
   const { name } = trial.traits;
@@ -67,7 +68,7 @@ async function checkClient(trial: Trial) {
   }
 }
 
-/** Adds the advice to allow the client's User-Agent if `checkConnection` has passed the failed step with `NEUTRAL`. */
+/** Adds advice to allow the client's User-Agent if the step that failed had passed for `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
   return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
@@ -96,7 +97,7 @@ function unreachable(error: unknown): string {
 
 /**
  * Deletes the trial's token, and the client if the trial created it. A client with a metadata document stays, because
- * people may use it. If nobody authorizes it, it is deleted after an hour.
+ * the real client may be in use. A client that nobody authorizes is deleted after an hour anyway.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);

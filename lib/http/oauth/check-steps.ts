@@ -38,7 +38,10 @@ export async function checkServer({ runtime: { env }, traits }: Asker): Promise<
 
 const NAME = 'Connection check';
 
-/** Registers the trial's client as the real client is: by its metadata document, dynamically, or by an admin. */
+/**
+ * Registers the trial's client the way the real client is registered: by metadata document, dynamically, or by an
+ * admin.
+ */
 export async function register(trial: Trial): Promise<string | null> {
   const { registers } = trial.traits;
   if (registers === 'by hand') return registerByHand(trial);

@@ -39,7 +39,7 @@ export function openAnswer(
   );
 }
 
-/** Responds to a CORS preflight request. */
+/** Responds to a CORS preflight request, and allows every origin. */
 export function openPreflight(methods: string): Response {
   return new Response(null, {
     status: 204,

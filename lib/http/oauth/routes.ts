@@ -69,8 +69,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the paths of metadata documents to the path of the issuer that they describe. Older clients derive an issuer
- * from the MCP server's URL or origin instead of using our own. RFC 8414 and OpenID define the paths.
+ * Maps the path of each metadata document to the path of its issuer. Older clients ignore our issuer and derive one
+ * from the MCP server's URL or origin. RFC 8414 and OpenID Connect Discovery define the document paths.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

@@ -83,7 +83,7 @@ async function refresh(asked: Asked): Promise<Response> {
   const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
-  // Another request may have used the token first. In this case the provider can repeat its answer for this request.
+  // Another request may have exchanged the token first. If so, a second call returns the tokens of that exchange.
   const isRotated = (await find())?.state === 'rotated';
   return withConsent(asked, isRotated ? await rotate() : answer);
 }
@@ -97,7 +97,7 @@ async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
 }
 
 /**
- * Revokes an access token, or a refresh token with its whole grant. Do not pass a refresh token to the provider: if the
+ * Revokes an access token, or a refresh token with its whole grant. Do not pass a refresh token to the provider. If the
  * token was already used, the provider would end every grant that the person gave to the client.
  */
 async function revoke(asked: Asked): Promise<Response> {
@@ -114,14 +114,14 @@ async function revoke(asked: Asked): Promise<Response> {
   return openJson({});
 }
 
-/** Lets the provider check the client's credentials. @returns the error response; null if they are valid */
+/** Lets the provider check the client's credentials. @returns the error response; null if the credentials are valid */
 async function authenticate(asked: Asked): Promise<Response | null> {
   const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
   const translated = await translate(asked, '/oauth2/revoke', answer);
   return translated.ok ? null : translated;
 }
 
-/** Calls the provider with these form fields. Sends the client's credentials by the client's registered method. */
+/** Calls the provider with the given form fields. Authenticates with the method that the client is registered with. */
 async function askAs(
   { runtime, headers, form, named, method }: Asked,
   path: Endpoint,
@@ -145,7 +145,9 @@ async function askAs(
   return askProvider(runtime, { path, form: passed, headers, authorization });
 }
 
-/** Returns the provider's response. Returns an error if the access was ended while the tokens were issued. */
+/**
+ * Returns the provider's response. Returns an error if a person ended the access while the tokens were being issued.
+ */
 async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
@@ -186,7 +188,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   return refused(asked, errorCode(error, text), text);
 }
 
-/** Converts the provider's error code to OAuth's. A wrong code or verifier becomes `invalid_grant`. */
+/** Converts the provider's error code to a standard OAuth code. A wrong code or verifier becomes `invalid_grant`. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
   const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;
@@ -208,9 +210,10 @@ interface Credentials {
 }
 
 /**
- * Reads a client's credentials from the header or from the form.
+ * Reads a client's credentials from the Authorization header or from the form.
  *
- * @returns null if they are missing or malformed, or if header and form contradict each other
+ * @returns null if the client id is missing or malformed, if header and form name different clients, or if both contain
+ * a secret
  */
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');

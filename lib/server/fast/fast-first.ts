@@ -16,11 +16,11 @@ export function fastFirst(routes: Record<string, Route>, next: Handler): Handler
   };
 }
 
-/** A path whose last segment contains no encoding, dots or other characters that Next might interpret differently. */
+/** A path whose last segment has only word characters and hyphens, which Next cannot interpret differently. */
 const LAST_SEGMENT = /^(.*\/)([\w-]+)$/;
 
 /**
- * Finds the handler of a request whose path is exactly that of a route. Returns null if Next must handle the request.
+ * Finds the handler of the route that matches a request's path. Returns null if Next must handle the request.
  *
  * @param routes keyed by path; the last segment may be `[id]`
  */
@@ -41,7 +41,7 @@ function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);
 }
 
-/** A request for our handlers. Unlike a `Request`, it does not copy the headers and the body. */
+/** A request for our route handlers. Unlike a `Request`, it does not copy the headers and the body. */
 class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly url: string;

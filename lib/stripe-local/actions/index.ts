@@ -21,7 +21,7 @@ type CheckoutInput = Partial<Pick<CheckoutSession, Optional | 'metadata'>> & { i
 
 type Payment = CheckoutSession['paymentStatus'];
 
-/** Creates an open session. Stripe sends no event for it. */
+/** Creates an open checkout session. Emits no event, because Stripe sends none. */
 export function createCheckoutSession(world: World, input: CheckoutInput): CheckoutSession {
   const lineItems = input.items ?? [];
   return world.checkoutSessions.put({
@@ -48,8 +48,9 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
  * Completes a session as the customer would. In mode `subscription`, also creates an incomplete subscription and its
  * invoice, and pays the invoice. Emits the events of these steps, then checkout.session.completed.
  *
- * @param options.payment 'unpaid' means that a bank debit is still pending. 'no_payment_required' means that no amount
- *   is due now. In this case, no invoice is created, and the subscription stays incomplete until Stripe activates it.
+ * @param options.payment 'unpaid' means that a bank debit is still pending, so the invoice stays open.
+ *   'no_payment_required' means that no amount is due now. Then no invoice is created, and the subscription stays
+ *   incomplete until Stripe activates it.
  */
 export const completeCheckout = action(
   (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {

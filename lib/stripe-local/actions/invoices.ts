@@ -92,9 +92,10 @@ export function putInvoice(
 }
 
 /**
- * Finalizes a draft. The invoice becomes open, or paid if no amount is due. Emits payment_intent.created if an amount
- * is due, then invoice.updated and invoice.finalized. If no amount is due, invoice.paid and invoice.payment_succeeded
- * follow. Otherwise invoice.sent follows if the invoice is sent to the customer.
+ * Finalizes a draft. If an amount is due, the invoice becomes open. Emits payment_intent.created, invoice.updated and
+ * invoice.finalized, then invoice.sent if the invoice is sent to the customer. If no amount is due, the invoice becomes
+ * paid. Emits invoice.updated, invoice.finalized, invoice.paid and invoice.payment_succeeded, then
+ * customer.subscription.updated if this activates the subscription.
  *
  * @param options.number number that replaces the customer's next invoice number
  */
@@ -152,8 +153,9 @@ export function newLine(world: World, line: InvoiceInput['lines'][number], creat
 type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billingReason'>;
 
 /**
- * Creates a draft invoice for the current period. Emits invoice.created, then customer.subscription.updated because
- * `latest_invoice` has changed. Stripe would finalize the draft after an hour. In this world, call `finalizeInvoice`.
+ * Creates a draft invoice for a subscription's current period. Emits invoice.created, then
+ * customer.subscription.updated because `latest_invoice` has changed. Stripe would finalize the draft after an hour.
+ * Here, the caller has to call `finalizeInvoice`.
  */
 export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const subscription = liveSubscription(world, id);
@@ -162,8 +164,9 @@ export const invoiceSubscription = action((world, id: string, options: Subscript
 });
 
 /**
- * Starts the next period: advances every item by its interval, ends a trial and creates a draft invoice. Refuses a
- * subscription that ends with the current period. Emits invoice.created and customer.subscription.updated.
+ * Starts the next period of a subscription. Advances every item by its interval, ends a trial and creates a draft
+ * invoice. Refuses a subscription that ends with the current period. Emits invoice.created and
+ * customer.subscription.updated.
  */
 export const renewSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const before = liveSubscription(world, id);
@@ -222,7 +225,7 @@ export function defaultPayment(world: World, invoice: Invoice): InvoicePayment |
   return [...world.invoicePayments.where('invoice', invoice.id)].find(({ isDefault }) => isDefault);
 }
 
-/** Cancels the invoice's open intent, so that it can no longer be charged. Emits payment_intent.canceled. */
+/** Cancels an invoice's payment intent, so that it can no longer be charged. Emits payment_intent.canceled. */
 export function cancelIntent(world: World, invoice: Invoice): void {
   const canceled = { status: 'canceled', canceledAt: epochNow(world) } as const;
   const payment = defaultPayment(world, invoice);
@@ -241,12 +244,12 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 
 /**
  * Pays an invoice through its payment intent. Emits payment_intent.succeeded, invoice_payment.paid, invoice.updated,
- * invoice.paid and invoice.payment_succeeded. If the whole amount was paid outside Stripe, for example in cash,
- * payment_intent.canceled replaces the two `succeeded` events. If the payment activates the subscription,
+ * invoice.paid and invoice.payment_succeeded. If the whole amount was paid outside Stripe, for example in cash, emits
+ * payment_intent.canceled instead of the two `succeeded` events. If the payment activates the subscription,
  * customer.subscription.updated follows.
  *
- * @param options.offStripe the amount paid outside Stripe in minor units, or true for all of it; Stripe collects the
- *   rest
+ * @param options.offStripe the amount in minor units that was paid outside Stripe, or true for the whole amount; Stripe
+ *   collects the rest
  */
 export const payInvoice = action(
   (world, id: string, options: { offStripe?: true | number } = {}): Invoice => {

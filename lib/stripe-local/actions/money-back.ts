@@ -86,8 +86,8 @@ export const settleRefund = action(
 );
 
 /**
- * Returns the amount of a payment that can still be refunded. If the payment has a dispute, the amount is 0, unless the
- * dispute is an inquiry.
+ * Returns the amount of a payment that can still be refunded. It is 0 if the payment has a dispute that is not only an
+ * inquiry.
  */
 export function refundable(world: World, payment: Collected): number {
   return isChargedBack(world, payment) ? 0 : unrefunded(world, payment);
@@ -105,7 +105,7 @@ type DisputeInput = Paid & {
   /** Amount in minor units. Defaults to the part that is neither refunded nor disputed yet. */
   amount?: number;
   reason?: string;
-  /** True if the bank only inquires, and does not withdraw money yet. */
+  /** Whether to open an inquiry, for which the bank does not withdraw money yet. */
   inquiry?: boolean;
 };
 
@@ -122,8 +122,8 @@ export const openDispute = action((world, input: DisputeInput): Dispute => {
 });
 
 /**
- * Simulates a direct debit that the customer's bank returns after it was paid. At Stripe, this is a dispute that is
- * lost immediately. Emits charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
+ * Simulates a paid direct debit that the customer's bank returns. At Stripe, this is a dispute that is lost
+ * immediately. Emits charge.dispute.created, charge.dispute.funds_withdrawn and charge.dispute.closed.
  */
 export const returnDebit = action((world, input: { invoice: string; reason?: string }): Dispute => {
   const reason = input.reason ?? 'insufficient_funds';
@@ -243,8 +243,9 @@ interface CreditNoteInput extends Partial<Pick<CreditNote, 'outOfBandAmount' | '
 }
 
 /**
- * Creates a credit note. The note first reduces the unpaid amount. The rest of its amount is returned as the input
- * requests. Emits the events of the refunds, then credit_note.created, then the events of `creditInvoice`.
+ * Creates a credit note. It first reduces the invoice's unpaid amount. The input says how the rest is refunded,
+ * credited to the customer's balance or returned outside Stripe. Emits the events of the refunds, then
+ * credit_note.created, then the events of `creditInvoice`.
  */
 export const createCreditNote = action((world, input: CreditNoteInput): CreditNote => {
   const invoice = invoiceThatIs(world, input.invoice, 'open', 'uncollectible', 'paid');
@@ -296,7 +297,7 @@ export const voidCreditNote = action((world, id: string): CreditNote => {
 });
 
 /**
- * Returns the amount of an invoice that can still be credited. As at Stripe, refunds without a credit note reduce it.
+ * Returns the amount of an invoice that can still be credited. Refunds without a credit note reduce it, as at Stripe.
  */
 export function creditable(world: World, invoice: Invoice): number {
   const { total, prePaymentCreditNotesAmount, postPaymentCreditNotesAmount } = invoice;
@@ -310,7 +311,7 @@ export function creditable(world: World, invoice: Invoice): number {
   return total - prePaymentCreditNotesAmount - postPaymentCreditNotesAmount - alone;
 }
 
-/** Returns the amount that can still be refunded of all payments that Stripe collected for an invoice. */
+/** Returns how much of the payments that Stripe collected for an invoice can still be refunded. */
 export function refundableOf(world: World, invoice: Invoice): number {
   return collectedFor(world, invoice).reduce((sum, payment) => sum + refundable(world, payment), 0);
 }
@@ -345,10 +346,10 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 }
 
 /**
- * Applies a credit note to its invoice. Emits invoice.updated. If the credit note settles an unpaid invoice,
- * payment_intent.canceled precedes it and invoice.paid follows it.
+ * Applies a credit note to its invoice. Emits invoice.updated. If the credit note settles an unpaid invoice, emits
+ * payment_intent.canceled before it and invoice.paid after it.
  *
- * @param sign 1 applies the credit note, -1 reverses it because it was voided
+ * @param sign 1 to apply the credit note, -1 to reverse it after it was voided
  */
 function creditInvoice(world: World, before: Invoice, note: CreditNote, sign: 1 | -1): void {
   const credited: Partial<Invoice> = {

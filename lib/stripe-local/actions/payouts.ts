@@ -4,11 +4,11 @@ import { epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
-  /** Start of the period to pay out, in epoch seconds. `until` is exclusive. By default, everything is paid out. */
+  /** Start of the period to pay out, in epoch seconds. `until` is its exclusive end. The default is all periods. */
   from?: number;
   until?: number;
   created?: number;
-  /** Amount of a manual payout in minor units. If absent, the payout is automatic and contains all movements. */
+  /** Amount of a manual payout in minor units. If absent, the payout is automatic and contains the whole period. */
   amount?: number;
 }
 
@@ -37,13 +37,13 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
   });
 }
 
-/** Makes the bank refuse a payout, possibly days after it was paid. The next payout then contains the amount again. */
+/** Marks a payout as refused by the bank, which can be days after it was paid. The next payout contains it again. */
 export function failPayout(world: World, id: string): Payout {
   const payout = getFrom(world, 'payout', id);
   return world.payouts.put({ ...payout, status: 'failed', failureCode: 'account_closed' });
 }
 
-/** Lists the movements of the balance that no payout contains yet, the oldest first. */
+/** Lists the balance transactions that no payout contains yet, the oldest first. */
 function listMovements(world: World, { currency, from = 0, until = Number.POSITIVE_INFINITY }: PayoutInput) {
   const refunds = [...world.refunds.values()].flatMap((refund): Movement[] => {
     const { created, amount, id: source } = refund;
@@ -82,7 +82,7 @@ function listMovements(world: World, { currency, from = 0, until = Number.POSITI
 }
 
 /**
- * Lists the movements of charges. The movement's id is derived from the charge's id, because charges are not stored.
+ * Lists the balance transactions of charges. Derives their ids from the charges' ids, because charges are not stored.
  */
 function listCharged(world: World): Movement[] {
   return [...world.paymentIntents.values()].filter(isCollected).map((intent) => ({
@@ -92,13 +92,13 @@ function listCharged(world: World): Movement[] {
   }));
 }
 
-/** Returns Stripe's fee for a charge, in minor units: 1.5 % and 25 cents. */
+/** Returns Stripe's fee for a charge: 1.5 % plus 25 minor units. */
 const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
 
-/** Number of weeks before today for which a new world has payouts. */
+/** Number of past weeks for which a new world has payouts. */
 const WEEKS = 10;
 
-/** Creates payouts for the last weeks of a new world, one per week. The bank refuses the third-last payout in euros. */
+/** Creates one payout per currency and week for a new world. The third-to-last payout in euros fails. */
 export function fillPayouts(world: World): void {
   const now = epochNow(world);
   const today = now - (now % DAY);

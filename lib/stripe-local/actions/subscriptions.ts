@@ -8,11 +8,11 @@ interface SubscriptionInput extends Partial<Pick<Subscription, Optional>> {
   customer: string;
   items: readonly ItemInput[];
   status?: 'active' | 'incomplete' | 'trialing' | 'past_due';
-  /** End of the trial and of the first period. */
+  /** End of the trial, which is also the end of the first billing period. */
   trialEnd?: number;
 }
 
-/** Creates a subscription without an invoice, see `invoiceSubscription`. Emits customer.subscription.created. */
+/** Creates a subscription. `invoiceSubscription` adds its invoice. Emits customer.subscription.created. */
 export const createSubscription = action((world, input: SubscriptionInput): Subscription => {
   liveCustomer(world, input.customer);
   const created = epochNow(world);
@@ -91,7 +91,7 @@ export function newItem(world: World, item: ItemInput, start: number, end?: numb
   };
 }
 
-/** Activates an unpaid subscription whose latest invoice was just paid. Emits customer.subscription.updated. */
+/** Activates a subscription that waited for the payment of this invoice. Emits customer.subscription.updated. */
 export function activateSubscription(world: World, invoice: Invoice): void {
   const subscription = world.subscriptions.get(invoice.subscription ?? '');
   if (!subscription || hasEnded(subscription) || subscription.latestInvoice !== invoice.id) return;

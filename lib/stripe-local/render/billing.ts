@@ -141,7 +141,7 @@ const INVOICE = {
   payment_settings: nulls('default_mandate payment_method_options payment_method_types'),
 };
 
-/** Base URL of invoices' pages at Stripe. Stripe has no pages for the invoices of this account. */
+/** Base URL of the hosted invoice pages. The pages do not exist, because `acct_local` is not a real account. */
 const PAGES = 'https://pay.stripe.com/invoice/acct_local';
 
 export function renderInvoice(invoice: Invoice): Json {
@@ -154,7 +154,7 @@ export function renderInvoice(invoice: Invoice): Json {
     // Worlds saved by an older version lack postal addresses.
     customer_address: invoice.customerAddress ? { ...invoice.customerAddress, state: null } : null,
     effective_at: invoice.effectiveAt ?? finalizedAt,
-    // Credit is left if the total is negative or less than the customer's credit. A credit is a negative balance.
+    // A credit is a negative balance. Credit remains if the total is negative or less than the credit before.
     ending_balance: finalizedAt === null ? null : Math.min(0, total + invoice.startingBalance),
     hosted_invoice_url: finalizedAt === null ? null : `${PAGES}/${id}`,
     invoice_pdf: finalizedAt === null ? null : `${PAGES}/${id}/pdf`,
@@ -180,7 +180,7 @@ export function renderInvoice(invoice: Invoice): Json {
 }
 
 const TRANSITIONS = ['finalizedAt', 'markedUncollectibleAt', 'paidAt', 'voidedAt'] as const;
-/** Fields of our record that Stripe's invoice contains in another form, or only if they are expanded. */
+/** Fields of our record that Stripe's invoice contains in another form, or only when expanded. */
 const OTHERWISE = [
   ...(['subscription', 'subscriptionMetadata', 'tax', 'paymentIntent', 'charge'] as const),
   ...(['amountPaidOffStripe', 'revises'] as const),

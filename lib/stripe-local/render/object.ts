@@ -45,7 +45,7 @@ export function renderEvent(event: WorldEvent, { version, render } = CURRENT): J
   };
 }
 
-/** Returns the previous values: of a hash only the changed fields, of a list all entries, and null for new fields. */
+/** Returns the old values of changed fields, null for new fields. A changed list is returned as a whole. */
 function previousAttributes(before: Json, after: Json): Json {
   const changed: Json = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -57,7 +57,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares primitives directly, because most values are primitives and this is fast. Compares others as JSON. */
+/** Compares two values. Only objects are compared as JSON, because this is slow and most values are primitives. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }
@@ -300,7 +300,7 @@ function renderCreditNote(note: CreditNote): Json {
 }
 
 /**
- * The paths that can be expanded, by kind of object. The last segment of a path usually names the kind of its object.
+ * The paths that can be expanded, by kind of object. The last segment of most paths is the kind of the expanded object.
  */
 const EXPANDABLE: Shape['expandable'] = {
   customer: [],

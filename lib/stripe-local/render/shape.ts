@@ -1,6 +1,6 @@
 export type Json = { [key: string]: unknown };
 
-/** Returns the fields of a record with Stripe's names. @param except fields that Stripe writes in another form */
+/** Returns a record's fields under Stripe's names. @param except fields to omit, which Stripe writes in another form */
 export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
   const fields: Json = {};
   for (const key of Object.keys(record)) {
@@ -23,7 +23,7 @@ function stripeName(key: string): string {
   return name;
 }
 
-/** Returns fields that Stripe always sends and that are always null in this world. Separate the names by spaces. */
+/** Returns fields that are always null in this world. Each argument may contain several names, separated by spaces. */
 export function nulls(...names: string[]): Json {
   return Object.fromEntries(names.flatMap((line) => line.split(' ')).map((name) => [name, null]));
 }

@@ -312,7 +312,7 @@ export function moveStripeCustomer(draft: Draft, stored: StoredLink, to: Link): 
   if (from.linkedBy === 'created') draft.abandoned.push(from.customerId);
 }
 
-/** Moves those rows of a Stripe customer that the snapshot contains. The commit moves the others. */
+/** Moves the rows of a Stripe customer that are in the snapshot. The commit moves its other rows. */
 function moveRows(draft: Draft, move: Draft['moves'][number]): void {
   const { stripe_customer_id, customer_id } = move;
   draft.moves.push(move);
@@ -326,8 +326,8 @@ function moveRows(draft: Draft, move: Draft['moves'][number]): void {
 }
 
 /**
- * Changes the e-mail links to a created customer into `created` links. The customer then counts as created for their
- * Stripe customers too.
+ * Changes a created customer's e-mail links into `created` links, so that the customer counts as created for the Stripe
+ * customers of those links too.
  */
 function leaveToOthers(draft: Draft, customerId: number): void {
   for (const link of draft.linksOf(customerId)) {
@@ -362,7 +362,7 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
 }
 
 /**
- * Updates a created customer, except columns that staff changed. @param before details that filled the customer last
+ * Updates a created customer, except columns that staff changed. @param before details used for the last update
  */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);

@@ -80,16 +80,16 @@ export class Draft implements Tables {
   readonly refunds: Tables['refunds'];
   readonly disputes: Tables['disputes'];
 
-  /** New lines of Stripe's invoices, by our id of the invoice. They replace all lines of the invoice. */
+  /** New lines of Stripe invoices, keyed by our invoice id. They replace all stored lines of the invoice. */
   readonly lines = new Map<number, StoredLine[]>();
-  /** Stripe's credit notes that are new or void. */
+  /** Stripe's credit notes to store, because they are new or newly void. */
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Stripe customers that this decision linked to another customer, or whose link it made reliable. */
+  /** Ids of Stripe customers that this decision linked to another customer, or whose link it made reliable. */
   readonly moved: string[] = [];
   /**
-   * Stripe customers whose rows all move to another customer. This includes rows that the snapshot does not contain.
+   * Stripe customers whose rows all move to another customer, including rows that are not in the snapshot.
    */
   readonly moves: { stripe_customer_id: string; from: number; customer_id: number }[] = [];
   /** Subscriptions whose invoices, including those outside the snapshot, all move to another subscription. */
@@ -102,12 +102,12 @@ export class Draft implements Tables {
   readonly tasksOver: Pick<StaffTask, 'kind' | 'subject'>[] = [];
   readonly abandoned: number[] = [];
   /**
-   * Customer numbers without a customer, and e-mail addresses with the customers found. The commit checks both again.
+   * Lookups that the commit repeats: customer numbers that no customer had, and e-mail addresses with the ids found.
    */
   readonly met = { absentNumbers: new Set<string>(), emails: new Map<string, number[]>() };
   /** Events that this draft has decided, and the event that it is deciding. The inbox may not contain them yet. */
   readonly arrived = new Map<string, StoredEvent>();
-  /** Keys of rows that a lookup did not find in the snapshot. */
+  /** Keys of rows that the decision needs and that the snapshot was not read with. */
   missing: Keys = noKeys();
   /** The question that Stripe must answer before the decision can be made. */
   wanted: { kind: WantedKind; id: string; version: number | null } | undefined;

@@ -13,7 +13,7 @@ import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
   /**
-   * Returns the keys of the rows that most decisions of this type need. The draft requests further rows when necessary.
+   * Returns the keys of the rows that most decisions on this event type need. The draft requests others when necessary.
    */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;
@@ -35,7 +35,7 @@ const checkout: Handler = {
   },
 };
 
-/** Effects of an event type besides applying the invoice's state. */
+/** What an event type does besides applying the invoice's state. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;

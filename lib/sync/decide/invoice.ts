@@ -12,7 +12,7 @@ import { type Applied, findOrAdd } from './subscription/subscription';
 /**
  * Applies an invoice's state to its row.
  *
- * @param failedAt time of a failed payment; it is stored even if the state is stale
+ * @param failedAt time of a failed payment, which is stored even if the state is stale
  */
 export function applyInvoice(
   draft: Draft,
@@ -85,7 +85,7 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** Returns whether a payment may have failed. A list shows only an attempt, which may be a pending bank debit. */
+/** Returns whether a payment may have failed. A list shows only an attempt, which can also be a pending bank debit. */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -147,7 +147,7 @@ function order(
 
 /**
  * Stores the lines of a new state if they differ from the stored ones. Stripe embeds only ten lines. If Stripe does not
- * answer when asked for the others, these ten are stored until the next reconciliation.
+ * return the others, an event stores these ten until the next reconciliation. A listed state fails (NotReportedError).
  */
 function takeLines(
   draft: Draft,
@@ -172,8 +172,7 @@ function takeLines(
       return { ...line, ...period, description: isErased ? null : line.description };
     }),
   );
-  // The first report of a stored invoice's lines only fills in data that was not stored before. Only later reports are
-  // logged as changes.
+  // Lines that fill in an invoice stored without lines are not logged as a change. Only later differences are.
   if (row.lines_hash !== null && !isSame) {
     const subject = { entity: 'invoice' as const, entity_id: row.id, stripe_id: id };
     draft.changes.push({
@@ -188,8 +187,8 @@ function takeLines(
 }
 
 /**
- * Adds a credit note of Stripe to its invoice. A credit note can only change by being voided, so the order of reports
- * does not matter. Does nothing if the invoice is not stored.
+ * Adds a Stripe credit note to its invoice. Voiding is the only change to a credit note, so the order of reports does
+ * not matter. Does nothing if the invoice is not stored.
  */
 export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
   const row = draft.row('invoice', note.invoice);
@@ -301,7 +300,7 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /**
- * Returns the state with the highest rank among the events of one second. Of equal ranks, the greatest id is chosen.
+ * Returns the state with the highest rank among the events of one second. If ranks are equal, the greatest id wins.
  */
 export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
   const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));

@@ -11,8 +11,8 @@ import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
 
 /**
- * Creates or updates a refund or dispute from its state at Stripe, then updates its payment. If a new refund or dispute
- * belongs to an unknown payment, it is stored without a payment and logged as reported.
+ * Creates or updates a refund or dispute from its state at Stripe, then updates its payment. If the payment of a new
+ * refund or dispute is unknown, it is stored without a payment, and a change with the outcome `reported` is logged.
  */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
@@ -31,7 +31,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
     source,
     row: { ...row, recheck_at: null },
     isStored: (told) => row.provider_status === told.providerStatus && isSameState(row, toState(told, row)),
-    decideFromInbox: () => incoming, // The events that we handle contain no refunds or disputes.
+    decideFromInbox: () => incoming, // Never called, because no handled event contains a refund or dispute.
   });
   if (typeof decision === 'string') return;
   const { take, asOf } = decision;
@@ -52,8 +52,8 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Look for an equal refund that was recorded here only if Stripe's refund is new or no longer pending. Further
-  // reports of a pending refund change nothing.
+  // Merge a refund recorded by staff or API clients only if Stripe's refund is new or no longer pending. Repeated
+  // reports of a pending refund must not merge another one.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
   if (!payment) return;
@@ -82,7 +82,7 @@ function reportQuestions(
   else if (payment.currency !== told.currency) report('currency', payment.currency, told.currency);
 }
 
-/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe which invoice was paid. */
+/** Links a stored refund or dispute to its payment. If no stored id matches, asks Stripe for the intent's invoice. */
 export function attachPayment<Kind extends MoneyBackKind>(draft: Draft, kind: Kind, stripeId: string): void {
   const row = draft.row(kind, stripeId);
   if (!row || row.payment_id !== null) return;
@@ -109,8 +109,8 @@ interface Found {
 }
 
 /**
- * Finds the payment by its payment intent, or by a reference that equals the id of the intent or charge. If neither
- * matches, asks Stripe which invoice the intent paid, and finds the payment of that invoice.
+ * Finds the payment of a refund or dispute by its payment intent, or by a reference that is the id of its intent or
+ * charge. If neither matches, asks Stripe which invoice the intent paid, and finds the payment of that invoice.
  */
 function findPayment(draft: Draft, source: Named): Found {
   const { paymentIntentId: intent, chargeId: charge } = source;
@@ -140,7 +140,7 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
 }
 
-/** Returns the payment recorded here that represents Stripe's collection of an invoice, as an array of at most one. */
+/** Returns the payment with which staff or an API client recorded Stripe's collection of an invoice, if any. */
 function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
   const invoice = draft.row('invoice', stripeInvoiceId);
   return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
@@ -168,7 +168,7 @@ function tellTakenBack(draft: Draft, stripeId: string, payment: StoredPayment): 
 }
 
 interface Settled {
-  /** A Stripe refund. An equal refund that was recorded here is merged into it. */
+  /** A Stripe refund. An equal refund that staff or an API client recorded is merged into it. */
   told?: StoredRefund | undefined;
   values?: Partial<StoredPayment>;
 }
@@ -198,7 +198,7 @@ function reportExcess(draft: Draft, subject: Subject, payment: StoredPayment, ex
   draft.changes.push(...told.map((change) => ({ ...change, outcome: 'reported' as const })));
 }
 
-/** Merges a refund recorded here into Stripe's refund if both have the same amount, currency and date. */
+/** Merges a refund that staff or an API client recorded into Stripe's refund of the same amount, currency and date. */
 function mergeRecorded(draft: Draft, payment: StoredPayment, told: StoredRefund): void {
   const dayOf = ({ issued_at }: StoredRefund) => toCalendarDate(issued_at, draft.timeZone);
   const isIt = (one: StoredRefund) =>
@@ -228,7 +228,7 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const invoice = draft.invoiceOf(payment);
-  // `paidOf` compares with the snapshot. Start from the snapshot's amount too, because this draft may have changed it.
+  // Use the snapshot's paid amount, because `paidOf` returns the change since the snapshot.
   const before = invoice && draft.invoices.before(invoice.id);
   if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
   const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };

@@ -4,7 +4,7 @@ import type { ListedKind, ProviderObjects } from '../../stripe/fetch';
 import { HANDLED_EVENT_TYPES } from '../event-types';
 import type { Draft } from './draft';
 
-/** The source of an object's state, and the time for which the state holds. */
+/** The source of an object's state, and the Stripe time of the state. */
 export interface StateOrigin {
   /**
    * A `fetched` state is authoritative. Its `asOf` is never before the `provider_as_of` stored when the request began.
@@ -14,7 +14,7 @@ export interface StateOrigin {
 }
 
 export type Decision<T> =
-  /** The state to apply, and its time. `recheck` is true if the order of two states is uncertain. */
+  /** The state to apply, and its time. `recheck` is true if it is uncertain whether the state is the latest. */
   { take: T; asOf: Date; recheck: boolean } | 'unchanged' | 'stale';
 
 type Stored = { provider_as_of: Date | null; recheck_at: Date | null; provider_gone_at: Date | null };
@@ -49,8 +49,8 @@ export function decideOrder<Kind extends ListedKind>(
   if (source.asOf > storedAsOf) return isInSync() ? 'unchanged' : take(source.asOf);
   if (source.asOf < storedAsOf) return 'stale';
   if (source.origin === 'fetched') return take(storedAsOf); // A fetched state is never older than the stored one.
-  // While a recheck is due, the stored state may have been chosen without this event, so equal states do not prove the
-  // order.
+  // While a recheck is due, the stored state may have been chosen before this event arrived. Equal states then do not
+  // show which one is newer.
   const isSettled = recheck_at === null || source.origin === 'listed';
   if (isSettled && isStored(incoming)) return 'unchanged';
   const fetched = draft.ask(kind, incoming.id, stripeCustomerId);

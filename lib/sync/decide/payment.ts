@@ -78,10 +78,10 @@ function findRecorded(
 }
 
 /**
- * Returns whether a payment recorded here paid this invoice at Stripe. If its reference is a payment intent, asks
- * Stripe which invoice the intent paid. Returns true if this stays unknown, so that no money counts twice. It stays
- * unknown if Stripe does not answer. It also stays unknown for a charge, because an event names only the last of
- * several payments.
+ * Returns whether a payment that staff or an API client recorded paid this invoice at Stripe. If its reference is a
+ * payment intent, asks Stripe which invoice the intent paid. To avoid counting money twice, also returns true if the
+ * invoice is unknown. This is the case if Stripe does not answer, or if the reference is a charge, because an event
+ * contains only the last of several charges.
  */
 function isMoneyOf(
   draft: Draft,
@@ -95,8 +95,8 @@ function isMoneyOf(
 }
 
 /**
- * Keeps payments recorded here and adds none, so that no money counts twice. If their sum differs from the amount that
- * Stripe collected, adds a staff task. If the two are equal, closes the task.
+ * Keeps the payments that staff or API clients recorded and adds none, so that no money counts twice. If their sum
+ * differs from the amount that Stripe collected, adds a staff task. If the amounts are equal, closes the task.
  */
 function leaveRecorded(
   draft: Draft,
@@ -131,10 +131,10 @@ function leaveRecorded(
 }
 
 /**
- * Corrects the amount of a payment that sync recorded, unless a person changed it. The date is corrected together with
- * the amount, unless a person changed the date.
+ * Corrects the amount of a payment that sync recorded, unless a person changed it. A changed amount also corrects the
+ * date, unless a person changed the date.
  *
- * @param isExact false if the amount may include money paid outside Stripe; in this case the payment is never lowered
+ * @param isExact false if the amount may include money paid outside Stripe; the payment is then never lowered
  */
 function correct(
   draft: Draft,

@@ -46,14 +46,14 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Expects one version more of an invoice that is handed over first, because the handover increments the version. */
+/** Returns an invoice with the version that it has after its handover, which runs first and increments the version. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Expects one version more of a payment for each move to another customer, because each move increments it. */
+/** Returns a payment with the version that it has after its moves to other customers. Each move increments it. */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);
@@ -71,7 +71,7 @@ function touched(draft: Draft, updated: StoredLink[]): Pick<StoredLink, 'stripe_
 }
 
 /**
- * Returns services whose row does not change but whose billing does. A new version makes concurrent decisions conflict.
+ * Returns unchanged services whose billing changes. Incrementing their version makes concurrent decisions conflict.
  */
 function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   const concerned = new Set<number | null>();
@@ -97,7 +97,10 @@ function billedAnew(draft: Draft, updated: StoredService[]): StoredService[] {
   });
 }
 
-/** Returns unchanged payments whose refunds or disputes change. A new version makes concurrent decisions conflict. */
+/**
+ * Returns unchanged payments whose refunds or disputes change. Incrementing their version makes concurrent decisions
+ * conflict.
+ */
 function paidBackAnew(
   draft: Draft,
   { inserted, updated }: Record<'inserted' | 'updated', StoredPayment[]>,

@@ -74,7 +74,7 @@ export async function listEventsOf(db: Database, objectId: string, except = ''):
 
 const newestFirst = [desc(e.stripe_created), desc(e.id)];
 
-/** Returns the unhandled types of stored events. There are few, and each costs one index lookup. */
+/** Returns the unhandled types of stored events. The recursive query costs one index lookup per type. */
 async function otherTypes(tx: Database): Promise<string[]> {
   const found = await rows<{ type: string }>(
     tx,
@@ -137,10 +137,9 @@ export const OTHER_TYPES = 'other';
 /** Filter for events that were ignored because their mode (live or test) differs from the keys' mode. */
 export const OTHER_MODE = 'other_mode';
 
-/** Filter for events that were ignored because they are thin: they name their object but do not contain it. */
+/** Filter for events that were ignored because they are thin: they contain only the id of their object. */
 const THIN = 'thin';
 
-/** SQL condition for thin events in `stripe_events`. */
 export const isThin = sql`warnings @> ${JSON.stringify([THIN_WARNING])}::jsonb`;
 
 export const EVENT_TYPES = [...HANDLED_EVENT_TYPES, OTHER_TYPES];

@@ -35,10 +35,10 @@ import {
 export const HANDLED_EVENTS = 'w5t.handled-events';
 const handledEvents = channel(HANDLED_EVENTS);
 
-/** An event that was handled, either from a webhook, from a replay, or in a reconciliation run. */
+/** The result of handling an event from a webhook, a replay or a reconciliation run. */
 export interface HandledDelivery {
   outcome: EventOutcome | 'failed';
-  /** Time from the event's creation at Stripe until now, in milliseconds. */
+  /** Time from the event's creation at Stripe until it was handled, in milliseconds. */
   lagMs: number;
 }
 
@@ -117,7 +117,7 @@ interface Waiting {
   delivery: Delivery;
   keys: Keys;
   /**
-   * This delivery's result. Null if the delivery must be processed alone. Undefined until its group has been processed.
+   * Result of the delivery. Null if the delivery must be processed alone. Undefined until its group has been processed.
    */
   taken?: Taken | null;
 }
@@ -126,8 +126,8 @@ const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waitin
 
 /**
  * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's turn.
- * If an earlier turn has not processed this delivery yet, the function processes all queued deliveries with one read
- * and one commit. It returns this delivery's result, or null if the delivery must be processed alone.
+ * If the delivery has not been processed in an earlier turn, the function processes the queued deliveries as one group.
+ * It returns this delivery's result, or null if the delivery must be processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -195,7 +195,7 @@ async function takeAll(
   const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
   if ('wanted' in decided) return decided;
   const { result, plan } = decided;
-  // A second delivery of an unmatched event must be tried again. In the same group it would count as a duplicate.
+  // A second delivery of an unmatched event must be tried again. Within the group it would count as a duplicate.
   if (group.length > 1 && result.some(({ outcome }) => outcome === 'unmatched')) return null;
   const events = result.flatMap(({ entry }) => entry ?? []);
   const given = { plan, events, runId: null, bookedOn: () => bookedOn(deps) };
@@ -361,8 +361,8 @@ export function toRow(event: ProviderEvent, payload: string) {
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /**
- * Returns the Stripe customers that an event mentions anywhere. If the event names no customer but a payment intent, as
- * a dispute does, also returns the owner of the payment.
+ * Returns the Stripe customers that an event mentions anywhere. If the event's object contains a payment intent but no
+ * customer, as a dispute does, also returns the Stripe customer of the intent's payment.
  */
 function ownersOf(draft: Draft, text: EventText): string[] {
   const payers = intentsOf(text.event).flatMap((id) =>
@@ -376,7 +376,7 @@ function isErased(draft: Draft, stripeCustomerId: string): boolean {
   return Boolean(link && draft.customers.get(link.customer_id)?.erased_at);
 }
 
-/** Maximum number of Stripe customers to read from one event. */
+/** Maximum number of Stripe customer ids to extract from one event. */
 const MOST_NAMED = 20;
 
 function stripeCustomersIn({ event: { stripeCustomerId: own }, payload }: EventText): string[] {

@@ -1,23 +1,23 @@
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
 
-/** A balance transaction of a payout, and the record for the same money. Amounts are decimal text. */
+/** A balance transaction of a payout, and our record of the same money. Amounts are decimal text. */
 export interface PayoutEntry {
   type: string;
   amount: string;
   net: string;
   currency: string;
   sourceId: string | null;
-  /** The payment, refund or dispute recorded here. Null if none is recorded. */
+  /** Our payment, refund or dispute. Null if none is recorded. */
   record: {
     id: number;
     amount: string;
     currency: string;
-    /** Sum of those charges of the same payment that belong to other payouts. */
+    /** Sum of the payment's charges in other payouts. */
     elsewhere: string;
   } | null;
   /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
   isTwice: boolean;
-  /** Whether staff deleted the recorded payment, which is therefore not missing. */
+  /** Whether staff deleted our payment. A deleted payment does not count as missing. */
   isDeleted: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface ComparedPayout {
   failureCode: string | null;
   /** Entries of the payout. Null if Stripe does not list the entries, or if they have not been read yet. */
   entries: PayoutEntry[] | null;
-  /** Whether a bank statement covers the days on which the money must arrive. */
+  /** Whether a bank statement covers the days on which the money should arrive. */
   isCovered: boolean;
   /** Whether a bank statement has an entry for the payout, see `readBank`. */
   isInBank: boolean;
@@ -45,7 +45,7 @@ export interface PayoutDifference {
     | 'amount_differs'
     | 'counted_twice'
     | 'not_in_bank';
-  /** The end of a sentence whose subject is the payout. */
+  /** The rest of a sentence whose subject is the payout. */
   text: string;
 }
 
@@ -103,7 +103,7 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
   ['dispute_unknown', 'dispute', isDispute],
 ];
 
-/** Returns the first charge of each payment whose one or more charges do not add up to its amount. */
+/** Returns the first charge of each payment whose charges do not add up to the payment's amount. */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
   for (const one of entries) {

@@ -28,8 +28,8 @@ import {
 import type { Run } from './run';
 
 /**
- * Returns a step that reads one of Stripe's lists page by page and applies its objects. If Stripe no longer knows the
- * cursor, the step returns an empty cursor, and the list starts again.
+ * Returns a step that reads one of Stripe's lists page by page and applies its objects. If the cursor's object no
+ * longer exists at Stripe, the step returns an empty cursor, which starts the list again.
  *
  * @param from function that returns the earliest creation time of the objects to list; null for all of history
  */
@@ -66,8 +66,8 @@ export const listed =
   };
 
 /**
- * Answers for decisions that must not ask Stripe. Questions about customers get the answer `unavailable`. Other
- * questions get no answer, so decisions that depend on them stay incomplete.
+ * Answers for decisions that must not ask Stripe. For customers, the answer is `unavailable`. All other questions stay
+ * unanswered, so decisions that depend on them are incomplete.
  */
 const ANSWERS = ((kind: WantedKind) =>
   kind === 'customer' ? { state: 'unavailable', reason: 'no_api_key' } : undefined) as Answers;
@@ -157,20 +157,20 @@ const OPEN: Record<ListedKind, [SQL, SQL, SQL]> = {
 const DAY_MS = 86_400_000;
 
 /**
- * Number of additional days for which refunds are listed. A refund can fail 30 days after its creation
+ * Number of days before the run's window for which refunds are listed too. A refund can fail 30 days after its creation
  * (docs.stripe.com/refunds#failed-refunds).
  */
 const REVISED_DAYS = 32;
 
 /**
- * Number of additional days for which disputes are listed. Most disputes are decided within three months, and a bank may
- * reverse its decision later. `unseen` retrieves each older open dispute separately.
+ * Number of days before the run's window for which disputes are listed too. Most disputes are decided within three
+ * months, and a bank may reverse its decision later. `unseen` retrieves each older open dispute separately.
  */
 const DISPUTE_DAYS = 120;
 
 /**
- * Maximum number of invoices to retrieve one by one for their lines. For more invoices, listing all of them takes fewer
- * requests.
+ * Maximum number of invoices whose lines are retrieved one invoice at a time. For more invoices, listing all invoices
+ * takes fewer requests.
  */
 const FEW_INVOICES = 200;
 
@@ -200,8 +200,8 @@ export function disputesFrom({ windowFrom }: Run): Date | null {
 }
 
 /**
- * Retrieves the invoices whose stored state may not include a listed credit note yet. Then stores the credit notes that
- * are new or void.
+ * Retrieves the invoices whose stored state may not include a listed credit note yet. Then stores credit notes that are
+ * new or newly void.
  */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
   const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {

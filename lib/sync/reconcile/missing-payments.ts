@@ -36,7 +36,7 @@ export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after
   return nextAfter(found);
 };
 
-/** Records one payment. If the amount paid outside Stripe is not stored yet, fetches the invoice first. */
+/** Records the payment of one invoice. If its amount paid outside Stripe is unknown, retrieves the invoice first. */
 async function recordMissing(
   deps: SyncDeps,
   run: Run,
@@ -68,9 +68,9 @@ export function decideMissing(draft: Draft, stripeId: string): void {
 }
 
 /**
- * Returns the time at which Stripe collected an invoice. The stored time is correct if Stripe collected the whole
- * total. Otherwise a credit note or a payment outside Stripe may have been the last to pay the invoice, so Stripe is
- * asked.
+ * Returns the time at which Stripe collected an invoice. If Stripe collected the whole total, this is the stored time
+ * of payment. Otherwise asks Stripe, because a credit note or a payment outside Stripe may have settled the invoice
+ * later.
  */
 function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
   const known = row.paid_at ?? row.provider_as_of ?? draft.now;
@@ -85,7 +85,7 @@ function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
 
 const DAY_MS = 86_400_000;
 /**
- * Number of days after the creation of a refund or dispute during which Stripe is asked which invoice it belongs to.
+ * Number of days after a refund or dispute during which each run asks Stripe for its invoice, if that is unknown.
  */
 export const ASKED_DAYS = 32;
 

@@ -10,7 +10,7 @@ import type { SyncDeps } from '../sync-deps';
 import { NotReportedError, synchronize, type Work } from '../synchronize';
 import { beat, LeaseLostError, type Run } from './run';
 
-/** Decides and commits one piece of work, and adds its changes to the run's counts. */
+/** Decides and commits one unit of work, and adds the number of its changes to the run's counts. */
 export async function inRun<T>(
   deps: SyncDeps,
   run: Run,
@@ -50,7 +50,7 @@ export async function retrieveAndApply(
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/** Runs work on one object. If that fails, stores the failure for the next run to retry, and this run continues. */
+/** Processes one object. If this fails, stores the failure for the next run to retry, and lets this run continue. */
 export async function guarded(
   deps: SyncDeps,
   run: Run,
@@ -69,7 +69,7 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-/** Retrieves and applies one object. If that fails, stores the failure for the next run, and this run continues. */
+/** Retrieves and applies one object. Like `guarded`, stores a failure for the next run and lets this run continue. */
 export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }

@@ -31,8 +31,8 @@ import { beat, type Run } from './run';
 const p = stripePayouts;
 const DAY_MS = 86_400_000;
 /**
- * Number of days before the last known payout for which payouts are listed again. A bank can refuse a payout days after
- * it was paid.
+ * Number of days before the latest stored payout for which payouts are listed again. A bank can refuse a payout days
+ * after Stripe paid it.
  */
 const REVISED_DAYS = 35;
 /** Number of past days for which the first run lists payouts. */
@@ -70,8 +70,8 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
 }
 
 /**
- * Performs one page of a list. If the key may not read the list, stores a failure with the list's name, and the run
- * continues with its other steps. Returns an empty cursor if the list must start again.
+ * Performs one page of a list. If the API key lacks the permission to read the list, stores a failure with the list's
+ * name, and the run continues with its other steps. Returns an empty cursor if the list must start again.
  */
 async function permitted(
   deps: StripeDeps,
@@ -106,8 +106,8 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       .orderBy(asc(p.id))
       .limit(literal(1));
     if (!payout) {
-      // Resolve all failures at the end. If a process died between reading a payout and resolving its failure, nothing
-      // else would resolve it, because the payout is not read again.
+      // Resolve all failures at the end. A process may have died between storing a payout's entries and resolving its
+      // failure. Nothing else would resolve that failure, because the payout is not read again.
       await resolveFailures(
         deps,
         'payout',
@@ -150,7 +150,7 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 /**
  * Finds the invoices of charges from the payments that sync recorded, by the id of the charge or of its payment intent.
  * Asks Stripe about other charges, because an invoice can have several, and its payment contains the ids of only one.
- * Does not use payments that people or programs recorded, because their invoice may be wrong. The entries keep the
+ * Does not use payments that staff or API clients recorded, because their invoice may be wrong. The entries keep the
  * invoice ids, because staff may delete the payment later.
  *
  * @returns Stripe's ids of the invoices, keyed by charge; null for a charge without a Stripe invoice
@@ -224,7 +224,7 @@ function sumUp(entries: ProviderPayoutEntry[]): PayoutSums {
   };
 }
 
-/** Days after arrival for which each run compares a payout. A payout with a difference is compared until it matches. */
+/** Days after arrival during which each run compares a payout. A payout that differs is compared until it matches. */
 const COMPARED_DAYS = 60;
 
 /**
@@ -275,7 +275,7 @@ type StoredEntry = Omit<PayoutEntry, 'record'> & {
   elsewhere: string;
 };
 
-/** SQL that is true for a payment `y` of the charge in the entry `e`. */
+/** SQL condition for a payment `y` that records the charge of a payout entry `e`. */
 const IS_PAYMENT = sql`(y.stripe_payment_intent_id = e.stripe_payment_intent_id
   or y.stripe_charge_id = e.source_id
   or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
@@ -341,7 +341,7 @@ const MAX_LISTED = 20;
 
 export type ListedPayout = Awaited<ReturnType<typeof listLatestPayouts>>[number];
 
-/** Lists at most 20 payouts. Payouts with differences come first. Within each group, the latest payout comes first. */
+/** Lists up to 20 payouts: first those with differences, then the others. The latest payout of each group is first. */
 export function listLatestPayouts(db: Database) {
   return db
     .select()

@@ -75,7 +75,7 @@ export async function performRun(
         { run: run.id, step: step.name, code: errorCodeOf(error), stack: stackOf(error) },
         'reconciliation step failed',
       );
-      // The database cannot be written. The lease expires without further action.
+      // Without the database, the run cannot be ended or released. Its lease expires, and a later call resumes it.
       if (isDatabaseUnavailable(error)) throw error;
     }
   }
@@ -165,7 +165,7 @@ type Step = { name: string; phase: Phase } & (
   | { needs: 'database'; page: StepPage<SyncDeps> }
 );
 
-/** Returns the time from which a step lists objects. Null for all of history. */
+/** Returns the creation time from which a step lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
 /** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
@@ -205,7 +205,7 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Checkouts come after the customer rechecks, because a checkout is linked only to rows of its own customer.
+  // Checkouts come after the customer rechecks, because a checkout is linked only to subscriptions of its customer.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // Refunds come after payments, so that the refunded payment is stored before its refund.
@@ -214,7 +214,7 @@ export const STEPS: Step[] = [
   { name: 'disputes', phase: 'money_back', needs: 'stripe', page: listed('dispute', null, disputesFrom) },
   { name: 'unseen disputes', phase: 'money_back', needs: 'stripe', page: unseen('dispute') },
   { name: 'payments of what came back', phase: 'money_back', needs: 'database', page: attachPayments },
-  // Payouts come after payments, refunds and disputes, because they are compared with them.
+  // Payouts come after the payments, refunds and disputes with which they are compared.
   { name: 'payouts', phase: 'money_back', needs: 'stripe', page: listPayouts },
   { name: 'transactions of payouts', phase: 'money_back', needs: 'stripe', page: readPayoutEntries },
   { name: 'differences of payouts', phase: 'money_back', needs: 'database', page: comparePayouts },

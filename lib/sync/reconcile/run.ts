@@ -22,16 +22,16 @@ export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
 
-/** A current run whose lease this process holds. */
+/** A run in progress, whose lease this process holds. */
 export type Run = ReturnType<typeof toRun>;
 
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError';
 }
 
-/** Age at which a dead run is ended and not resumed, because the objects that it has read may have changed. */
+/** Age from which a dead run is ended instead of resumed, because the objects that it has read may have changed. */
 const STALE_MS = 6 * 3_600_000;
-/** Margin that is subtracted from the start of the last run, because Stripe's lists may lag and clocks differ. */
+/** A run's window starts this long before the last complete run, because Stripe's lists may lag and clocks differ. */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
 export interface RunRequest {
@@ -92,8 +92,8 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
 }
 
 /**
- * Returns the time from which a new run lists Stripe's objects. Returns null, which means all of history, until a run
- * has read all lists.
+ * Returns the time from which a new run lists Stripe's objects. Until one run has read all lists, returns null, which
+ * means all of history.
  */
 async function windowStart(db: Database): Promise<Date | null> {
   const [last] = await db
@@ -110,11 +110,11 @@ function toRun(row: StoredRun) {
   return {
     id: row.id,
     windowFrom: row.window_from,
-    /** Current step, and the position within it at which the run can resume. */
+    /** The current step and the page within it, separated by a line break. A resumed run starts there. */
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
     /**
-     * Error code of a failed run, which still performs the steps that do not need Stripe. Null if it has not failed.
+     * Error code of a failed step. The run then skips the remaining steps that need Stripe. Null if no step has failed.
      */
     errorCode: row.error_code,
     /** Error code of a list that Stripe denied. Null if no list was denied. */
@@ -171,12 +171,12 @@ export async function finishRun(
     heartbeat_at: now,
   });
   if (!ended) return false;
-  // Also delete rows of earlier runs whose processes died before they reached this statement.
+  // Also delete rows of earlier runs, whose processes may have died before this statement.
   await db.delete(reconciliationSeen).where(lte(reconciliationSeen.run_id, run.id));
   return true;
 }
 
-/** Updates a run only if its heartbeat is still `lease`. This ensures that one process at a time holds the run. */
+/** Updates a run only if its heartbeat is still `lease`, so that only one process at a time holds the run. */
 async function moveHeartbeat(db: Database, id: number, lease: Date, values: Partial<StoredRun>) {
   const [row] = await db
     .update(runs)

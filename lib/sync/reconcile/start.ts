@@ -16,9 +16,9 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
 /** Every day at 03:40. vercel.json contains the same schedule, which Vercel interprets in UTC. */
 const DAILY = '40 3 * * *';
-/** Every two minutes. A dead run is then resumed long before the next daily reconciliation. */
+/** Every two minutes, so that a dead run is resumed long before the next daily reconciliation. */
 const POLL = '*/2 * * * *';
-/** Hours after which the last run is too old: one day, and one hour in case a run started late. */
+/** Hours after which the last run is too old: one day, plus one hour in case a run started late. */
 const OVERDUE_HOURS = 25;
 
 interface ScheduleDeps {
@@ -30,8 +30,8 @@ interface ScheduleDeps {
 }
 
 /**
- * Starts the daily schedule and the regular check for a dead run. If no run started recently, or a run is dead, also
- * runs immediately. A failed run does not end the schedule.
+ * Starts the daily schedule and the regular check for a dead run. If no run started recently or a run is dead, also
+ * reconciles immediately. A failed run does not end the schedule.
  */
 export async function startSchedule(
   deps: ScheduleDeps,
@@ -41,7 +41,7 @@ export async function startSchedule(
     await reconcile().catch((error: unknown) => logFailure(deps, error));
   };
   const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
-  // Do not wait for a missed run, because the server must start.
+  // Do not wait for a missed run to finish, because the server must start.
   const found = await poll(deps);
   if (found?.recent === false || found?.dead) void run();
   const polling = new Cron(POLL, { unref: true, protect: true }, async () => {
@@ -113,14 +113,14 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
 
 /** Milliseconds after which a run on Vercel stops. The rest of Vercel's 300 s is enough to finish the current page. */
 const BUDGET_MS = 240_000;
-/** Milliseconds to wait until the request has arrived. The new process does not need its caller afterwards. */
+/** Time limit of the request. It only has to arrive, because the new process then continues without its caller. */
 const HANDOVER_MS = 10_000;
 
 export function runDeadline({ env, now }: { env: Pick<Env, 'vercel'>; now(): Date }): { deadline?: Date } {
   return env.vercel ? { deadline: new Date(now().getTime() + BUDGET_MS) } : {};
 }
 
-/** Requests a new process that continues the run. If the request fails, the next scheduled run resumes it. */
+/** Requests a new process that continues the run. If the request fails, the next scheduled call resumes the run. */
 export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSecret'>; log: Logger }): void {
   const asked = fetch(`${env.publicUrl}/api/cron/reconcile`, {
     headers: { Authorization: `Bearer ${env.cronSecret}` },
@@ -137,7 +137,7 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum number of stored Stripe customers to look up. If Stripe knows one of them, the API key is correct. */
+/** Maximum number of stored Stripe customers to look up. If Stripe finds one of them, the API key is correct. */
 const ASKED_FOR = 3;
 
 /**
@@ -171,11 +171,11 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
 }
 
 /**
- * Number of days of events to copy. Stripe keeps events for 30 days, so no event is compared with one that is older.
+ * Number of days for which events are copied. Stripe keeps events for 30 days, so older events are never compared.
  */
 const EVENT_DAYS = 35;
 
-/** Copies tables to temporary ones, so that sync changes only the copies. @param db a single connection */
+/** Copies tables to temporary tables, so that sync changes only the copies. @param db a single connection */
 export async function beginDryRun({ db, now }: { db: Database; now(): Date }): Promise<void> {
   const since = new Date(now().getTime() - EVENT_DAYS * 86_400_000).toISOString();
   const { customers, stripeCustomers, customerServices, subscriptions, subscriptionItems } = schema;
@@ -197,7 +197,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
   ];
   await copyToScratch(db, [
     ...whole.map((table) => ({ table })),
-    // Copy only those events that are tried again, or that later events are compared with.
+    // Copy only events that may be applied again, or with which newer events may be compared.
     {
       table: schema.stripeEvents,
       where: sql`outcome in ('failed', 'unmatched') or type = 'checkout.session.completed'

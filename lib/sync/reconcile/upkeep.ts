@@ -49,8 +49,8 @@ export async function markOverdue(deps: SyncDeps, run: Run): Promise<string | nu
 const BOOKED_AT_ONCE = 500;
 
 /**
- * Posts missing journal entries of invoices and payments in the run's window. They are missing if an older release
- * wrote the record.
+ * Posts missing journal entries of invoices and payments that changed in the run's window. An older release may have
+ * written these records without entries.
  */
 export async function bookMissed(deps: SyncDeps, run: Run, after: string | null): Promise<string | null> {
   const [kind = '', last = '0'] = (after ?? 'invoices 0').split(' ');
@@ -76,7 +76,7 @@ export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   return null;
 }
 
-/** Stores the state at the end of the last month for the reports. The first run after that month does this. */
+/** Records the state at the end of the last month for the reports. Does nothing if an earlier run recorded it. */
 export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null> {
   const today = toCalendarDate(now(), timeZone);
   await db.execute(sql`select record_month(
@@ -85,11 +85,11 @@ export async function recordMonth({ db, now, timeZone }: SyncDeps): Promise<null
 }
 
 const DROPPED_AT_ONCE = 500;
-/** Maximum number of bodies to drop in one run. The next run continues. */
+/** Maximum number of event bodies to drop in one run. The next run continues. */
 const MOST = 50_000;
 const DAY = 86_400_000;
 
-/** Drops the bodies of old events, unless they will be tried again. Keeps the fields needed to reapply a checkout. */
+/** Drops the bodies of old events that have a final outcome. Keeps the fields needed to apply a checkout again. */
 export async function dropOldBodies(deps: SyncDeps, _: Run, dropped: string | null): Promise<string | null> {
   const before = new Date(deps.now().getTime() - deps.eventRetentionDays * DAY);
   const isOver = sql`payload <> '' and stripe_created < ${before.toISOString()}::timestamptz
@@ -162,9 +162,9 @@ export async function clearAccess(deps: SyncDeps, _: Run, cleared: string | null
 }
 
 /**
- * Reports to staff if days in the Stripe account's time zone begin at other times than in ours. An invoice from the
- * last evening of a month may then belong to another month at Stripe. If Stripe does not answer, the run continues,
- * because its other steps do not depend on the answer.
+ * Reports the Stripe account's time zone to staff if its days begin at other times than ours. An invoice from the last
+ * evening of a month may then belong to another month at Stripe. If Stripe does not answer, the run continues, because
+ * its other steps do not depend on the answer.
  */
 export async function compareTimeZone(
   { db, stripe, log, now, timeZone }: StripeDeps,
@@ -191,8 +191,8 @@ export async function compareTimeZone(
 }
 
 /**
- * Adds a staff task if the days of this run begin at other times than those of the last finished run. Dates that
- * earlier runs wrote do not change, so the month of the change contains dates in two time zones.
+ * Adds a staff task if days begin at another time in this run's time zone than in that of the last finished run. Dates
+ * that earlier runs wrote do not change, so the month of the change contains dates in two time zones.
  */
 export async function noteTimeZone({ db, now }: SyncDeps, run: Run): Promise<null> {
   const zone = { id: runs.id, time_zone: runs.time_zone };

@@ -199,7 +199,7 @@ async function perform<T>(
   return result;
 }
 
-/** Runs one step of the check. If it fails, stores the error code, and the other steps still run. */
+/** Runs one step of the check. If it fails, adds the error code to `failures`, and lets the other steps run. */
 async function attempt(check: Check, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
@@ -232,7 +232,7 @@ const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColum
   dispute: [disputes, disputes.stripe_dispute_id],
 };
 
-/** Replaces the temporary ids of new rows in `changes` with the ids that the commit created. */
+/** Replaces the temporary ids of new rows in `changes` with the ids from the database. */
 async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
   const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
   const ids = new Map<string, number>();

@@ -75,14 +75,13 @@ function unlinkServicesOfOthers(draft: Draft, actor: Actor, id: string, customer
       if (!service || service.customer_id === customerId) continue;
       setItemService(draft, actor, 'move', item, null);
       dateServices(draft, [service.id]);
-      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the service that Stripe names.
+      if (!draft.moved.includes(id)) draft.moved.push(id); // `settleMoved` then links the service in Stripe's metadata.
     }
   }
 }
 
 /**
- * Links Stripe customers one after the other, as `linkStripeCustomer` does. If a link is refused, the others are still
- * made.
+ * Links Stripe customers one after the other with `linkStripeCustomer`. A refused link does not stop the others.
  *
  * @returns for each Stripe customer the reason why its link was refused; null if the link was made
  */
@@ -112,7 +111,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Links Stripe customers by a file's customer numbers. The outcome `already` means that staff had made the link. */
+/** Links Stripe customers to the customer numbers in a file. The outcome `already` means that staff made this link. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);
@@ -161,7 +160,7 @@ async function readHolder(db: Database, stripeCustomerId: string) {
 }
 
 /**
- * Links every Stripe customer whose e-mail address clearly belongs to a single customer.
+ * Links every Stripe customer whose e-mail address clearly belongs to a single customer (`is_clear`).
  *
  * @param signal signal that stops the work after the current batch
  * @param onBatch function that gets the results of each batch

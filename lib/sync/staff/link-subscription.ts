@@ -34,8 +34,8 @@ export type Reference = NonNullable<Awaited<ReturnType<typeof getReference>>>;
 
 /**
  * Finds the sold subscription that a subscription's checkout refers to. `obstacle` is the reason why the two have not
- * been merged. If it is null, the next state from Stripe merges them. Returns null if no merge is due for the
- * subscription.
+ * been merged. If `obstacle` is null, the next state from Stripe merges them. Returns null if the subscription does not
+ * wait for a merge.
  */
 export async function getReference(db: Database, subscriptionId: number) {
   const snapshot = await read(db, await keysOfBoth(db, subscriptionId));
@@ -121,7 +121,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
   return typeof matched === 'string' ? matched : null;
 }
 
-/** Pairs sold and billed items that match. If they do not match, but there is only one of each, pairs these two. */
+/** Pairs matching sold and billed items. A single sold item and a single billed item are paired even if they differ. */
 function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);
@@ -133,7 +133,7 @@ function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldIte
 }
 
 /**
- * Links a subscription item to the service that it pays for, as staff decided.
+ * Links a subscription item to the service that staff chose.
  *
  * @param serviceNumber number of the service; null to unlink the item
  * @returns the resulting changes of services
@@ -149,7 +149,7 @@ export async function linkItem(
 }
 
 /**
- * Links an item as `linkItem` does, if it is still in the subscription that the caller has read.
+ * Links an item like `linkItem`, but only if it is still in the subscription that the caller has read.
  *
  * @param found the subscription to which the item belonged when it was read
  */

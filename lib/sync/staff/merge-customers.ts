@@ -34,7 +34,7 @@ import { bookedOn, Inquiry, readAndDecide, settingsOf } from '../synchronize';
 
 type Customer = typeof customers.$inferSelect;
 
-/** A customer's id, and the row version that the page showed. */
+/** A customer's id and row version, as the merge page showed them. */
 export interface Seen {
   id: number;
   version: number;
@@ -42,10 +42,9 @@ export interface Seen {
 
 /**
  * Merges the customer `gone` into the customer `kept`. Moves all rows, deletes `gone`, and keeps its number as an
- * alias. The merge cannot be undone. If sync created one of the two for a Stripe customer, that Stripe customer then
- * counts as linked by staff.
+ * alias. The merge cannot be undone. A Stripe customer for which sync created one of the two is then linked by staff.
  *
- * @param taken the fields that the remaining customer takes over from the deleted one
+ * @param taken names of the fields that `kept` takes over from `gone`
  * @throws AppError validation_failed if both are the same; not_found; conflict if one has changed or was erased
  */
 export async function mergeCustomers(
@@ -137,7 +136,8 @@ async function audit(
 }
 
 /**
- * Links items and checkouts again, because they may name rows of the deleted customer. Does not ask Stripe.
+ * Links items and checkouts again, because they may refer to services or subscriptions that have moved to the remaining
+ * customer. Does not ask Stripe.
  *
  * @param deps dependencies of sync, with the merge's transaction as `db`
  */
@@ -207,7 +207,7 @@ export async function compareCustomers(db: Database, ids: { kept: number; gone: 
 
 export type Comparison = Awaited<ReturnType<typeof compareCustomers>>;
 
-/** All tables that refer to customers, in the order of writing. A test compares the list with the database. */
+/** All tables that refer to customers, in the order in which a merge updates them. A test checks the list's tables. */
 export const REFERRING = [
   { table: stripeCustomers, noun: 'Stripe customer' },
   { table: mergedCustomers, noun: 'merged customer' },

@@ -57,7 +57,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
         .innerJoin(customers, eq(customers.id, customer_id))
         .where(
           and(
-            sql`${stripeCustomers.linked_by} = 'created'`, // This condition must be the same as in the partial index.
+            sql`${stripeCustomers.linked_by} = 'created'`, // Must equal the partial index's condition.
             /^\d{1,9}$/.test(id) && stripeId !== undefined
               ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
               : undefined,
@@ -104,7 +104,7 @@ export async function listItemsOfOthers(db: Database, stripeCustomerId: string, 
     .orderBy(asc(subscriptionItems.id));
 }
 
-/** A Stripe customer that is not linked by number or by staff, and the customer that its e-mail address suggests. */
+/** A Stripe customer that neither a number nor staff has linked, and the customer that its e-mail address suggests. */
 export type UnconfirmedLink = {
   stripe_customer_id: string;
   linked_by: 'created' | 'email';
@@ -127,8 +127,8 @@ export type UnconfirmedLink = {
 };
 
 /**
- * Query for unconfirmed links. Customers that sync created are never suggested, because their e-mail addresses came
- * from Stripe and confirm nothing.
+ * Query for unconfirmed links. Never suggests customers that sync created, because their e-mail addresses come from
+ * Stripe and confirm nothing.
  */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",

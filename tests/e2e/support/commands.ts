@@ -52,7 +52,7 @@ export async function startUntil(
   return started;
 }
 
-/** Runs a command to its end. @returns its exit code and output */
+/** Runs a command until it exits. @returns its exit code and output */
 export async function runToEnd(command: string[], env: Record<string, string> = {}) {
   const { output, exited } = startCommand(command, env);
   return { code: await exited, output: output() };

@@ -82,7 +82,7 @@ export async function fillCompany(db: Database) {
   };
 }
 
-/** Inserts a run of yesterday and a run of today with changes and a failure. @returns today's run id */
+/** Inserts two reconciliation runs. The later one has changes and a failure. @returns the id of the later run */
 async function insertRuns(db: Database, now: Date): Promise<number> {
   const run = (startedAt: number) => ({
     phase: 'done' as const,
@@ -147,8 +147,8 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
 }
 
 /**
- * Creates K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only read these
- * records.
+ * Creates the customer K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only
+ * read these records.
  */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
@@ -189,7 +189,9 @@ async function fillWren(db: Database): Promise<number> {
   return customer_id;
 }
 
-/** Creates K-DESK with an invoice made from an offer, and a service that runs on a server and has a subscription. */
+/**
+ * Creates the customer K-DESK. It has an invoice made from an offer, and a service with a server and a subscription.
+ */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
   const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
@@ -222,8 +224,8 @@ async function fillDesk(db: Database) {
 }
 
 /**
- * Creates the records for tests of forms, such as K-FORM with a service on a server, K-ALONE without records, and a
- * draft of each kind.
+ * Creates the records for tests of forms, such as the customer K-FORM with a service on a server, the customer K-ALONE
+ * without records, and a draft of each kind.
  */
 async function fillForms(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-FORM', company: 'Form & Co' });
@@ -302,7 +304,10 @@ async function insertStatement(db: Database): Promise<number> {
   return entry.statement_id;
 }
 
-/** Creates K-GONE, which can be erased once its service has ended, and K-OLD and K-NEW, which are duplicates. */
+/**
+ * Creates the customer K-GONE, which can be erased once its service has ended, and the duplicate customers K-OLD and
+ * K-NEW.
+ */
 async function fillErasable(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-GONE', company: 'Gone & Co' });
   const { id: service } = await createService(db, { customer_id: customer, service_number: 'S-GONE' });
@@ -315,7 +320,8 @@ async function fillErasable(db: Database) {
 }
 
 /**
- * Inserts 30 completed payments of one invoice, such as E2E-1 of K-E2E: E2E-000 of 100.00 EUR, E2E-001 of 99.00 EUR, …
+ * Creates a customer, an invoice and its 30 completed payments. If `name` is E2E, these are K-E2E, E2E-1, and payments
+ * from E2E-000 of 100.00 EUR to E2E-029 of 71.00 EUR.
  */
 async function fillPayments(db: Database, name: string) {
   const customer = await createCustomer(db, { customer_number: `K-${name}`, company: '=Weiß & Söhne' });
@@ -329,7 +335,7 @@ async function fillPayments(db: Database, name: string) {
   return { invoice: invoice.id, ids };
 }
 
-/** Adds a task about the invoice. */
+/** Adds a staff task about a chargeback of the invoice. */
 async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Paid): Promise<Paid> {
   const message = 'The bank took back 71.00 EUR of invoice W2E-1: the customer owes 71.00 EUR.';
   const about = { entity: 'invoice' as const, entity_id: paid.invoice };
@@ -338,8 +344,8 @@ async function fillTask<Paid extends { invoice: number }>(db: Database, paid: Pa
 }
 
 /**
- * Creates K-BROKEN with 1,500 payments, one of which cannot be read. The export reaches this payment only after its
- * first batch.
+ * Creates the customer K-BROKEN with 1,500 payments. One of them cannot be read. The export reaches this payment only
+ * after its first batch.
  */
 async function fillBroken(db: Database) {
   const { id: customer } = await createCustomer(db, { customer_number: 'K-BROKEN' });
@@ -351,7 +357,10 @@ async function fillBroken(db: Database) {
     from generate_series(1, 1500) i order by i desc`);
 }
 
-/** Creates K-ASKED for tests of everyday questions, and a server in maintenance. Tests only read these records. */
+/**
+ * Creates the customer K-ASKED for tests of everyday questions, and puts a server into maintenance. Tests only read
+ * these.
+ */
 async function fillAsked(db: Database) {
   const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
   const of = { customer_id: customer.id };

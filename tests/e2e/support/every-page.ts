@@ -14,12 +14,12 @@ const MAX_SCRIPT = 250_000;
 
 /**
  * The largest layout shift that a page may have. A slow browser paints the buttons of a row while it parses them. Each
- * parsed button moves the others, which adds up to 0.01. On a phone, a button that begins a new line moves the page below
- * it, which is up to 0.04. A total of up to 0.1 counts as good (web.dev/articles/cls).
+ * parsed button moves the others, by up to 0.01 in total. On a phone, a button that begins a new line moves the content
+ * below it by up to 0.04. Up to 0.1 counts as good (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.05;
 
-/** URLs of pages that need a certain record. `pathOf` replaces `{form.invoice}` with this value of the facts. */
+/** URLs of pages that need a certain record. `pathOf` fills in placeholders such as `{form.invoice}`. */
 const OF_RECORDS: Record<string, string> = {
   '/admin/webhooks/1': '/admin/webhooks/{failedEvent}',
   '/admin/subscriptions/stripe-customers/1': '/admin/subscriptions/stripe-customers/{stripeCustomer}',
@@ -40,7 +40,10 @@ const OF_RECORDS: Record<string, string> = {
   '/admin/payments/1/refund': '/admin/payments/{form.completed}/refund',
 };
 
-/** Every page in the file system, as a template for `pathOf`. `/admin/1` tests the 404 page. */
+/**
+ * All pages under `/admin`, the sign-in page and the home page, as templates for `pathOf`. `/admin/1` tests the 404
+ * page.
+ */
 export const EVERY_PAGE = [
   ...listAdminRoutes('1').flatMap(({ kind, path }) => (kind === 'page' ? [OF_RECORDS[path] ?? path] : [])),
   '/sign-in',
@@ -84,9 +87,9 @@ export const MORE_STATES = [
 ];
 
 /**
- * Returns the URL of a page with the facts of the site filled in.
+ * Replaces the placeholders in a page's path with the facts of the site.
  *
- * @throws Error if the site does not have a fact
+ * @throws Error if the site does not have one of the facts
  */
 export function pathOf(facts: Facts, page: string): string {
   return page.replace(/\{([\w.]+)\}/g, (_, fact: string) => {
@@ -133,7 +136,7 @@ export async function fitsAt(page: Page, path: string, width: number): Promise<v
 
 type Shifted = typeof window & { shifted?: number };
 
-/** Sums up the layout shifts of a page in `window.shifted`. */
+/** Adds up the layout shifts of a page in `window.shifted`. */
 async function watchShifts(page: Page): Promise<void> {
   await page.addInitScript(() => {
     new PerformanceObserver((list) => {

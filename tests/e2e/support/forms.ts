@@ -2,7 +2,6 @@ import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 import { STAFF } from './company';
 
-/** Opens the panel of a filter. */
 async function openFilter(page: Page, label: string): Promise<void> {
   await page
     .locator('search summary')
@@ -16,7 +15,6 @@ export async function choose(page: Page, label: string, choice: string): Promise
   await page.locator('search details[open]').getByRole('link', { name: choice, exact: true }).click();
 }
 
-/** Types a text into a filter. */
 export async function fillFilter(page: Page, label: string, text: string, field = label): Promise<void> {
   await openFilter(page, label);
   const panel = page.locator('search details[open]');

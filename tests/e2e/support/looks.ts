@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Frame, Page } from 'playwright';
 
-/** The axe rules that depend on colours. They take half of the total time. */
+/** The axe rules that check colours. They take half of the time that axe needs. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 const RULES = {

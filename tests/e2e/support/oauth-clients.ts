@@ -19,7 +19,7 @@ export const SITE_CLIENT = {
   token_endpoint_auth_method: 'none',
 };
 
-/** How the client is identified. By default it registers itself. */
+/** A client that does not register itself. It has an id and perhaps a secret, or publishes a metadata document. */
 type Known = { client_id: string; client_secret?: string } | { document: typeof SITE_CLIENT };
 
 interface Stored {
@@ -30,8 +30,8 @@ interface Stored {
 }
 
 /**
- * Creates an OAuth provider for both generations of the SDK. It keeps its state in memory and uses a page of the test
- * as its browser.
+ * Creates an OAuth provider for both generations of the SDK. The provider keeps its state in memory and opens URLs in
+ * `page`.
  */
 export function browserProvider(page: Page, known?: Known) {
   const document = known && 'document' in known ? known.document : undefined;
@@ -74,7 +74,7 @@ export function browserProvider(page: Page, known?: Known) {
 
 const ANSWERED_AT = /^(http:\/\/127\.0\.0\.1:47110|https:\/\/app\.example)\//;
 
-/** Intercepts the OAuth redirect to a local client or website. @returns a function that waits for its parameters */
+/** Intercepts the OAuth redirect to a local client or website. @returns a function that waits for the parameters */
 export async function awaitCallback(page: Page): Promise<() => Promise<URLSearchParams>> {
   let sent: URLSearchParams | undefined;
   await page.route(ANSWERED_AT, (route) => {
@@ -106,7 +106,7 @@ export async function publishDocuments(documents: { client_id: string }[]) {
   writeFileSync(certificate, CERTIFICATE);
   const names = new Set([...found.keys()].map((id) => new URL(id).host));
   return {
-    /** Variables with which a server finds the documents at their published URLs. */
+    /** Environment variables that make a server load the documents from their published URLs. */
     env: {
       NODE_OPTIONS: `--import ${PRELOADED}`,
       NODE_EXTRA_CA_CERTS: certificate,

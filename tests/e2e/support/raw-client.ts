@@ -39,6 +39,6 @@ export class RawClient {
 function isWhole(text: string): boolean {
   const [top = ''] = text.split('\r\n\r\n', 1);
   const length = /^content-length: (\d+)/im.exec(top)?.[1];
-  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // A chunked response ends with this line.
+  if (length === undefined) return text.endsWith('\r\n0\r\n\r\n'); // A chunked response ends with an empty chunk.
   return text.length === top.length + 4 + Number(length);
 }

@@ -74,7 +74,7 @@ function isForAdmins(path: string): boolean {
     ENDS_FOR_ADMINS.test(path) || FOR_ADMINS.some((place) => path === place || path.startsWith(`${place}/`))
   );
 }
-/** Form fields as the argument of an action. */
+/** Marks an argument of an action as form data with these fields. */
 export class Fields {
   constructor(readonly values: Record<string, string>) {}
 }
@@ -129,7 +129,7 @@ function encode(args: unknown[]): FormData {
   body.append('0', text);
   return body;
 }
-/** A request with a server action, as a browser sent it. */
+/** A server action request as a browser sent it, but without cookies. */
 export interface SentAction {
   url: string;
   headers: Record<string, string>;
@@ -171,9 +171,9 @@ export function sendAction({ url, headers, body }: SentAction, cookie?: string):
 
 const first = { typed: {}, problems: {} };
 /**
- * Arguments with which each action would have an effect. A test fails if an action is missing.
+ * Arguments with which each action would change data, keyed by action. A test fails if an action is missing here.
  *
- * @param otherId a person who may be changed and removed
+ * @param otherId id of a member of staff who may be changed and removed
  */
 export const actionArguments = (otherId: string, uploadId: string): Record<string, unknown[]> => ({
   'app/admin/imports/actions.ts#remove': [uploadId],

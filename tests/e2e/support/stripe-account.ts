@@ -14,12 +14,15 @@ import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
 import * as act from '../../support/stripe-actions';
 import { renderEvent } from '../../support/stripe-versions';
 
-/** Ids of objects that the Stripe account and the database share. */
+/** Facts about the Stripe account, such as ids of objects that the tests need. */
 export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
 
 type Happened = World['history'][number];
 
-/** Creates a Stripe account that matches the sample company, and applies its events so far. */
+/**
+ * Creates a local Stripe account that matches the sample company. Then changes objects at Stripe, and processes most of
+ * the resulting events.
+ */
 export async function fillStripe(db: Database) {
   const world = createWorld({ now: () => new Date(), chance: seededChance(5) });
   await fillFromDatabase(world, db, { timeZone: 'UTC' });
@@ -34,7 +37,7 @@ export async function fillStripe(db: Database) {
   await keepUnmatched(db);
   for (const { stripeId } of [third, fourth]) act.updateSubscription(world, stripeId, { status: 'past_due' });
   const account = {
-    /** Id of the failed event of a payment that was not recorded. */
+    /** Id of a failed event, whose payment is not recorded. */
     failedEvent,
     /** A subscription, and an item of it that is not linked to a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
@@ -118,7 +121,7 @@ async function failPayment(db: Database, world: World): Promise<string> {
   return event.id;
 }
 
-/** Disputes one payment and refunds two in part. Records the first two changes by a check with Stripe. */
+/** Disputes one payment and refunds two in part. A check with Stripe records the dispute and the first refund. */
 async function takeBack(db: Database, world: World) {
   const found = await db
     .select({

@@ -10,7 +10,7 @@ const PATCH = join(ROOT, 'patches/postgres+3.4.9.patch');
  * Makes a process use the unpatched PostgreSQL driver, as after `npm ci --ignore-scripts`.
  *
  * @param folder for a copy of the driver
- * @returns variables to start the process with
+ * @returns environment variables for the process
  */
 export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
   cpSync(join(ROOT, 'node_modules/postgres'), join(folder, 'node_modules/postgres'), { recursive: true });

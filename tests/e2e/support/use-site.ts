@@ -22,7 +22,7 @@ interface SiteOptions {
   as?: Person;
   /** Whether to start a site that no other test file uses, for tests that change shared settings or data. */
   fresh?: boolean;
-  /** Additional variables for the server of a fresh site. */
+  /** Additional environment variables for the server of a fresh site. */
   env?(): Record<string, string>;
 }
 
@@ -77,8 +77,9 @@ const worker = perProcess('e2e-worker', () => ({
 }));
 
 /**
- * Provides a site of the sample company in a browser. The test files of a worker share it, so a file that writes uses
- * its own records. After each test its pages are closed and must not have logged errors.
+ * Provides a running site with the sample company. The test files of a worker share the site, so a file that writes
+ * must use its own records. After each test, checks that its pages logged no errors, and closes them unless `keep` is
+ * set.
  *
  * @param kind `company` uses http and a local Stripe; `https` is configured for HTTPS_URL behind a proxy
  */
@@ -145,7 +146,7 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
         headers: { ...(cookie && { cookie }), ...headers },
       });
     },
-    /** Opens a page, which is closed after the test. */
+    /** Opens a page. It is closed after the test unless `keep` is set. */
     async open(
       path: string,
       { as = standard, own, keep = false, ...options }: OpenOptions = {},
@@ -190,7 +191,7 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
   return { site, publicUrl, facts, stripe, cookies: new Map(), contexts: new Map() };
 }
 
-/** Fills the template database for all sites of the run. Only the first worker does it. @returns its folder */
+/** Fills the run's template database, unless another worker has filled it. @returns the template folder */
 async function ensureTemplate(): Promise<string> {
   const folder = join(dirname(inject('pgliteImage')), 'template');
   const unlock = await waitForLock(folder);
@@ -265,7 +266,7 @@ async function newContext(running: RunningSite, who: Person | null, options: Bro
   return context;
 }
 
-/** Saves screenshots and logs of a failed test, and prints where they are. */
+/** Saves screenshots, texts and errors of a failed test's pages, and prints where they are. */
 async function keepEvidence({ task }: TestContext, opened: { page: Page; complaints: string[] }[]) {
   if (opened.length === 0) return;
   const name = `${task.file.name} ${task.name}`.replace(/[^\w]+/g, '-').slice(-120);
@@ -278,7 +279,7 @@ async function keepEvidence({ task }: TestContext, opened: { page: Page; complai
     writeFileSync(`${file}.txt`, [page.url(), ...complaints, '', text].join('\n'));
     if (!TRACES) continue;
     await page.context().tracing.stop({ path: `${file}.zip` });
-    await page.context().tracing.start(TRACE_OPTIONS); // A kept page stays in use, so start the next trace.
+    await page.context().tracing.start(TRACE_OPTIONS); // Later tests may still use the page, so start another trace.
   }
   const trace = TRACES ? '' : ' (and a trace of it with TEST_TRACE=1)';
   process.stderr.write(

@@ -144,7 +144,7 @@ describe('invalid authorization requests', () => {
     },
   );
 
-  test('a client registered by an admin gets the error of an invalid authorization request by redirect', async () => {
+  test('an invalid authorization request redirects to an admin-registered client with an error', async () => {
     const typed = { name: 'Copilot Studio', redirects: SITE, hasSecret: false };
     const by = { actor: commandActor('test'), secret: SECRET };
     const { clientId } = await addOwnClient(flow.server.runtime, typed, by);
@@ -155,7 +155,7 @@ describe('invalid authorization requests', () => {
     }
   });
 
-  test('a client with a private-use URI scheme gets the error of an invalid request by redirect', async () => {
+  test('an invalid authorization request redirects to a private-use URI scheme with an error', async () => {
     const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
     const client = await flow.client({ redirect_uris: [cursor] });
     const back = await flow.authorize(client, { redirect_uri: cursor, scope: 'mcp:write' });
@@ -226,7 +226,7 @@ test.each([...Object.keys(REFUSAL_TEXTS), 'another_error'])(
 );
 
 describe('valid authorization requests', () => {
-  test('an authorization request without a session leads to the sign-in page', async () => {
+  test('an authorization request without a session redirects to the sign-in page', async () => {
     const to = await flow.authorize(await flow.client(), {}, false);
     expect(to.pathname).toBe('/sign-in');
     expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);

@@ -403,7 +403,7 @@ describe('connected apps of a member of staff', () => {
     expect(await flow.status(access_token)).toBe(200);
   });
 
-  test('connected apps are disconnected when their owner is removed from the staff', async () => {
+  test('removing a staff login disconnects the apps that its owner connected', async () => {
     await flow.signIn(`${password} 2`);
     const made = await connected();
     await removeStaffUser(flow.server.runtime, { email }, CLI);

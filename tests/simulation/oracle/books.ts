@@ -33,7 +33,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
   });
 }
 
-/** The entries of months that have ended. They must not change afterwards. */
+/** The accounting entries of past months, which must no longer change. */
 export class SealedMonths {
   private month = '';
   private sealed: Tables['entries'] = [];

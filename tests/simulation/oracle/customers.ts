@@ -5,7 +5,7 @@ import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
 /** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
-  /** True if no event reported an e-mail address, and no answer that sync surely kept. */
+  /** Whether sync may lack the e-mail address, because only an answer that it may have discarded contained it. */
   isDoubtful: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
@@ -16,9 +16,9 @@ interface Reported {
  */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
-  if (truth.mayFail && !full) return; // Sync may have missed answers of Stripe.
+  if (truth.mayFail && !full) return; // Sync may have missed answers from Stripe.
   const reported = reportedOf(truth, full);
-  // Sync may know more than the events report.
+  // The API may have told sync more than the events report.
   if (truth.hasKey && !full && !isSame(truth, reported, reportedOf(truth, true))) return;
   const groups = new Map<string, number>();
   const own = new Set(truth.ours.map(({ id }) => id));
@@ -61,7 +61,7 @@ function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string,
 }
 
 interface Link {
-  /** Ids of the customers that this link allows. The list is empty for a new customer. */
+  /** Our customers that the Stripe customer may be linked to. Empty if sync must create a new customer. */
   ids: number[];
   by: 'staff' | 'number' | 'email' | 'created';
 }
@@ -159,8 +159,8 @@ function addReported(
   }
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
-  // The oldest API versions do not repeat a subscription's metadata in its invoices. The subscription's own events
-  // report them.
+  // The oldest API versions do not repeat a subscription's metadata in its invoices. Only the subscription's own events
+  // contain the metadata.
   if (truth.versionOf(event) > '2022') add(about.subscriptionMetadata.customer_number, 1);
   add(about.metadata.customer_number, 2);
 }
@@ -192,11 +192,11 @@ export function isSure(tables: Tables, stripeCustomerId: string | null): boolean
   return link?.linked_by === 'staff' || link?.linked_by === 'number';
 }
 
-/** A possible state of sync's knowledge about a Stripe customer's own number. */
+/** A possible result of sync's last lookup of a Stripe customer's own number. */
 interface OwnNumber {
-  /** The customer with this number. */
+  /** The customer that has the current number. Null if the number is missing or unknown. */
   owner: number | null;
-  /** The owner of the previous number, which counts if the current number is missing or unknown. */
+  /** The owner of the previous number, which decides if `owner` is null. */
   former: number | null;
 }
 
@@ -220,7 +220,7 @@ function ownNumbers(truth: Truth, customer: string): OwnNumber[] {
   });
 }
 
-/** Returns the possible owners of the last number that sync knew. Null stands for no owner. */
+/** Returns the possible owners of the last number that belonged to a customer. Null stands for no owner. */
 function formerOwners(truth: Truth, looks: Look[]): (number | null)[] {
   const owned = looks.filter((look) => ownerOf(truth, look) !== null);
   const certain = owned.findLastIndex(isCertain);
@@ -246,8 +246,8 @@ export const wasAsked = (truth: Truth, customer: string) =>
   truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
- * Expects sync to have asked Stripe for the Stripe customer since the last event that contained the number of a
- * customer other than the linked one.
+ * Expects sync to retrieve the Stripe customer after each event that contains the number of a customer other than the
+ * linked one.
  */
 function checkAsked(given: Case, customer: string, linkedTo: number): void {
   const { truth } = given;
@@ -268,8 +268,8 @@ function checkAsked(given: Case, customer: string, linkedTo: number): void {
 }
 
 /**
- * Returns the first customer whose number a payload contains. Returns null if some API versions do not report that
- * number.
+ * Returns the first customer whose number a payload contains. Returns null if an API version of the history may omit
+ * the number.
  */
 function firstNamed(truth: Truth, about: object): number | null {
   const { metadata, subscriptionMetadata } = about as Partial<Invoice>;

@@ -88,13 +88,13 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
 }
 
-/** The number of lines that an event shows of its invoice. */
+/** The maximum number of invoice lines in an event. */
 const SHOWN_LINES = 10;
 
 /**
- * Expects the lines that Stripe has. The lines of a simulated invoice never change. Without an answer of Stripe's API,
- * only the first lines of a longer invoice are known. If only a failed payment of an invoice is known, the invoice may
- * have no lines.
+ * Expects the lines that Stripe has. The lines of a simulated invoice never change. Without an answer from Stripe's
+ * API, sync has only the first lines of a longer invoice. If only a failed payment of an invoice was reported, the
+ * invoice may have no lines.
  */
 function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, tables, full } = given;
@@ -138,7 +138,7 @@ const toVoid = (moment: Moment<Invoice>): Moment<Invoice> => ({
 });
 
 interface Failures {
-  /** Whether the row must show a failed payment. If `may` is true, it can show one. */
+  /** Whether the row must show a failed payment. `may` means that it is allowed to show one. */
   must: boolean;
   may: boolean;
   /**
@@ -159,7 +159,7 @@ function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   };
 }
 
-/** Returns the possible rows at a moment. Several are possible if the due date passed around then. */
+/** Returns the possible rows at a moment. There are several if the due date passed at about that time. */
 function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<Invoice>, failures: Failures) {
   const { timeZone, today } = truth;
   const money = (minor: number) => amount(minor, about.currency);

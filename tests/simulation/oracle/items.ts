@@ -14,7 +14,7 @@ import {
   type Truth,
 } from './story';
 
-/** The number of items that an event shows of its subscription. */
+/** The maximum number of subscription items in an event. */
 export const SHOWN = 10;
 
 /**
@@ -84,9 +84,9 @@ function wasMoved({ history }: Truth, item: string): boolean {
 }
 
 /**
- * Returns the items whose subscription is uncertain unless Stripe is asked. Two subscriptions may show an item in
- * events of the same second. A subscription with more items than its events show may also have moved one of the hidden
- * items.
+ * Returns the items whose subscription is uncertain unless Stripe is asked. Two subscriptions may report an item in
+ * events of the same second. A subscription with more items than its events contain may also have moved one of the
+ * omitted items.
  */
 export function itemsAdrift(truth: Truth): Set<string | null> {
   const holders = new Map<string, string>();
@@ -136,13 +136,13 @@ export function checkSold(given: Case): void {
 /** The Stripe subscription that a checkout links to the sold subscription with the checkout's reference. */
 interface Adopted {
   id: string;
-  /** Whether sync must use this id. If false, sync may have handled the checkout with another state or owner. */
+  /** Whether sync must use this id. If false, the state or owner may have differed when sync handled the checkout. */
   must: boolean;
 }
 
 /**
- * Maps the ids of sold subscriptions to Stripe subscriptions. The Stripe customer may have been linked to another
- * customer since.
+ * Maps the ids of sold subscriptions to Stripe subscriptions. A checkout's Stripe customer may since have been linked
+ * to another customer.
  */
 function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   const found = new Map<number, Adopted>();
@@ -167,8 +167,8 @@ function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
 }
 
 /**
- * Returns whether an event of the checkout was handled. Stripe lists no checkouts of a customer that it no longer
- * knows, so only an event can report them.
+ * Returns whether an event of the checkout was handled. Stripe lists no checkouts of a customer that its API no longer
+ * returns, so only an event can report them.
  */
 const isDelivered = ({ times }: Truth, story: Moment<CheckoutSession>[]) =>
   story.some(({ event }) => (times.get(event.id)?.done ?? null) !== null);

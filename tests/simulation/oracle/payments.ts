@@ -73,7 +73,7 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
 
 const collectedOf = ({ amountPaid, amountPaidOffStripe }: Invoice) => amountPaid - amountPaidOffStripe;
 
-/** Returns the time of Stripe's last collection. */
+/** Returns the time at which Stripe last collected money for an invoice, in seconds. Null if it never did. */
 function lastCollected(story: Moment<Invoice>[]): number | null {
   const grown = story.findLast(
     ({ about }, at) => collectedOf(about) > (at === 0 ? 0 : collectedOf((story[at - 1] ?? { about }).about)),
@@ -108,8 +108,8 @@ export function checkMoneyBack(given: Case): void {
 }
 
 /**
- * Expects a refund or dispute to have these values. People may record an invoice's money under several ids, so it may
- * belong to any payment of that invoice.
+ * Expects a refund or dispute to have these values. It may belong to any payment of its invoice, because people may
+ * record an invoice's money under several ids.
  */
 function compareMoneyBack(
   given: Case,
@@ -200,7 +200,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
       (row) =>
         row.stripe_refund_id !== null &&
         row.source === 'stripe' &&
-        row.id > recorded.id && // The refund was reported later.
+        row.id > recorded.id && // Stripe's refund was stored after the recorded one.
         row.amount === recorded.amount &&
         date(row.issued_at, truth.timeZone) === date(recorded.issued_at, truth.timeZone),
     );
@@ -208,12 +208,12 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   }
 }
 
-/** A run compares a payout for `COMPARED_DAYS` after its arrival. The first run lists payouts of `LISTED_DAYS`. */
+/** A run compares payouts until `COMPARED_DAYS` after arrival. The first run lists the payouts of `LISTED_DAYS`. */
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**
- * Expects a payout to differ only if the bank refused it, if our payment has another amount than its charges, or if the
- * payment of a charge was neither recorded nor deleted.
+ * Expects a payout to have a difference only if the bank refused it, if a charge and our payment differ in amount, or
+ * if the payment of a charge was neither recorded nor deleted.
  */
 export function checkPayouts(given: Case): void {
   const { truth, tables } = given;
@@ -229,7 +229,7 @@ export function checkPayouts(given: Case): void {
     )
       continue;
     const charges = truth.movements.filter(({ payout, type }) => payout === id && type === 'charge');
-    // People may record the money of an invoice under one of its payment intents only.
+    // People may have recorded all the money of an invoice under only one of its payment intents.
     if (charges.some((one) => isElsewhere(given, one))) continue;
     const differences = [
       ...(status === 'failed' ? ['failed'] : []),

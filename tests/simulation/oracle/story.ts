@@ -14,7 +14,7 @@ import type { Tables } from '../tables';
 export interface Truth extends Setup, Deeds {
   history: readonly WorldEvent[];
   timeZone: string;
-  /** Our calendar date at the end of the history. */
+  /** The calendar date in `timeZone` at the end of the history. */
   today: string;
   hasKey: boolean;
   linkByEmail: boolean;
@@ -103,7 +103,7 @@ export interface EventTimes {
   tried: number | null;
   /** The first time the event was certainly handled. */
   done: number | null;
-  /** How often the event's Stripe customer had changed its number when the event was last handled. */
+  /** How often the number of the event's Stripe customer had changed when the event was last handled. */
   changes: number | null;
 }
 
@@ -200,7 +200,7 @@ export interface Moment<T> {
   isAnnounced: boolean;
 }
 
-/** Returns the states of each object of a kind, in their true order. */
+/** Returns the states of each object of a kind, in the order in which they occurred. */
 export function storiesOf<T extends WorldObject>(
   history: readonly WorldEvent[],
   kind: T['object'],
@@ -297,8 +297,9 @@ function mayComeBefore(truth: Truth, { event }: Moment<unknown>, others: Moment<
 }
 
 /**
- * Returns whether the last state was certainly stored before the others. Sync sees a state on its first delivery, or
- * earlier if it has an API key. The last state of a second is certain once all events of the second are handled.
+ * Returns whether the last state was certainly stored before the others. Sync first receives a state with the delivery
+ * of its event, or earlier from the API if it has a key. The last state of a second is certain once all events of the
+ * second are handled.
  */
 function mustComeBefore(truth: Truth, until: Moment<unknown>[], others: Moment<unknown>[]): boolean {
   const last = until.at(-1);

@@ -24,8 +24,8 @@ import {
 } from './tables';
 
 /**
- * Writes like the SQL function `commit_plan`, statement by statement. If a write is refused, nothing is written.
- * @throws StateError if a write is refused
+ * Writes like the SQL function `commit_plan`, statement by statement.
+ * @throws StateError if a write is refused; all writes are then rolled back
  */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): Written {
   const made = makeIds(tables, commit.plan);
@@ -350,7 +350,7 @@ function handOver(tables: ModelTables, from: number, subscription_id: number): v
   }
 }
 
-/** Replaces all lines of the invoices that the plan has lines of. */
+/** Replaces all lines of each invoice for which the plan has lines. */
 function replaceLines(tables: ModelTables, planned: Plan['lines'], made: Made): void {
   for (const { invoice_id: planned_id, lines } of planned) {
     const invoice_id = Number(toId(planned_id, made));

@@ -89,8 +89,8 @@ function placesOf(file: string, source: string): Script['places'] {
 }
 
 /**
- * Code in `decide` that no history reaches, or almost none. Each entry has the file and the reason, the code, and the whole source line
- * if the code alone is ambiguous.
+ * Code in `decide` that no history reaches, or almost none. Each entry has the file and the reason, then the code, then
+ * the whole source line if the code alone is ambiguous.
  */
 const EXEMPT = `
 lib/sync/decide/customer.ts: links by number from before sync noted the source of a number

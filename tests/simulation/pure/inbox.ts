@@ -93,7 +93,8 @@ const RETENTION_OF_ALL_DAYS = 180;
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
- * Drops bodies like `dropOldBodies`, but earlier, and only those of checkouts, because sync needs no other old bodies.
+ * Drops the bodies of old checkout events, like `dropOldBodies` but earlier. Sync reads no other old bodies, so the
+ * model does not drop them.
  */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {

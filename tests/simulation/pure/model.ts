@@ -15,7 +15,7 @@ import type { ModelPayout, ModelRun, RunFailure } from './night';
 import { readModel } from './read';
 import { ModelTables, StateError } from './tables';
 
-/** A model of the database: the tables that `read` and `commit` work on, its locks, and the order of concurrent work. */
+/** A model of the database: the tables that `read` and `commit` work on, locks, and the order of concurrent work. */
 export class Model {
   readonly tables = new ModelTables();
   readonly locks = new Locks();
@@ -47,7 +47,7 @@ export class Model {
 const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 const TRIES = 6;
 
-/** A process that uses the model. One crash may happen in it. */
+/** A process that uses the model. It may crash once. */
 export class ModelProcess implements Store {
   /** Whether the crash happened, and whether a version conflict undid a decision. */
   readonly went = { crashed: false, contested: false };

@@ -36,7 +36,7 @@ import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
-/** Periods of the product's steps about payouts, in days. */
+/** How many days a run lists payouts again, and how many days it compares a payout. */
 const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
@@ -433,7 +433,7 @@ async function readPayout(night: Night, id: string): Promise<Entry[]> {
 
 type Entry = ProviderPayoutEntry & { invoiceId: string | null };
 
-/** Returns whether a payment contains the ids of a charge. */
+/** Returns whether a payment contains the payment intent or charge of a payout entry. */
 const isNamed = (row: StoredPayment, { paymentIntentId: intent, sourceId: charge }: ProviderPayoutEntry) =>
   (intent !== null && [row.stripe_payment_intent_id, row.payment_reference].includes(intent)) ||
   (charge !== null && [row.stripe_charge_id, row.payment_reference].includes(charge));

@@ -25,7 +25,7 @@ import { lineKey, type ModelTables, type RowOf, type TableName } from './tables'
 
 const CHANCE_OF_STALE = 0.3;
 
-/** Runs histories on a model and a database at once. @throws at the first difference, and if too little was compared */
+/** Runs histories on a model and a database at once. @throws Error if they differ, or if too little was compared */
 export async function checkTwins(db: Database, histories: number): Promise<void> {
   const counts = { reads: 0, refusals: 0 };
   for (let seed = 1; seed <= histories; seed += 1) {
@@ -51,7 +51,7 @@ export async function checkTwins(db: Database, histories: number): Promise<void>
   }
 }
 
-/** A model and a database that get the same commands. They are compared after each command. */
+/** Applies each command to a model and a database, and then compares them. */
 class TwinModel extends Model {
   reads = 0;
   refusals = 0;
@@ -78,14 +78,14 @@ class TwinModel extends Model {
     return twinHands(this, ofDatabase, super.hands(process, deps));
   }
 
-  /** Runs one piece of work at a time, so that both sides are compared in the same state. */
+  /** Runs one piece of work at a time, so that the database and the model are compared in the same state. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const done = this.last.then(work);
     this.last = done.catch(() => undefined);
     return done;
   }
 
-  /** Applies a command to both sides. Both must succeed, or fail with the same code. */
+  /** Applies a command to the database and the model. Both must succeed, or fail with the same code. */
   both<T>(what: string, database: () => Promise<unknown>, model: () => T | Promise<T>): Promise<T> {
     return this.alone(() => this.bothNow(what, database, model));
   }
@@ -214,12 +214,12 @@ class TwinProcess extends ModelProcess {
   }
 }
 
-/** Rethrows an error without a SQLSTATE, because it shows a difference between the sides. */
+/** Rethrows an error without a SQLSTATE, because such an error shows that the model and the database differ. */
 function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }
 
-/** Applies actions to both sides. Links and payments go through a `TwinProcess`, which compares the sides. */
+/** Applies actions to the model and the database. For links and payments, a `TwinProcess` does this. */
 function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   const both =
     <Given extends unknown[], Result>(
@@ -253,7 +253,7 @@ function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   };
 }
 
-/** Returns an earlier commit that is outdated or altered. Both sides must refuse it, or apply it alike. */
+/** Returns an earlier commit that is outdated or altered. The model and the database must treat it alike. */
 function spoil({ past, chance, tables }: TwinModel): Commit {
   const at = Math.floor(chance.draw() * past.length);
   const { bookedOn, ...given } = past[at] as Commit;
@@ -377,7 +377,7 @@ function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => (isRow(one) ? canonical(one) : one));
   if (!isRow(value)) return value;
   const entries = Object.entries(value)
-    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // The clocks of the two sides differ.
+    .filter(([key]) => key !== 'created_at' && key !== 'updated_at') // The clocks of model and database differ.
     .map(([key, one]) => {
       if (LOGGED.has(key)) return [key, asJsonb(one)] as const;
       return [key, JSON_KEYS.has(key) ? one : canonical(one)] as const;

@@ -40,7 +40,7 @@ const ODD_REFUNDS: Record<number, object> = {
   28: { status: STRANGE },
 };
 
-/** Returns one line or, for some steps, more lines than Stripe shows with their invoice. */
+/** Returns one invoice line or, for some steps, more lines than Stripe includes in an invoice. */
 function linesOf(
   b: number,
   c: number,
@@ -129,7 +129,7 @@ export const INVOICE_STEPS: Steps = {
     const isKnown = [...scene.world.subscriptions.values()].some(
       ({ customer }) => customer === found.customer,
     );
-    // The same is true of an e-mail address that only the draft reported.
+    // If only the draft reported an e-mail address, it would be uncertain whether sync knows the address.
     const isLast = scene.plan.linkByEmail && scene.world.customers.get(found.customer)?.deleted;
     if (!isKnown || isLast || found.metadata.customer_number) return null;
     act.deleteDraftInvoice(scene.world, found.id);

@@ -38,8 +38,8 @@ export function onInvoice(statuses: string[], act: Of<Invoice>): Action {
 }
 
 /**
- * Builds an action on a Stripe customer that was not deleted. `own` is the customer whose services its metadata may
- * contain.
+ * Builds an action on a Stripe customer that was not deleted. `own` is the customer whose services may appear in the
+ * metadata of its subscriptions.
  */
 export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
   return (scene, step) => {
@@ -67,8 +67,8 @@ export function ownerOf(scene: Scene, a: number) {
 }
 
 /**
- * Returns the customer whose services the steps write into the metadata of a Stripe customer's subscriptions. This is the
- * first customer that can own the Stripe customer. If none can, it is the last customer.
+ * Returns the customer whose services the steps write into the metadata of a Stripe customer's subscriptions. It is the
+ * first customer that can own the Stripe customer, or the last customer if none can.
  */
 export function ownOf(scene: Scene, stripeCustomerId: string): Own | undefined {
   const { ours } = scene.setup;

@@ -198,7 +198,7 @@ const periodOf = ({
   currentPeriodEnd,
 });
 
-/** Builds the items sold under the reference, sometimes with a wrong price, quantity, interval, currency or service. */
+/** Builds the items of a sold subscription, sometimes with a wrong price, quantity, interval, currency or service. */
 function boughtItems(scene: Scene, reference: number | null, b: number, c: number) {
   const owner = scene.setup.ours.find(({ sold }) => sold?.id === reference);
   if (!owner?.sold || c === 7) return { items: [newItem(scene, owner, b, c)] };

@@ -258,7 +258,7 @@ describe('a subscription', () => {
     expect(stateOf(object).next_billing_date).toBe(expected);
   });
 
-  test('the next billing date of a subscription is the day in the service’s time zone', () => {
+  test('the next billing date of a subscription is a day in the configured time zone', () => {
     expect(stateOf(items('2026-04-01'), {}, 'Europe/Berlin').next_billing_date).toBe('2026-04-02');
   });
 
@@ -276,7 +276,7 @@ describe('a subscription', () => {
     expect(warnings).toEqual(status === 'hibernating' ? ['unknown subscription status hibernating'] : []);
   });
 
-  test('a subscription deleted at Stripe is cancelled with the earliest known end', () => {
+  test('a subscription deleted at Stripe is cancelled at the earliest known end time', () => {
     const [ended, known, deletedAt] = [at('2026-03-07'), at('2026-03-08'), at('2026-03-09')];
     expect(endOf(STORED, reported({}), deletedAt)).toEqual({ status: 'cancelled', ended_at: deletedAt });
     expect(endOf({ ...STORED, ended_at: known }, reported({}), deletedAt).ended_at).toEqual(known);
@@ -290,7 +290,7 @@ describe('a subscription', () => {
     expect(stateOf({ status: 'canceled' }, stored).ended_at).toEqual(at('2026-03-01'));
   });
 
-  test('a reported Stripe customer does not replace the one stored with a subscription', () => {
+  test('the Stripe customer stored with a subscription is not replaced by another reported one', () => {
     expect(stateOf({}).stripe_customer_id).toBe('cus_1');
     expect(stateOf({}, { stripe_customer_id: 'cus_0' }).stripe_customer_id).toBe('cus_0');
   });
@@ -466,7 +466,7 @@ describe('the choice between a stored and an incoming state', () => {
     expect(decide(from, storedAsOf, given)).toEqual({ decision: expected, isLeft: false });
   });
 
-  test('sync keeps the stored invoice if a list shows another state of the same second and Stripe does not answer', () => {
+  test('sync keeps the stored invoice if a list contains another state of the same second and Stripe does not answer', () => {
     expect(decide(listed(5), 5, {})).toEqual({ decision: 'unchanged', isLeft: true });
   });
 

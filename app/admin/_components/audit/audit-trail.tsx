@@ -62,7 +62,7 @@ const VERBS: Record<string, string> = {
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 
-/** Shows audit log entries in the given order, each with its author and its changes, but without row versions. */
+/** Shows audit log entries in the given order, each with its author and changes. Hides changes of the row version. */
 export function AuditTrail({ entries, timeZone }: { entries: AuditRow[]; timeZone: string }) {
   if (entries.length === 0) {
     return <EmptyText>No history yet. Changes by staff, the API and commands appear here.</EmptyText>;
@@ -133,7 +133,7 @@ export function auditValue(image: Image, field: string, timeZone: string): strin
 
 const AMOUNTS = /amount$|^amount_|^(credit|price|subtotal|tax|total)$/;
 
-/** Lists the amounts of a transfer's credit that were paid back. */
+/** Lists the amounts that were paid back from a transfer's credit, with their dates. */
 function paidBackText(value: unknown, currency: string): string {
   const { data: parts } = auditedPaidBack.safeParse(value);
   if (!parts) return JSON.stringify(value);

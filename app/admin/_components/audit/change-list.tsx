@@ -177,7 +177,7 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** Describes a reported difference. Returns null if it was fixed, or if its two values explain it. */
+/** Describes a reported difference. Returns null if it was fixed, or if showing both values is enough. */
 function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
   if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;

@@ -22,7 +22,7 @@ interface BarChartProps {
   bars: Bar[];
   /** Formats a value for the scale at the side. */
   formatTick(value: number): string;
-  /** Whether the values are counts, so that the scale shows whole numbers only. */
+  /** Whether the values are counts. The scale then shows only whole numbers. */
   isWhole?: boolean;
   /** Labels below the first and the last bar. */
   ends: [string, string];
@@ -88,7 +88,7 @@ interface StateCountsProps {
   hrefOf(state: string): string;
 }
 
-/** Lists counts by state, each with a link to its list and a bar in proportion to the largest count. */
+/** Lists counts by state. Each count links to the filtered list and has a bar in proportion to the largest count. */
 export function StateCounts({ counts, hrefOf }: StateCountsProps) {
   const most = Math.max(...counts.map(({ count }) => count));
   return (
@@ -141,7 +141,7 @@ export function Figure({ label, value, children, note }: FigureProps) {
   );
 }
 
-/** Shows sums by currency: the first in large type, and the others below. */
+/** Shows one sum for each currency: the first in large type, the others below it. */
 export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string }) {
   const [first, ...others] = sums;
   if (!first) return <Text fw={600} fz="lg">{`No ${noun}s`}</Text>;

@@ -19,7 +19,7 @@ import {
 } from '@/app/_components/format';
 import classes from './values.module.css';
 
-/** Shows names and values of a record. A null value becomes a dash. A name with an undefined value is not shown. */
+/** Shows values with their labels. A null value is shown as a dash. A label with an undefined value is left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   const known = Object.entries(facts).filter(([, value]) => value !== undefined);
   return (
@@ -97,7 +97,7 @@ interface Billed {
   cancel_at: Date | null;
 }
 
-/** Returns when a subscription ends or is billed next. Returns a dash if it is cancelled or neither date is known. */
+/** Formats when a subscription ends or is billed next. Returns a dash if it is cancelled or neither date is known. */
 export function nextBilling({ status, next_billing_date, cancel_at }: Billed, timeZone: string): string {
   if (status === 'cancelled') return '–';
   if (cancel_at) return `Ends ${formatDay(cancel_at, timeZone)}`;
@@ -110,9 +110,7 @@ interface BadgeProps {
   children?: string;
 }
 
-/**
- * Shows a state as a badge in the colour of this state. A list page can show fifty badges, so a badge uses no script.
- */
+/** Shows a state as a coloured badge. A list can show fifty badges, so a badge is plain HTML without client code. */
 export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
   return (
     <span className={classes.badge} data-color={statusColor(status)}>

@@ -25,22 +25,22 @@ export interface FormField extends InputProps {
   name: string;
   label: string;
   /**
-   * Kind of input. Defaults to a one-line text. `list` allows several lines, `radios` one choice, and `checks` any
+   * Kind of input. Defaults to a text input. `list` is a text area, `radios` allows one choice, and `checks` allows any
    * number of choices.
    */
   kind?: 'checks' | 'choice' | 'customer' | 'flag' | 'list' | 'password' | 'radios' | 'suggest' | undefined;
-  /** Options of a choice, or suggested values. A suggestion is also found by its label. */
+  /** Options of a choice, or suggested values. Typing the label of a suggestion also finds it. */
   options?: { value: string; label: string; description?: string }[];
   description?: string;
   /** Number of visible lines of a `list`. Defaults to 3. */
   rows?: number;
   required?: boolean;
   withAsterisk?: boolean;
-  /** Media types that a file may have. */
+  /** Media types that a file input accepts. */
   accept?: string;
-  /** Maximum size of a file. The browser refuses a larger one, because the server would not read it. */
+  /** Maximum size of a file. The browser refuses a larger file, because the server would not read it. */
   maxBytes?: number;
-  /** Another field and its value. The field is shown only while the other field has this value. */
+  /** Shows this field only while another field has the given value. */
   when?: { field: string; is: string };
   /** Renders content below the field, given the field's current text. */
   after?(text: string): ReactNode;
@@ -53,7 +53,7 @@ interface FieldProps {
   field: FormField;
   value: unknown;
   problem: Problem | undefined;
-  /** Order of label, hint, input and error, and whether a required field gets an asterisk. */
+  /** Order of label, hint, input and error, and whether a required field has an asterisk. */
   look?: Pick<InputWrapperProps, 'inputWrapperOrder' | 'withAsterisk'>;
 }
 

@@ -28,13 +28,13 @@ export interface FormState {
 }
 
 interface ActionFormProps extends FooterProps {
-  /** The name of the form for screen readers. */
+  /** Name of the form for screen readers. Also identifies the values that `keeps` stores. */
   label?: string;
   action(before: FormState, form: FormData): Promise<FormState>;
   fields?: FormField[];
   /** Initial values. */
   typed?: FormState['typed'];
-  /** Whether typed values survive an expired session. The browser then stores them, so never set it for passwords. */
+  /** Whether typed values survive an expired session. The browser stores them, so never set this for passwords. */
   keeps?: boolean;
   /** Whether the fields keep their values after the action. If false, React resets the form. */
   stays?: boolean;
@@ -137,7 +137,7 @@ interface MessagesProps {
   isKept: boolean;
 }
 
-/** Shows the messages above a form's fields. */
+/** Shows a form's error message, and a note if the form shows restored values. */
 export function FormMessages({ problem, isKept }: MessagesProps) {
   return (
     <>

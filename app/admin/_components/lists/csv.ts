@@ -8,16 +8,16 @@ import { answerWith, methodNotAllowed } from '@/lib/http/messages';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 import { downloadName, type ListDeclaration, parseFilters } from './list-declaration';
 
-/** A file that a route sends. */
+/** A file for a download response. */
 export interface DownloadedFile {
   /** File name with its extension. */
   name: string;
-  /** Media type. */
+  /** Value of the `Content-Type` header. */
   type: string;
   pieces: AsyncGenerator<string | Uint8Array>;
 }
 
-/** Opens a file for a request. `today` is the date in the service's time zone. */
+/** Opens a file for a request. `today` is the calendar date in the configured time zone. */
 export type OpenFile = (
   url: URL,
   runtime: Runtime,
@@ -27,7 +27,7 @@ export type OpenFile = (
 /**
  * Creates the route handlers that send a file to staff.
  *
- * @param open function that selects the file by the route's parameters
+ * @param open returns the function that opens the file for the route's parameters
  */
 export function fileRoute<Params>(open: (params: Params) => OpenFile) {
   const answer = async (request: Request, { params }: { params: Promise<Params> }): Promise<Response> => {
@@ -39,7 +39,7 @@ export function fileRoute<Params>(open: (params: Params) => OpenFile) {
   return { ...methodNotAllowed('GET, HEAD, OPTIONS'), GET: answer };
 }
 
-/** Returns a CSV file. @param name file name without the extension */
+/** Returns a CSV file for a download. @param name file name without the extension */
 export const csvFile = (name: string, pieces: AsyncGenerator<string>): DownloadedFile => ({
   name: `${name}.csv`,
   type: 'text/csv; charset=utf-8; header=present',
@@ -99,7 +99,7 @@ function toStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<U
 /**
  * Creates a route that pages request while a person types.
  *
- * @param answer function that returns the JSON body for the typed text
+ * @param answer returns the JSON body for the typed text
  */
 export function typingRoute(
   schema: z.ZodType<string>,

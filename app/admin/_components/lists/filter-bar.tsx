@@ -20,7 +20,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** Shows a chip for each filter. The chip opens a form for the value, a plain GET form without scripts. */
+/** Shows a chip for each filter. A chip opens links or a GET form for its value, and both work without JavaScript. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const bar = useRef<HTMLElement>(null);
   useOpenDetails(bar);
@@ -39,7 +39,7 @@ export function FilterBar({ label, path, fields, values, problems }: Props) {
   );
 }
 
-/** Returns the changes for `withParams` that remove these parameters. */
+/** Returns changes for `withParams` that remove the given parameters. */
 const without = (names: string[]) => Object.fromEntries(names.map((name) => [name, null]));
 
 interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
@@ -134,7 +134,6 @@ function FilterChoices({ field, values, to }: FilterChoicesProps) {
 }
 
 interface FilterFormProps extends Pick<Props, 'path' | 'values'> {
-  /** Names of the form's fields. */
   names: string[];
   children: ReactNode;
 }

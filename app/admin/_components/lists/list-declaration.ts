@@ -39,7 +39,7 @@ export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   Rows(props: { rows: Row[]; sorting: Sorting; timeZone: string }): ReactNode;
 }
 
-/** Returns the last part of the URL of a list's CSV file. @param path the list's path below `/admin` */
+/** Returns the last part of the URL of a list's CSV file. @param path path of the list, such as `/admin/payments` */
 export const downloadName = (path: string): string => path.slice('/admin/'.length).replaceAll('/', '-');
 
 /** Returns the declaration. Its only purpose is type inference. */
@@ -88,11 +88,11 @@ export const customerField: FilterField = {
 };
 
 interface ParsedFilters<Filters> {
-  /** The parsed filters. Null if any is invalid. */
+  /** The parsed filters. Null if any filter is invalid. */
   filters: Filters | null;
-  /** The first message for each invalid field. */
+  /** The first error message of each invalid field. */
   problems: Record<string, string>;
-  /** The query parameters that the schema declares, for links: filters, sort order and page size, but not the page. */
+  /** The parameters that the schema declares, for links: filters, sort order and page size, but not the page number. */
   params: URLSearchParams;
 }
 

@@ -23,7 +23,7 @@ import { ListSkeleton, PagedList } from './paged-list';
 interface Props<Schema extends z.ZodObject, Row> {
   list: ListDeclaration<Schema, Row>;
   search: URLSearchParams;
-  /** Buttons at the right, beside the download button. */
+  /** Buttons on the right, next to the download button. */
   actions?: ReactNode;
   /** Message with the outcome of the action that redirected here. */
   notice?: ReactNode;
@@ -31,7 +31,7 @@ interface Props<Schema extends z.ZodObject, Row> {
   children?: ReactNode;
 }
 
-/** Shows a list page. The filters appear immediately, and the records as soon as they have been read. */
+/** Shows a list page. The filters appear immediately, and the rows appear once they have been read. */
 export async function ListPage<Schema extends z.ZodObject, Row>(props: Props<Schema, Row>) {
   const { list, search, actions, notice, children } = props;
   const { env, now } = await getRuntime();

@@ -12,17 +12,17 @@ import classes from './list.module.css';
 
 interface PagedListProps<Row> {
   page: StaffPage<Row>;
-  /** Cursors from the URL. If they are given, an empty later page links to the first page. */
+  /** Cursors from the URL. If given, an empty page after the end of the list links to the first page. */
   start?: PageStart;
   /** Word for one record of the list, in the singular. */
   noun: string;
   /** Plural of `noun`. Defaults to `noun` with an s. */
   nouns?: string;
-  /** Sentence to show if the list has no rows at all: how rows get here, or why there are none. */
+  /** Sentence for a list that has no rows at all. It says how rows are added, or why there are none. */
   yet: string;
   /** A hint to show if the filters match no row. */
   hint?: ReactNode;
-  /** True if a filter is set. */
+  /** Whether a filter is set. */
   isFiltered?: boolean;
   path: string;
   /** The current query parameters, so that links keep the filters. */
@@ -30,7 +30,7 @@ interface PagedListProps<Row> {
   children(rows: Row[]): ReactNode;
 }
 
-/** Shows a page of a list with links to other pages, or the reason why the page has no rows. */
+/** Shows a page of a list with links to other pages. If the page has no rows, shows the reason. */
 export function PagedList<Row>(props: PagedListProps<Row>) {
   const { page, path, params, noun, nouns = `${noun}s`, children } = props;
   return (
@@ -63,7 +63,7 @@ type Place = Pick<PagedListProps<unknown>, 'path' | 'params' | 'noun' | 'nouns'>
 
 const SIZES = [25, 50, 100];
 
-/** Shows the position of a numbered page in the list, and links to the neighbouring pages. */
+/** Shows which rows of the list a numbered page contains, and links to the neighbouring pages. */
 export function Pager({
   page: { page, per_page, total, last_page },
   ...place
@@ -83,7 +83,7 @@ export function Pager({
   );
 }
 
-/** Shows the number of matching rows of a list with cursors, and links to the neighbouring pages. */
+/** Shows the number of matching rows of a list that is paged by cursor, and links to the neighbouring pages. */
 function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<unknown> }) {
   const { count, previous, next } = page;
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);

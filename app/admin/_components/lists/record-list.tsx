@@ -11,13 +11,13 @@ export interface Column<Row> {
   /** CSS width. A column without a width or with a `title` cuts off long text, unless it `wraps`. */
   width?: string;
   align?: 'right';
-  /** Returns the text to show on hover. True shows the cell's own text, and a dash if the cell is null. */
+  /** Returns the text to show on hover. True shows the cell's own text on hover, and a dash in an empty cell. */
   title?: true | ((row: Row) => string | undefined);
   /** Name of the sort order in the URL. Absent if the list cannot be sorted by this column. */
   sort?: string;
   /** Whether the first click sorts in descending order. */
   descends?: boolean;
-  /** Label and sort order of the second line of the cells, if the list can be sorted by it. */
+  /** Label and sort order of the cells' second line, if the list can be sorted by that line. */
   below?: { label: string; sort: string; descends?: boolean };
   /** Whether long text wraps instead of being cut off. */
   wraps?: boolean;
@@ -31,10 +31,10 @@ interface Props<Row extends { id: string | number }> {
   keyOf?(row: Row): string | number;
   /** Returns the URL of a record's page. If absent, rows are not links. */
   hrefOf?(row: Row): string;
-  /** Returns text for screen readers before the first cell's link text, if that cell does not identify the record. */
+  /** Returns text that screen readers read before the first cell. Needed if that cell does not identify the record. */
   nameOf?(row: Row): string;
   columns: Column<Row>[];
-  /** Returns the contents of a record for a narrow screen. */
+  /** Returns a record's entry in the list on a narrow screen. */
   entryOf(row: Row): Entry;
   /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
@@ -48,7 +48,7 @@ interface Props<Row extends { id: string | number }> {
 /** Props of a component that lists one kind of record, such as `InvoiceList`. */
 export interface RecordRows<Row> {
   rows: Row[];
-  /** Whether all rows belong to one customer, so that the list does not show the customer. */
+  /** Whether all rows belong to one customer. The list then omits the customer. */
   isOwn?: boolean;
   /** The current sort order. Absent if people cannot choose the order. */
   sorting?: Sorting | undefined;
@@ -124,7 +124,7 @@ function isSortable<C extends { sort?: string }>(column: C): column is C & { sor
   return column.sort !== undefined;
 }
 
-/** Contents of a record on a narrow screen: two lines of text, and two values at the right edge. */
+/** A record's entry on a narrow screen: two lines of text, and two values at the right edge. */
 interface Entry {
   title: ReactNode;
   detail?: ReactNode;
@@ -155,7 +155,7 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
   );
 }
 
-/** The sort order of a list: a column's name, with a leading minus for descending order. */
+/** The sort order of a list: a column's `sort` name, with a leading minus for descending order. */
 export interface Sorting {
   sort: string;
   /** Sort orders that are not available with the current filters. */

@@ -20,10 +20,10 @@ export function BackLink({ href, label }: { href: string; label: string }) {
 }
 
 const PREFIX = 'w5t.query ';
-/** Parameters with the outcome of an action, which a page shows only once. */
+/** Parameters that contain the outcome of an action. A page shows the outcome only once. */
 const ONCE = ['notice', 'check', 'deleted', 'replayed'];
 
-/** Stores the query of a page for links back to this page. Each tab has its own store. */
+/** Stores the query of a page in this tab's session storage, for links back to the page. */
 export function noteQuery(pathname: string, search: URLSearchParams): void {
   const params = new URLSearchParams(search);
   for (const name of ONCE) params.delete(name);

@@ -85,7 +85,7 @@ const GROUPS: { label: string; entries: Entry[] }[] = [
   },
 ];
 
-/** Returns the groups of the side bar with their entries, in display order. */
+/** Returns the groups of the sidebar in display order, with the entries that the person may open. */
 export function navigationFor(isAdmin: boolean) {
   return GROUPS.map(({ label, entries }) => ({
     label,

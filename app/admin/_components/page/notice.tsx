@@ -8,7 +8,7 @@ interface Props extends Pick<AlertProps, 'mb'> {
   children: ReactNode;
 }
 
-/** Shows the outcome of an action. The notice takes the focus, because the pressed button may be gone. */
+/** Shows the outcome of an action. The notice receives focus, because the button that was pressed may be gone. */
 export function Notice({ tone, mb = 'lg', children }: Props) {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => ref.current?.focus(), []);

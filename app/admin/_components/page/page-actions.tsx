@@ -8,13 +8,13 @@ import classes from './page-actions.module.css';
 interface Props {
   /** The most important action, shown as a button before the menu. */
   primary?: ReactNode;
-  /** Less common actions. Together with `grave`, they form a menu, unless there is only one such action. */
+  /** Less common actions. They share a menu with `grave`. A single action is shown without a menu. */
   children?: ReactNode;
-  /** Actions that cannot be undone. They are last in the menu, below a line. */
+  /** Actions that are hard or impossible to undo. They are last in the menu, below a line. */
   grave?: ReactNode;
 }
 
-/** Shows the actions of a page's record: a button, and a menu with the rest. The menu works without JavaScript. */
+/** Shows the actions of a page: a primary button, and a menu of other actions that works without JavaScript. */
 export function PageActions({ primary, children, grave }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   useOpenDetails(frame);
@@ -55,7 +55,7 @@ function close({ currentTarget, target }: MouseEvent): void {
   menu?.removeAttribute('open');
 }
 
-/** Closes the open `details` elements inside `frame` when a person presses Escape, or clicks outside of them. */
+/** Closes each open `details` element inside `frame` when a person presses Escape or clicks outside of the element. */
 export function useOpenDetails(frame: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const close = (except: EventTarget | null) => {

@@ -6,7 +6,7 @@ import { useEffect } from 'react';
 const FIRST_MS = 250;
 const LONGEST_MS = 2000;
 
-/** Reloads the data of a page while a job runs: soon at first, because most jobs are short, and then less often. */
+/** Reloads a page's data while a job runs. Starts with short intervals, because most jobs are short. */
 export function RefreshWhile({ running }: { running: boolean }) {
   const router = useRouter();
   useEffect(() => {

@@ -7,7 +7,7 @@ import { requireAdmin, requireSession, requireSessionFor } from '@/lib/auth/staf
 import { AppError, type ErrorCode } from '@/lib/errors';
 import { getRuntime, type Runtime } from '@/lib/runtime';
 
-/** Session check of each role. `password` and `two_factor` also admit staff for whom this step is due. */
+/** Session check of each role. `password` and `two_factor` also admit staff who still have to complete that step. */
 const ENTRANCES = {
   staff: requireSession,
   admin: async () => ({ staff: await requireAdmin() }),
@@ -23,7 +23,7 @@ type Call<R extends Role> = Awaited<ReturnType<(typeof ENTRANCES)[R]>> & { runti
 interface Refusal {
   error: AppError;
   code: ErrorCode;
-  /** The first invalid field's message, otherwise the error's own. For forms that show a single message. */
+  /** Message of the first invalid field, or the error's own message. For forms that show a single message. */
   problem: string;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
@@ -37,12 +37,12 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
   role: R;
   /** Schemas of the arguments before the form. An invalid argument shows the not-found page. */
   input: readonly [...I];
-  /** Performs the action. Gets the parsed arguments, then the form's values. */
+  /** Performs the action. Receives the call, the parsed arguments and, for a form, its values. */
   run(call: Call<R>, ...args: Args): Promise<Result>;
   /**
-   * Called after success. If it returns a string, the action redirects there and reloads all staff pages.
-   * Any other value is the action's result. Before it returns one, it must call `refreshPages` if staff pages show
-   * changed data.
+   * Called after success. If it returns a URL, the action redirects there and reloads all staff pages. Any other
+   * value becomes the action's result. In that case, `done` must call `refreshPages` itself if staff pages show data
+   * that has changed.
    */
   done(result: Result, ...args: Args): Done | Promise<Done>;
   /** Called after an `AppError`. Returns a URL or a result, as `done` does. If absent, the error is thrown. */
@@ -50,7 +50,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
 }
 
 /**
- * Makes a server action of the staff pages. It checks the session, parses every argument, runs the domain function,
+ * Creates a server action for the staff pages. The action checks the session, parses every argument, calls `run`, and
  * then redirects or returns a result. Errors other than `AppError` are thrown.
  *
  * @example
@@ -69,8 +69,8 @@ export function staffAction<R extends Role, const I extends Inputs, Result, Done
 }
 
 /**
- * Makes a server action for a form. It works with `useActionState`, whose previous state it ignores, and as a plain
- * form action, whose last argument is the form.
+ * Creates a server action for a form. It works both with `useActionState` and as a plain form action. The form is the
+ * last argument. The previous state of `useActionState` is ignored.
  *
  * @example
  * export const addNote = staffFormAction({
@@ -92,7 +92,7 @@ export function staffFormAction<
   Refused = never,
 >(
   declaration: Declaration<R, I, [...Bound<I>, typed: Typed<F>, form: FormData], Result, Done, Refused> & {
-    /** Fields to read: names of text fields, or a kind for each name. `run` gets the values, then the form itself. */
+    /** Fields to read: names of text fields, or a kind for each name. `run` receives the values and the form itself. */
     form: F;
   },
 ): FormAction<I, Exclude<Done | Refused, string>> {
@@ -104,16 +104,15 @@ export function staffFormAction<
   return action as unknown as FormAction<I, Exclude<Done | Refused, string>>;
 }
 
-/** An action that always redirects is a plain form action. It does not get the previous state as an argument. */
+/** An action that always redirects is a plain form action, so React does not pass it a previous state. */
 type FormAction<I extends Inputs, Answer> = [Answer] extends [never]
   ? (...sent: [...Sent<I>, form: FormData]) => Promise<never>
   : (...sent: [...Sent<I>, before: unknown, form: FormData]) => Promise<Answer>;
 
 const READ = {
   text: (form: FormData, name: string) => String(form.get(name) ?? ''),
-  /** Reads all values of a field. */
+  /** Reads all values of a repeated field. */
   texts: (form: FormData, name: string) => form.getAll(name).map(String),
-  /** Reads whether a check box is checked. */
   flag: (form: FormData, name: string) => form.get(name) === 'on',
 };
 type Kind = keyof typeof READ;
@@ -183,18 +182,18 @@ export function problemOf({ fields: [wrong], message }: AppError): string {
   return wrong ? formatMessage(wrong.message) : message;
 }
 
-/** Ends an action that changed data: redirects the browser, and reloads all staff pages. */
+/** Ends an action that changed data. Invalidates all staff pages and redirects the browser. */
 export function leaveFor(address: string): never {
   refreshPages();
   redirect(address);
 }
 
-/** Invalidates all staff pages, so that they are reloaded after an action that does not redirect. */
+/** Makes the browser reload the data of all staff pages, for an action that does not redirect. */
 export function refreshPages(): void {
   revalidatePath('/admin', 'layout');
 }
 
-/** Returns the result of a form that created a secret. The page shows the secret once, in place of the form. */
+/** Returns the form state after a secret was created. The page shows the secret once, in place of the form. */
 export function showOnce<Secret>(secret: Secret) {
   refreshPages();
   return { typed: {}, problems: {}, secret };

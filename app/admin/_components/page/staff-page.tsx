@@ -16,14 +16,14 @@ interface Sent<Params> {
   searchParams: Promise<SearchParams>;
 }
 
-/** Context that a page receives. `db` and `timeZone` are values of the runtime. */
+/** Context that a page receives. `db` and `timeZone` are shortcuts to values of `runtime`. */
 interface PageCall<Params> {
   staff: StaffMember;
   runtime: Runtime;
   db: Runtime['db'];
   timeZone: string;
   params: Params;
-  /** The query, without the notice. */
+  /** The query without the `notice` parameter. */
   search: URLSearchParams;
   /** Outcome code of the action that redirected here. Null if no action redirected here. */
   notice: string | null;
@@ -42,10 +42,10 @@ function pageFor(requirePerson: () => Promise<StaffMember>) {
     };
 }
 
-/** Makes a page for all staff. It checks the session before it reads any data. */
+/** Creates a page for all staff. The page checks the session before it reads any data. */
 export const staffPage = pageFor(requireStaff);
 
-/** Makes a page for admins only. It checks the session before it reads any data. */
+/** Creates a page for admins only. The page checks the session before it reads any data. */
 export const adminPage = pageFor(requireAdmin);
 
 function recordPageFor(page: typeof staffPage) {
@@ -59,10 +59,10 @@ function recordPageFor(page: typeof staffPage) {
     });
 }
 
-/** Makes a page about a record for all staff. Shows the not-found page if `read` returns null or throws `not_found`. */
+/** Creates a record's page for all staff. Shows the not-found page if `read` returns null or throws `not_found`. */
 export const recordPage = recordPageFor(staffPage);
 
-/** Makes a page about a record for admins only. See `recordPage`. */
+/** Creates a record's page for admins only. See `recordPage`. */
 export const adminRecordPage = recordPageFor(adminPage);
 
 /** Parses the Stripe id in a page's path. Shows the not-found page if the id is invalid. */
@@ -84,9 +84,9 @@ export async function orNull<Row>(record: Promise<Row>): Promise<Row | null> {
 }
 
 /**
- * Makes the `generateMetadata` of a record's page. The record's name in the title distinguishes browser tabs.
+ * Creates `generateMetadata` for a record's page. The title contains the record's name, to distinguish browser tabs.
  *
- * @param kind the title if the record does not exist, or if this member of staff must not see its name
+ * @param kind title to use if the record does not exist, or if this member of staff must not see its name
  */
 export function titleOf(
   kind: string,
@@ -99,7 +99,7 @@ export function titleOf(
   };
 }
 
-/** Makes the `generateMetadata` of a page whose record has a numeric id in the database. */
+/** Creates `generateMetadata` for a page whose path contains the numeric id of a row. */
 export function titleOfRow<Row>(
   kind: string,
   read: (db: Runtime['db'], id: number) => Promise<Row>,
@@ -186,12 +186,12 @@ export function Columns({ children }: { children: ReactNode }) {
 interface Props {
   title: string;
   action?: ReactNode;
-  /** Whether the section can be folded. It is folded at first, and shows only its title. */
+  /** Whether the section can be collapsed. It starts collapsed, so that only its title is visible. */
   folds?: boolean;
   facts?: Record<string, ReactNode>;
   /** Text to show instead of the contents, for an empty section. */
   none?: string | false;
-  /** Whether the contents have a frame of their own, like a paged list. */
+  /** Whether the contents have their own frame, as a paged list does. */
   isFramed?: boolean;
   children?: ReactNode;
 }

@@ -91,11 +91,11 @@ interface NavigateEvent extends Event {
 
 function askAtTraversal(event: Event): void {
   const { navigationType, destination, cancelable } = event as NavigateEvent;
-  // If the traversal loads another document, the `beforeunload` handler asks.
+  // If the traversal loads another document, the `beforeunload` handler asks for confirmation.
   if (navigationType !== 'traverse' || !destination.sameDocument || !cancelable) return;
   if (isElsewhere(new URL(destination.url)) && !mayLeave()) event.preventDefault();
 }
 
-/** Returns the Navigation API. Undefined in browsers without it, where the back button does not ask. */
+/** Returns the Navigation API. Undefined in browsers without it, where the back button asks for no confirmation. */
 const navigationOf = (owner: Window): EventTarget | undefined =>
   'navigation' in owner ? (owner.navigation as EventTarget) : undefined;

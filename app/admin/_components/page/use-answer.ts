@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 export interface Answered<Answer> {
   /** The text that the request contained. */
   text: string;
-  /** The route's answer. Null if the request failed. In that case, `state` says why. */
+  /** The route's answer. Null if the request failed, for the reason in `state`. */
   answer: Answer | null;
   state: 'found' | 'signed-out' | 'failed';
 }
@@ -16,8 +16,8 @@ const PAUSE_MS = 150;
  * Returns a route's answer for the typed text. The request is debounced. Until its answer arrives, the hook returns the
  * previous answer. An empty text sends no request and returns null.
  *
- * @param path path of the route, which gets the text as parameter `q`
- * @param nothing the answer for a text that the route refuses as invalid
+ * @param path path of the route, which receives the text as the parameter `q`
+ * @param nothing answer to return if the route refuses the text as invalid
  */
 export function useAnswer<Answer>(path: string, text: string, nothing: Answer): Answered<Answer> | null {
   const [answered, setAnswered] = useState<Answered<Answer> | null>(null);

@@ -10,7 +10,7 @@ interface FactsProps {
   mergedNumbers?: string[];
 }
 
-/** Shows the number, address, tax and currency of a customer. */
+/** Shows the details of a customer, such as the number, address, tax and currency. */
 export function CustomerFacts({ title = 'Details', customer, mergedNumbers = [] }: FactsProps) {
   const { first_name, last_name, company, email, phone } = customer;
   return (
@@ -50,5 +50,5 @@ function addressOf({ street, postal_code, city, country }: CustomerDetails) {
   ));
 }
 
-/** Names of the languages of documents. */
+/** Display names of the languages in which documents can be written. */
 export const LANGUAGES = { de: 'German', en: 'English' };

@@ -12,7 +12,6 @@ interface CustomerSectionProps {
   customer: CustomerSnippet;
   /** Path and label of the list that the section links to, filtered by the customer. */
   all?: { path: string; label: string };
-  /** Additional facts to show. */
   more?: Record<string, ReactNode>;
 }
 

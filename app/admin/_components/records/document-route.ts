@@ -7,11 +7,11 @@ import { answerWith, methodNotAllowed, problemResponse } from '@/lib/http/messag
 import type { Runtime } from '@/lib/runtime';
 
 /**
- * Makes the route that downloads a document's PDF, or with `?format=xml` its XRechnung if it has one. If the record has
- * no document, redirects to the record's page, which explains why.
+ * Creates the route that downloads a document as PDF, or with `?format=xml` as XRechnung if the document has one. If
+ * the record has no document, redirects to the record's page, which explains why.
  *
- * @param get function that returns the file; it also gets the query of the download
- * @param query the query to add to the URL of that page
+ * @param get returns the file; receives the record's id, the current time and the query of the download
+ * @param query query to add to the URL of the record's page
  */
 export function staffDocumentRoute(
   get: (db: Runtime['db'], id: number, moment: Moment, search: URLSearchParams) => Promise<DocumentFile>,

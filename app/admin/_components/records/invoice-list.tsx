@@ -8,11 +8,11 @@ import { CustomerCell } from './customer-link';
 
 type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date' | 'due_date' | 'currency'> &
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
-    /** Refunded amount, if the query reads it. */
+    /** Refunded amount. Undefined if the query does not read it. */
     refunded_amount?: number;
-    /** Whether the invoice has a PDF, if the query reads it. */
+    /** Whether the invoice has a PDF. Undefined if the query does not read it. */
     is_printed?: boolean;
-    /** Time of the first failed payment, if the query reads it. */
+    /** Time of the first failed payment. Undefined if the query does not read it. */
     payment_failed_at?: Date | null;
     customer?: InvoiceRow['customer'];
   };
@@ -104,9 +104,9 @@ export function InvoiceLink({ invoice }: { invoice: Parameters<typeof invoiceNam
 }
 
 /**
- * Makes the list column that links to the PDF of each record.
+ * Creates the list column that links to the PDF of each record.
  *
- * @param of function that returns the number of a record and the URL of its PDF, or null if it has none
+ * @param of returns the number of a record and the path of its PDF, or null if the record has no PDF
  */
 export function pdfColumn<Row>(of: (row: Row) => { number: string; path: string } | null): Column<Row> {
   return {

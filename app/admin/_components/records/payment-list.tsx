@@ -47,7 +47,7 @@ const OWN_COLUMNS = COLUMNS.filter(({ label }) => label !== 'Customer').map((col
   column.label === 'Reference' ? { ...column, width: '' } : column,
 );
 
-/** Renders the amount. For a fully refunded payment it omits the refund, because the status shows it. */
+/** Renders the amount. Omits the refund of a fully refunded payment, because its status already shows the refund. */
 function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {
   const refunded = status === 'refunded' ? 0 : refunded_amount;
   return <PaidAmount amount={amount} currency={currency} refunded={refunded} />;

@@ -39,11 +39,11 @@ export function TaskNotice({ tasks }: { tasks: StoredTask[] }) {
 
 interface TaxNoticeProps {
   customerId: number;
-  /** Lines of a draft. Issued documents get no notice, because their tax can no longer change. */
+  /** Lines of a draft. Do not show the notice for an issued document, because its tax can no longer change. */
   lines: CategorizedLine[];
 }
 
-/** Explains why the customer of a draft pays no tax, or warns that the lines' tax contradicts the customer's or the rules. */
+/** Explains why a draft's customer pays no tax, or warns if the lines contradict the customer's tax or tax rules. */
 export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
   const { db, env } = await getRuntime();
   const customer = await getCustomer(db, { id: customerId });
@@ -66,7 +66,7 @@ export async function TaxNotice({ customerId, lines }: TaxNoticeProps) {
 }
 
 interface WhyNoDocumentProps {
-  /** Sentence that says that there is no document yet. */
+  /** First sentence if fields are missing, such as “There is no PDF yet.” */
   yet: string;
   state: DocumentState;
   customerId: number;
@@ -74,7 +74,7 @@ interface WhyNoDocumentProps {
   isAdmin: boolean;
 }
 
-/** Says why a record has no document, and links the pages on which the missing fields are filled in. */
+/** Explains why a record has no document, and links to the pages where the missing fields can be filled in. */
 export function WhyNoDocument({ yet, state: { reasons, missing }, customerId, isAdmin }: WhyNoDocumentProps) {
   if (missing.length === 0) return <EmptyText>{reasons.join(' ')}</EmptyText>;
   const emptyOf = (owner: string) =>

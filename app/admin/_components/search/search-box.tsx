@@ -13,7 +13,7 @@ import { SEARCHED, type SearchAnswer, type SearchEntry } from './to-entry';
 
 const NOTHING: SearchAnswer = { groups: [] };
 
-/** Shows a search field and its results. Arrow keys select a result, as in the ARIA practices' combobox pattern. */
+/** Shows a search field and its results. Arrow keys select a result, as in the ARIA pattern for a combobox. */
 export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void }) {
   const router = useRouter();
   const listId = useId();
@@ -93,9 +93,9 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
 interface SearchOptionsProps {
   id: string;
   groups: SearchAnswer['groups'];
-  /** Index of the selected option over all groups. */
+  /** Index of the selected option, counted across all groups. */
   active: number;
-  /** True if the results belong to an earlier text. */
+  /** Whether the results belong to an earlier text. */
   isStale: boolean;
   pageOfAll: string;
   text: string;
@@ -164,7 +164,7 @@ export function optionId(listId: string, at: number): string {
 
 type Searched = Answered<SearchAnswer>;
 
-/** Shows the status message of the search. If there are results, only screen readers get the message. */
+/** Shows the status message of the search. If there are results, only screen readers receive the message. */
 export function SearchMessage({ text, searched }: { text: string; searched: Searched | null }) {
   const count = (searched?.answer?.groups ?? []).reduce((sum, { entries }) => sum + entries.length, 0);
   const isHidden = text !== '' && count > 0;
@@ -209,7 +209,7 @@ const FOR_ADMINS = [
   { href: '/admin/staff/new', label: 'Add person' },
 ];
 
-/** Maximum number of pages and actions among the results, so that the list has space for records. */
+/** Maximum number of pages and actions among the results, so that they do not crowd out the records. */
 const MAX_ENTRIES = 12;
 
 /** Returns the pages and actions whose names contain all words of a text. Without a text, returns the actions. */

@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
 import { Link } from '@/app/_components/links';
 import classes from './search.module.css';
 
-/** The content of the search dialog. Every page contains the dialog, but the browser loads the content on opening. */
+/** The content of the search dialog. Every page contains the dialog, but its content is loaded only when it opens. */
 const SearchBox = dynamic(() => import('./search-box').then((part) => part.SearchBox));
 
 interface SearchDialogProps {
@@ -15,7 +15,7 @@ interface SearchDialogProps {
   close(): void;
 }
 
-/** Shows the search in a dialog. Each opening starts with an empty search. */
+/** Shows the search in a dialog. The search is empty each time the dialog opens. */
 export function SearchDialog({ isAdmin, opened, close }: SearchDialogProps) {
   return (
     <PageDialog label="Search" opened={opened} close={close}>
@@ -78,7 +78,7 @@ function PageDialog({ label, opened, close, children }: PageDialogProps) {
   );
 }
 
-/** Shows the control that opens the search. It is a link, so without scripts it leads to the search page. */
+/** Shows the control that opens the search. It is a link, so without JavaScript it leads to the search page. */
 export function SearchTrigger({ open, compact = false }: { open(): void; compact?: boolean }) {
   const isApple = useSyncExternalStore(
     () => () => {},

@@ -115,10 +115,10 @@ export function AdminShell({ user, isAdmin, children }: AdminShellProps) {
   );
 }
 
-/** Time after which the progress bar disappears even if no page has loaded, because the click may start a download. */
+/** The progress bar disappears after this time even if no page has loaded, because the click may start a download. */
 const PATIENCE_MS = 8000;
 
-/** Shows a progress bar at the top from a click on a link or a search until the page has loaded. */
+/** Shows a progress bar after a click on a link or the start of a search, until the next page has loaded. */
 function NavigationProgress() {
   const here = `${usePathname()}?${useSearchParams()}`;
   const [left, setLeft] = useState<string>();
@@ -162,7 +162,7 @@ interface UserMenuProps {
   onLeave(): void;
 }
 
-/** The account menu. The browser loads it when its button is pressed, because its positioning library is large. */
+/** The account menu. Its code is loaded only when the button is pressed, because the positioning library is large. */
 const OpenedUserMenu = dynamic(() => import('./opened-user-menu').then((part) => part.OpenedUserMenu));
 
 function UserMenu({ name, email, onLeave }: UserMenuProps) {

@@ -41,10 +41,10 @@ export const generateMetadata = titleOfRow(
   (row) => `Bank statement ${periodOf(row)}`,
 );
 
-/** Maximum number of unexplained entries on the page. Others appear once these are explained. */
+/** Maximum number of unexplained entries on the page. The next entries appear once these are explained. */
 const MAX_SHOWN = 20;
 
-/** Shows a statement: its balances, the unexplained entries with their proposals, and the other entries. */
+/** Shows a statement: its balances, the unexplained entries with proposals, and the explained entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);
@@ -159,7 +159,7 @@ function Balance({ statement }: { statement: StatementRow }) {
   );
 }
 
-/** Returns why the statement does not follow the one before it. Returns null if it does, or if periods overlap. */
+/** Describes the gap between a statement and the previous one. Returns null if there is none or the periods overlap. */
 function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
   if (!before || before.last_day >= first_day) return null;
   const closing = before.closing;
@@ -198,7 +198,7 @@ function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
 interface OpenEntryProps extends ProposedEntry {
   /** Id of the statement whose page shows the entry. */
   statement: number;
-  /** The payments and transfers that this entry may return. */
+  /** The payments and transfers whose money this entry may return. */
   returns: ReturnProposal[];
 }
 

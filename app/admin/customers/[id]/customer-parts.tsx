@@ -85,11 +85,10 @@ interface BalanceProps {
   credits: { currency: string; amount: number }[];
   /** The unused credit of transfers, by currency. */
   transferCredits: { currency: string; amount: number }[];
-  /** Path of the customer's statement of account. */
   statementPath: string;
-  /** Path of the form that records a transfer. Null if the customer cannot get one. */
+  /** Path of the form that records a transfer. Null if no transfer can be recorded for the customer. */
   transferPath: string | null;
-  /** Invoices that Stripe manages, with the amount recorded here that Stripe does not count as paid. */
+  /** Invoices that Stripe manages, each with the amount recorded here that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 
@@ -172,7 +171,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   );
 }
 
-/** Lists the transfers of a customer, with the invoices they pay and their credit. Shows nothing if there are none. */
+/** Lists a customer's transfers, with the invoices that each pays and its credit. Shows nothing without transfers. */
 export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) {
   if (transfers.length === 0) return null;
   const uses = ({ shares, currency }: ListedTransfer) =>
@@ -207,7 +206,7 @@ export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) 
   );
 }
 
-/** Shows the form that adds a note to a customer. */
+/** Shows the form that adds a note to a customer. A saved note cannot be changed. */
 export function NoteForm({ customerId }: { customerId: number }) {
   return (
     <ActionForm

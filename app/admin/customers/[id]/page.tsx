@@ -161,7 +161,7 @@ interface RecordsOf {
   /** Singular of the record's name, for the link to the form for a new record. Absent if there is no such link. */
   noun?: string;
   none: string;
-  /** Whether the section is always open. Other sections are folded at first. */
+  /** Whether the section is always open. All other sections start collapsed. */
   open?: boolean;
   count(counts: RecordCounts): number;
   /** Returns the number of records in all states. If absent, the link to all records shows no number. */
@@ -246,7 +246,7 @@ interface Props {
   counts: RecordCounts;
 }
 
-/** Shows a customer's first records of each kind. A placeholder of the same size takes their place while they load. */
+/** Shows a customer's first records of each kind. While they load, a placeholder reserves the same space. */
 function CustomerRecords({ customer: { id, customer_number }, counts }: Props) {
   return SECTIONS.map(({ title, path, nouns, noun, none, open, show, ...kind }) => {
     const shown = Math.min(kind.count(counts), ROWS);

@@ -96,7 +96,7 @@ export async function Timeline({ customerId, before, withIgnored, isAdmin }: Pro
   );
 }
 
-/** Groups entries by calendar day in the given time zone, in the entries' order. */
+/** Groups entries by calendar day in the given time zone. Keeps the order of the entries. */
 function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entries: TimelineEntry[]][] {
   const days = new Map<string, TimelineEntry[]>();
   for (const entry of entries) {
@@ -106,7 +106,7 @@ function byDay(entries: TimelineEntry[], timeZone: string): [day: string, entrie
   return [...days];
 }
 
-/** Returns true for a payment whose day is known but not its time. */
+/** Returns true for a payment with a known day but an unknown time. */
 function isOfDay(entry: TimelineEntry): entry is Extract<TimelineEntry, { kind: 'payment' }> {
   return entry.kind === 'payment' && entry.isDayOnly;
 }
@@ -158,7 +158,7 @@ interface Sentence {
 
 type Of<Kind> = Extract<TimelineEntry, { kind: Kind }>;
 
-/** For each kind of entry, a function that describes the entry. */
+/** Functions that describe an entry, by kind of entry. */
 const SENTENCES: { [Kind in TimelineEntry['kind']]: (entry: Of<Kind>, timeZone: string) => Sentence } = {
   payment: ({ payment }) => {
     const { id, invoice_id, invoice_number, payment_reference, source, status } = payment;

@@ -72,14 +72,14 @@ const FILES: Record<string, OpenFile> = {
     return { name: `${datevName(month)}.csv`, type, pieces: datevFile(db, month, now()) };
   },
 
-  /** Returns a zip archive with the documents of a month's invoices. */
+  /** Returns a zip archive with the documents of a month's invoices, credit notes and cancellations. */
   documents({ searchParams }, { db, env, now }) {
     const month = monthOf(searchParams);
     const pieces = documentsZip(db, month, { now: now(), timeZone: env.timeZone });
     return { name: `documents-${month}.zip`, type: 'application/zip', pieces };
   },
 
-  /** Returns a report with all its currencies. */
+  /** Returns a report in all currencies. */
   reports({ searchParams }, { db }, today) {
     const names = Object.keys(REPORTS) as ReportName[];
     const count = REPORT_MONTHS.find((one) => String(one) === searchParams.get('months')) ?? REPORT_MONTHS[0];

@@ -10,7 +10,7 @@ import type { ImportState } from '../actions';
 interface Props {
   action(before: ImportState, form: FormData): Promise<ImportState>;
   columns: FilePreview['columns'];
-  /** The options that are selected at first. */
+  /** The initially selected options. */
   chosen: ChosenOptions;
   /** Names of the columns that an import of this kind accepts. */
   fields: string[];
@@ -18,7 +18,7 @@ interface Props {
   isTried: boolean;
 }
 
-/** Shows the form that maps a file's columns to fields, and sets the decimal separator and common values. */
+/** Shows the form that maps columns to fields, and asks for the decimal separator and for values common to all rows. */
 export function MappingForm({ action, columns, chosen, fields, isTried }: Props) {
   const { form, state, isPending } = useTypedForm<ImportState>({
     label: 'Import',

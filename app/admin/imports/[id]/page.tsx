@@ -208,9 +208,9 @@ const DELIMITER_NAMES: Record<string, string> = { ',': 'commas', ';': 'semicolon
 
 interface MappingProps {
   upload: Upload;
-  /** The latest run, whose options are selected at first. Null before the first run. */
+  /** The latest run, whose options are initially selected. Null before the first run. */
   run: (Pick<ImportRun, 'chosen' | 'dry_run'> & { status: string }) | null;
-  /** Query of the page's URL, which can set options. */
+  /** Query of the page's URL. It can override the delimiter, the encoding and the format of the file. */
   query: URLSearchParams;
   db: Runtime['db'];
   dataDir: string;

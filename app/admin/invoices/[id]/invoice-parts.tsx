@@ -33,7 +33,7 @@ import { WhyNoDocument } from '../../_components/records/record-alerts';
 import { check, payWithCredit } from '../actions';
 import { isOwnDraft, isOwnUnpaid } from '../form-parts';
 
-/** Shows the actions of an invoice. The first action on an invoice that Stripe manages opens it at Stripe. */
+/** Shows the actions of an invoice. If Stripe manages the invoice, the primary button opens it at Stripe. */
 export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mode: StripeMode | null }) {
   const { id, customer, version, stripe_invoice_id: stripeId } = invoice;
   const payment = takesPayments(invoice) && (
@@ -126,8 +126,8 @@ interface NoticesProps {
 }
 
 /**
- * Shows why an invoice is overdue, the amount that Stripe does not count, and since when the invoice is missing at
- * Stripe.
+ * Shows notices if the invoice is overdue, was refunded or is missing at Stripe, or if Stripe does not count a payment
+ * that is recorded here.
  */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
@@ -162,8 +162,8 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
 }
 
 /**
- * Offers a credit note for a refund that made one of our own invoices owed again. Returns null if nothing is owed
- * again.
+ * Explains that a refund made the invoice owed again, and offers a credit note. Returns null if nothing is owed again,
+ * or if Stripe manages the invoice.
  */
 function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   const { id, currency, refunded_amount, amount_due } = invoice;
@@ -178,8 +178,8 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
 }
 
 /**
- * Offers the customer's credit as payment for an unpaid invoice. Shows nothing for Stripe's invoices, or if the customer
- * has no credit in the invoice's currency.
+ * Offers the customer's credit as payment for an unpaid invoice. Shows nothing if Stripe manages the invoice, or if the
+ * customer has no credit in the invoice's currency.
  */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
@@ -296,7 +296,7 @@ export async function OriginFacts({ invoice, timeZone }: FactsProps) {
 
 const KINDS = { credit_note: 'Credit note', cancellation: 'Cancellation' };
 
-/** Lists the credit notes and the cancellation of an invoice, with their files. Says why a file is missing. */
+/** Lists the credit notes and the cancellation of an invoice, each with its files or the reason why it has none. */
 export function CreditNoteSection({ notes }: { notes: (CreditNoteRow & { state: DocumentState })[] }) {
   if (notes.length === 0) return null;
   return (

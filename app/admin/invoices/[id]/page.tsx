@@ -119,7 +119,7 @@ async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDeta
   );
 }
 
-/** Returns the reason why an invoice without payments is paid. Returns null if it is not paid. */
+/** Explains why an invoice is paid although it has no payments. Returns null if the invoice is not paid. */
 function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
   const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
   if (status !== 'paid') return null;

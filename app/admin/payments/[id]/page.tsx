@@ -126,7 +126,7 @@ interface Props {
   isAtStripe: boolean;
 }
 
-/** Shows the actions of a payment. They are refused if the payment has changed since the page was loaded. */
+/** Shows the actions of a payment. A change is refused if the payment has changed since the page was loaded. */
 function PaymentActions({ payment, invoice, transferId, isAtStripe }: Props) {
   const { id, source } = payment;
   const version = etagOf(payment);
@@ -212,7 +212,7 @@ function PaymentActions({ payment, invoice, transferId, isAtStripe }: Props) {
 
 interface FactsProps {
   payment: PaymentRow;
-  /** Id of the transfer that the payment is a share of. Null for any other payment, or if the transfer was deleted. */
+  /** Id of the transfer that the payment is part of. Null if it is part of none, or if the transfer was deleted. */
   transferId: number | null;
   /** The payment's id at Stripe. Null if it is unknown, or if the payment was deleted. */
   stripePayment: string | null;

@@ -24,7 +24,7 @@ export default staffPage(async ({ runtime, search }) => (
   </FormPage>
 ));
 
-/** Returns the form that asks for the invoice or, once the invoice is found, the payment form. */
+/** Returns the form that asks for the invoice. Once the invoice is found, returns the payment form instead. */
 async function stepFor({ db, env, now }: Runtime, named: string | null) {
   if (named === null) return <InvoiceForm />;
   const found = await findPayableInvoice(db, named).catch((error: unknown) => {

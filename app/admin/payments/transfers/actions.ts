@@ -15,13 +15,13 @@ import {
 import type { FormState } from '../../_components/forms/form';
 import { staffAction, staffFormAction, textsOf, toProblems } from '../../_components/page/staff-action';
 
-/** Version of the transfer as the page showed it. */
+/** Row version of the transfer that the page showed. */
 const version = z.int().min(0);
 const currency = z.string().regex(/^[a-z]{3}$/);
 
 const pageOf = (id: number, notice: string) => `/admin/payments/transfers/${id}?notice=${notice}`;
 
-/** Records a transfer of a customer, and redirects to the transfer's page. */
+/** Records a transfer from a customer, and redirects to the transfer's page. */
 export const spread = staffFormAction({
   role: 'staff',
   input: [rowId, currency],
@@ -36,7 +36,7 @@ export const spread = staffFormAction({
   },
 });
 
-/** Corrects a transfer. The form shows the refused values. Any other refusal redirects to the transfer's page. */
+/** Corrects a transfer. If a value is refused, the form shows the error. Other errors redirect to its page. */
 export const correct = staffFormAction({
   role: 'staff',
   input: [rowId, version],
@@ -48,7 +48,7 @@ export const correct = staffFormAction({
     code === 'validation_failed' || code === 'conflict' ? { typed, problems } : pageOf(id, code),
 });
 
-/** Records that a part of a transfer's credit was paid back. */
+/** Records that all or part of a transfer's credit was paid back to the customer. */
 export const payBack = staffFormAction({
   role: 'staff',
   input: [rowId, version],
@@ -60,7 +60,7 @@ export const payBack = staffFormAction({
     code === 'validation_failed' || code === 'conflict' ? { typed, problems } : pageOf(id, code),
 });
 
-/** Withdraws an amount that was recorded as paid back. */
+/** Removes the record that an amount was paid back, so that the amount becomes credit again. */
 export const withdraw = staffAction({
   role: 'staff',
   input: [rowId, version, z.int().min(0)],

@@ -27,7 +27,7 @@ export interface OpenInvoice {
   name: string;
   due_date: string | null;
   amount_due: number;
-  /** Whether Stripe manages the invoice. It gets no share unless a person types one, because Stripe collects it. */
+  /** Whether Stripe manages the invoice. The form then suggests no share for it, because Stripe collects the amount. */
   isManaged: boolean;
 }
 
@@ -79,7 +79,7 @@ interface SharesProps {
 
 const nameOf = ({ id }: OpenInvoice) => `share_${id}`;
 
-/** Edits the amount and its shares. A share follows the amount until a person types it. */
+/** Shows the fields for the amount and each invoice's share. A share is calculated until a person types one. */
 function Shares({ currency, open, values, problems }: SharesProps) {
   const [amount, setAmount] = useState(String(values.amount ?? ''));
   const [typed, setTyped] = useState<Map<number, string>>(

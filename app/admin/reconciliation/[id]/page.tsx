@@ -110,7 +110,7 @@ function RunProgress({ run }: { run: RunRow }) {
   );
 }
 
-/** Lists the Stripe objects that a run could not synchronize. The next run retries them. */
+/** Lists the Stripe objects that a run could not synchronize. The next run retries those that are still unresolved. */
 function FailureList({ failures, timeZone }: { failures: RunFailure[]; timeZone: string }) {
   return failures.map((failure) => (
     <Group key={failure.id} justify="space-between" className={classes.entry ?? ''} display="flex" gap="xs">

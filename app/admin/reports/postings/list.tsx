@@ -5,7 +5,7 @@ import { Money } from '../../_components/display/values';
 import { choiceOf, declareList } from '../../_components/lists/list-declaration';
 import { type Column, RecordList, type RecordRows } from '../../_components/lists/record-list';
 
-/** The rows behind the numbers of the report of revenue. */
+/** The list of postings that the revenue report adds up. */
 export const POSTINGS = declareList({
   title: 'Postings',
   description: 'The journal of accounting. The report of revenue sums the postings of a month.',

@@ -1,7 +1,7 @@
 import { COMPANY_LENGTHS, MAX_LOGO_BYTES } from '@/lib/documents/company';
 import type { FormField } from '../../_components/forms/field';
 
-/** The fields of the company form. The value says how `staffFormAction` reads the field. */
+/** The fields of the company form. Each value is the kind of field that `staffFormAction` reads. */
 export const COMPANY_FORM = {
   name: 'text',
   street: 'text',
@@ -74,5 +74,5 @@ export const COMPANY_FIELDS: FormField[] = Object.entries(LABELS).map(([name, fi
   return { name, ...field, ...(maxLength && { maxLength }) };
 });
 
-/** The field that is shown if there is a logo. */
+/** An additional field that is shown only if the company has a logo. */
 export const REMOVE_LOGO: FormField = { name: 'remove_logo', label: 'Remove the logo', kind: 'flag' };

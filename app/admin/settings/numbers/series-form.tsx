@@ -9,7 +9,7 @@ interface Props {
   title: string;
   action(before: SeriesState, form: FormData): Promise<SeriesState>;
   initial: SeriesState['typed'];
-  /** Current calendar year in the service's time zone. */
+  /** Current calendar year in the configured time zone. */
   year: string;
 }
 

@@ -136,7 +136,7 @@ const WHY: Record<Obstacle, string> = {
   price_differs: 'Stripe bills something other than what was sold',
 };
 
-/** Shows the sold subscription that the checkout refers to, why the two are not merged, and the choices of staff. */
+/** Shows the subscription that the checkout refers to, why the two were not merged, and what staff can do. */
 function ReferenceNotice({ id, reference }: { id: number; reference: Reference }) {
   const { obstacle, canAdopt } = reference;
   return (
@@ -215,7 +215,6 @@ interface ItemsProps {
   items: SubscriptionItem[];
   /** Id of the item whose service the person is choosing. Null if no item is being changed. */
   editing: number | null;
-  /** The services to choose from. */
   choices: ServiceChoice[];
   timeZone: string;
 }

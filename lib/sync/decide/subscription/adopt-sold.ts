@@ -14,8 +14,8 @@ import { toItemState } from './items';
 import { dateServices } from './service-dates';
 
 /**
- * Returns whether a subscription still has to be merged into the sold subscription that its checkout refers to. The
- * answer is false if staff declined the merge.
+ * Returns whether a subscription still has to be merged into the sold subscription that its checkout refers to. Returns
+ * false if staff declined the merge.
  */
 export const isWaiting = <Row extends Waiting>(row: Row): row is Row & { checkout_reference: number } =>
   row.checkout_reference !== null && !row.reference_declined;
@@ -140,7 +140,7 @@ export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'pr
  * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same interval,
  * and the same service if Stripe names one.
  *
- * @returns the sold items, keyed by Stripe's id of the billed item; the reason if the items do not match
+ * @returns the sold items, keyed by Stripe's id of the billed item, or the reason why the items do not match
  */
 export function matchSold(
   all: SoldItem[],
@@ -153,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Pair items that name a service first. Otherwise an item that names none could take their service.
+  // Start with items whose metadata names a service. Otherwise an item without metadata could be paired with it.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {
@@ -187,10 +187,10 @@ function isSameMoney(billed: BilledItem, { service, quantity }: SoldWithService)
 }
 
 /**
- * Merges Stripe's subscription into our sold subscription. The sold subscription keeps its id, and the other one is
- * deleted.
+ * Merges the row of Stripe's subscription into our sold subscription, and deletes that row. The sold subscription keeps
+ * its id.
  *
- * @param pairs sold items, keyed by Stripe's id of the billed item, which takes over the sold item's service
+ * @param pairs sold items, keyed by Stripe's id of the billed item that takes over their service
  */
 export function mergeIntoSold(
   draft: Draft,
@@ -220,7 +220,7 @@ export function mergeIntoSold(
   return merged;
 }
 
-/** Moves those invoices of a subscription that the snapshot contains. The commit moves the others. */
+/** Moves the invoices of a subscription that are in the snapshot. The commit moves its other invoices. */
 function handOverInvoices(draft: Draft, from: number, to: number): void {
   if (from > 0) draft.handedOver.push({ from, to });
   for (const row of draft.invoices.all()) {

@@ -14,8 +14,8 @@ import { type Applied, findOrAdd } from './subscription';
 
 /**
  * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported a state
- * other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the activation. A
- * checkout does not report a state, so it never sets the time of the state.
+ * other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the activation. The
+ * checkout contains no subscription state, so it never changes `provider_as_of`.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -64,8 +64,8 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 }
 
 /**
- * Repeats the steps that depend on the Stripe customer links that this draft changed. Applies the customers' checkouts
- * again. If the new link is reliable, also links items to services and merges sold subscriptions.
+ * Repeats the steps that depend on a Stripe customer's link for each link that this draft changed. Applies the
+ * customer's checkouts again. If the link is reliable, also links items to services and merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.
@@ -88,8 +88,8 @@ function reapplyCheckouts(draft: Draft, customer: string): void {
 }
 
 /**
- * Returns the fields of a checkout that are kept when the event's body is dropped. Returns null if the checkout did not
- * buy a subscription, or belongs to a connected account.
+ * Returns the fields of a checkout that are kept when the event's body is dropped. Returns null unless it is a
+ * subscription checkout of our own account.
  */
 export function toKeptCheckout(payload: string): KeptCheckout | null {
   const { object, account } = fromInbox(payload);

@@ -8,9 +8,9 @@ import type { StateOrigin } from '../order';
 type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'>;
 
 /**
- * Applies the items of a subscription's state: updates, adds and deletes rows.
+ * Updates, adds and deletes items so that they match a subscription's state.
  *
- * @param asOf the time of this state; an item that has moved to another subscription since this time stays there
+ * @param asOf time of this state; an item that has moved to another subscription since then stays there
  * @param isSure whether the customer's link is reliable; if it is not, items keep their services
  * @returns the previous services of the items that came from another subscription
  */
@@ -42,10 +42,10 @@ export function applyItems(
 }
 
 /**
- * Links a Stripe customer's items to the services that Stripe names. Does not change items that staff linked. The
+ * Links a Stripe customer's items to the services in Stripe's metadata. Does not change items that staff linked. The
  * customer's link must be reliable.
  *
- * @returns ids of the items' services, before and after
+ * @returns ids of the items' services before and after the change
  */
 export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
@@ -68,8 +68,8 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
 }
 
 /**
- * Returns the only item without a Stripe id, if Stripe also has only one item. The row then gets Stripe's id and keeps
- * its service.
+ * Returns the only stored item without a Stripe id, if Stripe also reports only one item. The caller gives Stripe's id
+ * to this item, which keeps its service.
  */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
@@ -87,7 +87,7 @@ function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): 
 
 const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
 
-/** Adds an item. If Stripe moved it here from another subscription, it keeps its id and its service. */
+/** Adds an item. If Stripe moved it from another subscription, it keeps its row's id and its service. */
 function addItem(
   draft: Draft,
   subscription_id: number,
@@ -99,7 +99,7 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/** Returns the service that Stripe names, if it is the customer's. If id and number disagree, the id decides. */
+/** Returns the service in Stripe's metadata if the customer has it. If id and number disagree, the id decides. */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
@@ -146,7 +146,8 @@ export function withAllItems(
 }
 
 /**
- * Returns whether the item still belongs to `other`. If Stripe does not answer, schedules a recheck and returns false.
+ * Returns whether an item still belongs to `other`. If Stripe does not answer, schedules a recheck of `other` and
+ * returns false.
  */
 export function isStillIn(
   draft: Draft,
@@ -205,7 +206,7 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // Moving an item ends its link by staff, so that the service that Stripe names is used again.
+  // Moving an item ends its link by staff, so that Stripe's metadata decides about its service again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
     actor,

@@ -10,13 +10,13 @@ export type ServiceDates = Pick<
 
 export interface Billed {
   until: Date;
-  /** Time when the last subscription of the service ends. Null if one of them continues. */
+  /** Latest scheduled end of the subscriptions. Null unless all of them are scheduled to end. */
   endsAt: Date | null;
 }
 
 /**
- * Sets the next billing date and the end date of services. The next billing date is the latest end of the current
- * periods of all items that bill the service. A service ends when all its subscriptions have ended.
+ * Sets the next billing date and the end date of services. The next billing date is the latest end of a current period
+ * among the items that bill the service. The end date is set only if all its subscriptions are scheduled to end.
  */
 export function dateServices(draft: Draft, ids: (number | null)[]): void {
   for (const id of new Set(ids)) {
@@ -70,9 +70,9 @@ export function combineBilled(all: Billed[]): Billed | undefined {
 }
 
 /**
- * Returns the period's end and the scheduled end for each item that bills the service. Only live subscriptions of
- * reliably linked customers count. The SQL function `read_snapshot` applies the same rule to subscriptions that are not
- * in the snapshot.
+ * Returns the end of the current period and the scheduled end for each item that bills the service. Only live
+ * subscriptions of reliably linked customers count. The SQL function `read_snapshot` applies the same rule to
+ * subscriptions outside the snapshot.
  */
 function billed(draft: Draft, serviceId: number): Billed[] {
   const own = draft.items.all().flatMap((item): Billed[] => {

@@ -16,7 +16,7 @@ export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 /**
  * Applies a subscription's state to its row and items.
  *
- * @param isDeletion true if Stripe deleted the subscription; it is then cancelled even if the payload says otherwise
+ * @param isDeletion true if Stripe deleted the subscription; it is then cancelled whatever status the payload contains
  */
 export function applySubscription(
   draft: Draft,

@@ -22,12 +22,12 @@ export async function CheckButton({ action }: { action(): Promise<void> }) {
 }
 
 interface CheckNoticeProps {
-  /** Outcome of the check that redirected here: `done`, or the error code. Null if no check redirected here. */
+  /** The page's `check` parameter: `done`, or an error code. Null if the page was not opened by a check. */
   outcome: string | null;
   last: LastCheck | null;
 }
 
-/** Shows the outcome of a check with Stripe. */
+/** Shows the outcome of the check with Stripe that redirected to this page. */
 export function CheckNotice({ outcome, last }: CheckNoticeProps) {
   if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
   if (outcome !== 'done' || !last) return null;

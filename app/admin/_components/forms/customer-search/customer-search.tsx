@@ -8,7 +8,7 @@ import { getRuntime } from '@/lib/runtime';
 import classes from '../../lists/list.module.css';
 
 interface CustomerSearchProps {
-  /** Path of the page that shows the search. It gets the chosen customer's id as the parameter `to`. */
+  /** Path of the page that shows the search. Each match links to it, with the customer's id as the parameter `to`. */
   path: string;
   query: string | null;
 }

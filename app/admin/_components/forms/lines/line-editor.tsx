@@ -34,7 +34,7 @@ interface LineEditorProps {
   seller: Seller;
 }
 
-/** Edits lines and shows their totals while the person types. The server calculates the totals again. */
+/** Edits lines and shows their totals while the person types. The server recalculates the totals when it saves. */
 export function LineEditor({ initial, problems, currency, customer, seller }: LineEditorProps) {
   const tax = customer?.tax ?? null;
   const [lines, setLines] = useState(initial.map((line, key) => ({ key, line })));
@@ -42,13 +42,13 @@ export function LineEditor({ initial, problems, currency, customer, seller }: Li
   const add = useRef<HTMLButtonElement>(null);
   const [newest, setNewest] = useState<number | null>(null);
   const [moved, setMoved] = useState('');
-  // Error messages refer to lines by position, so they become invalid when lines are moved or removed.
+  // Error messages refer to lines by position, so moving or removing a line makes them outdated.
   const [outdated, setOutdated] = useState<typeof problems | null>(null);
   const usual = useRef(String(tax?.rate ?? initial[0]?.tax_rate ?? ''));
   const rate = tax === null ? null : String(tax.rate);
   useEffect(() => {
     if (rate === null || rate === usual.current) return;
-    // Update only the lines that have the previous default rate. Staff chose any other rate on purpose.
+    // Update only lines with the previous default rate. Assume that staff chose any other rate on purpose.
     const before = usual.current;
     setLines((all) =>
       all.map((one) =>
@@ -131,7 +131,7 @@ interface TaxNoteProps {
 }
 
 /**
- * Explains why the customer pays no tax, or warns that the lines contradict the customer's default tax or the rules.
+ * Explains why the customer pays no tax, or warns if the lines contradict the customer's tax or the tax rules.
  */
 function TaxNote({ tax, rates, wrong }: TaxNoteProps) {
   if (tax === null) return null;
@@ -182,12 +182,12 @@ interface LineRowProps {
   problems: Partial<Record<LineField, string | undefined>>;
   /** Default tax category of the line. Undefined if it is not known. */
   usual: TaxCategory | undefined;
-  /** Whether the line was just added, so that its first field takes the focus. */
+  /** Whether the line was just added. Its first field then receives the focus. */
   isNew: boolean;
   onChange(changes: Partial<TypedLine>): void;
   /** Moves the line up (-1) or down (1). */
   onMove(by: number): void;
-  /** Removes the line. Undefined if the line cannot be removed. */
+  /** Removes the line. Undefined for the last line of a record that already had lines. */
   onRemove: (() => void) | undefined;
 }
 

@@ -33,7 +33,7 @@ interface StripeProps {
   timeZone: string;
 }
 
-/** Lists the lines of a Stripe invoice. If they do not add up to the invoice, explains the difference. */
+/** Lists the lines of a Stripe invoice. If they do not add up to the invoice's total, explains the difference. */
 export function StripeLineSection({ invoice, lines, timeZone }: StripeProps) {
   const { currency, lines_complete } = invoice;
   if (lines.length === 0 && lines_complete && invoice.total === 0) return null;
@@ -79,7 +79,7 @@ function gapText(
   }
 }
 
-/** Returns the period and the discount of a line, if it has any. */
+/** Describes the period and the discount of a line, if it has them. */
 function notesOf(
   { period_start, period_end, discount }: StripeLineRow,
   money: (amount: string) => string,
@@ -100,7 +100,7 @@ function priceOf({ amount, quantity }: StripeLineRow, currency: string): string 
   return isExact ? priceText(price.toFixed(6), currency) : '';
 }
 
-/** Formats a tax that Stripe charged, such as “19 % VAT, included”. Shows the amount if the rate is unknown. */
+/** Formats a tax that Stripe charged, such as “19 % VAT included”. Shows the amount if the rate is unknown. */
 function stripeTaxText(
   { rate, type, reason, inclusive, amount }: StripeLineRow['taxes'][number],
   money: (amount: string) => string,
@@ -123,7 +123,7 @@ interface ShownLine {
   quantity: string;
   price: string;
   tax: string;
-  /** Amount without tax, as decimal text in units of the currency. */
+  /** Amount without tax, as a decimal string in units of the currency. */
   net: string;
 }
 
@@ -169,7 +169,7 @@ function noted({ text, note }: ShownLine): ReactNode {
 const taxText = ({ tax_rate, tax_category }: Pick<LineRow, 'tax_rate' | 'tax_category'>) =>
   [`${Number(tax_rate)} %`, tax_category].filter(Boolean).join(' ');
 
-/** Formats a price. If it has a fraction of a cent, such as 0.005, shows all its decimals. */
+/** Formats a price. A price with a fraction of a cent, such as 0.005, keeps all its decimals. */
 function priceText(price: string, currency: string): string {
   const text = formatMoney(Number(price), currency);
   const isExact = Number(price) === Number(Number(price).toFixed(2));

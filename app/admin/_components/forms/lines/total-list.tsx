@@ -3,7 +3,7 @@ import type { LineTotals } from '@/lib/invoices/totals';
 import { formatMoney } from '../../../../_components/format';
 import classes from './lines.module.css';
 
-/** Shows the totals of lines: the sum without tax, the tax of each rate or of all rates, and the sum with tax. */
+/** Shows the totals of lines: the sum without tax, the tax by rate or in one sum, and the sum with tax. */
 export function TotalList({
   totals: { subtotal, rates, total },
   currency,

@@ -24,7 +24,7 @@ const sentKind = z.enum(Object.keys(KINDS) as KindName[]).transform((name): Staf
 /** The row version that the page showed. */
 const sentVersion = z.int().min(0);
 
-/** Saves the record of a form, and redirects to its page. The id is null for a new record. */
+/** Saves the record that a form submits, and redirects to the record's page. The id is null for a new record. */
 export const save = staffFormAction({
   role: 'staff',
   input: [sentForm, rowId.nullable()],
@@ -44,8 +44,8 @@ export const save = staffFormAction({
     if (error.code !== 'precondition_failed' || id === null || !opened) {
       return { typed, opened, problems: toProblems(error, typed), theirs: null };
     }
-    // The record has changed since the form was opened. The form continues with the stored record and the
-    // person's changes.
+    // The record has changed since the form was opened. Show the form again, with the person's changes applied to
+    // the stored record.
     const stored = await readTyped(runtime.db, typedKind, id);
     return { ...mergeTyped(opened.typed, typed, stored.typed), opened: stored, problems: {} };
   },

@@ -24,7 +24,7 @@ export interface StaffKind {
   remove: typeof deleteRecord;
 }
 
-/** The record kinds that have status changes and deletion on the staff pages. */
+/** The record kinds whose records staff can move to another status or delete. */
 export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },

@@ -31,11 +31,11 @@ interface RecordActionsProps<Kind extends KindName> {
   record: { id: number; version: number; status: string };
   /** Name or number of the record. The confirmation dialogs show it. */
   name: string;
-  /** Path and label of the form that edits the record. Defaults to “Edit”. Null if the record cannot be edited now. */
+  /** Label of the edit form, and its path below the record's page. Null if the record cannot be edited now. */
   edit?: { path: string; label: string } | null | undefined;
   /** Sentence that the dialog shows before the record is deleted. Null if the record cannot be deleted. */
   removal: string | null;
-  /** Steps that are hidden although the record's status allows them, because another fact rules them out. */
+  /** Steps to hide although the record's status allows them, because something else rules them out. */
   except?: StepOf<Kind>[];
   /** Primary button, for a record whose most common next action is not a status change. */
   primary?: ReactNode;
@@ -112,5 +112,5 @@ export function RecordActions<Kind extends KindName>(props: RecordActionsProps<K
 
 const EDIT = { path: 'edit', label: 'Edit' };
 
-/** Sentence for the dialog that deletes a record that no other record refers to. */
+/** Sentence for the delete dialog of a record that no other record refers to. */
 export const ALONE = 'No other record refers to it.';

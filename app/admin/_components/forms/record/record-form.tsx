@@ -27,7 +27,7 @@ interface RecordFormProps {
   cancel: string;
   /** The customer of the record. Null or undefined if no customer is chosen yet. */
   customer?: CustomerChoice | null;
-  /** The company that charges the tax of lines. */
+  /** Our company as the seller. It determines the tax categories of the lines. */
   seller: Seller;
 }
 
@@ -184,7 +184,7 @@ function RecordField({ field, value, problem, customer, onPick, onCurrency }: Re
 }
 
 interface CustomerFieldProps extends AutocompleteProps {
-  /** The customer whose number the field contains at first. Null if there is no such customer. */
+  /** The customer whose number the field initially contains. Null if no customer has that number. */
   first: CustomerChoice | null;
   /** Called with the customer whose number the field now contains, or with null if no customer has this number. */
   onPick(customer: CustomerChoice | null): void;
@@ -231,9 +231,9 @@ function hintOf(answered: ReturnType<typeof useAnswer<CustomerChoice[]>>, text: 
 }
 
 interface Suggestion {
-  /** The text that the field gets when the suggestion is chosen. */
+  /** Text that the field contains after the suggestion is chosen. */
   value: string;
-  /** Description next to the value, which is searched too. */
+  /** Description next to the value. The typed text is matched against the description as well. */
   about?: string | undefined;
 }
 
@@ -243,11 +243,9 @@ interface SuggestFieldProps extends Omit<AutocompleteProps, 'data' | 'filter' | 
   isFiltered?: boolean;
 }
 
-/**
- * Shows a text field with suggestions. It submits the text that the person sees, so that it works without JavaScript.
- */
+/** Shows a text field with suggestions. It submits the visible text, not an id, so that it works without JavaScript. */
 function SuggestField({ suggestions, isFiltered = false, ...input }: SuggestFieldProps) {
-  // Render the options only after the field has had the focus, because there may be hundreds of them.
+  // Render the options only once the field has received focus, because there may be hundreds of options.
   const [isUsed, setUsed] = useState(false);
   const abouts = new Map(suggestions.map(({ value, about }) => [value, about]));
   return (

@@ -15,7 +15,7 @@ interface Texts {
   deleted: string;
 }
 
-/** Makes a list page with a link to the form for a new record. The form starts with the filter's customer. */
+/** Creates a list page with a link to the form for a new record. The form starts with the customer of the filter. */
 export function recordListPage<Schema extends z.ZodObject, Row>(
   list: ListDeclaration<Schema, Row>,
   { create, deleted }: Texts,

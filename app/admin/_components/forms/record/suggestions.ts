@@ -2,7 +2,7 @@ import { COUNTRIES, countryName } from '@/lib/countries';
 import { CURRENCIES } from '@/lib/money';
 import type { FormField } from '../field';
 
-// Only the server generates these options, because a browser may use another name for a country or currency.
+// Generate these options only on the server, because a browser may use another name for a country or currency.
 
 /** Returns the form field for a country. Its value is the English name. Typing the code also suggests the country. */
 export const countryField = (): FormField => ({

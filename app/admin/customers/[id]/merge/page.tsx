@@ -27,7 +27,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Merge ${formatCustomer(one)}`,
 );
 
-/** Searches for the duplicate of this customer, and asks for confirmation before the merge. */
+/** Lets an admin find the duplicate of a customer, and asks for confirmation before the merge. */
 export default adminRecordPage(readCustomer, async (customer, { db, search, notice }) => {
   const to = toId(search.get('to') ?? '');
   const other = to === null ? null : await getCustomerDetails(db, { id: to });

@@ -19,8 +19,8 @@ export const generateMetadata = titleOfRow(
 );
 
 /**
- * Shows the form of a transfer. Its currency comes from the URL, else from the oldest unpaid invoice, else from the
- * customer.
+ * Shows the form for a new transfer. The currency defaults to that of the oldest unpaid invoice, or else to the
+ * customer's. The URL can choose the currency of any other unpaid invoice.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;

@@ -16,7 +16,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Credit note of ${invoiceName(one)}`,
 );
 
-/** Shows the form of a credit note. For each line of the invoice, it asks for a quantity or a net amount. */
+/** Shows the form for a credit note, with a quantity or a net amount for each line that can still be credited. */
 export default recordPage(getInvoice, async (row, { id, db }) => {
   const [invoice = notFound()] = await addMoneyBack(db, [row]);
   const page = `/admin/invoices/${id}`;

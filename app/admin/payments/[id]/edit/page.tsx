@@ -20,7 +20,7 @@ export default recordPage(getPayment, async (payment, { id, db }) => {
   const page = `/admin/payments/${id}`;
   if (!isCorrectable(payment)) redirect(page);
   const transferId = payment.transfer === null ? null : await findTransferId(db, payment.transfer);
-  // The payments of a transfer are corrected together.
+  // A payment that belongs to a transfer is corrected with the whole transfer.
   if (transferId !== null) redirect(`/admin/payments/transfers/${transferId}/edit`);
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;

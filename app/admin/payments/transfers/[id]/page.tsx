@@ -141,7 +141,7 @@ function Shares({ transfer: { currency }, rows }: { transfer: TransferRow; rows:
   );
 }
 
-/** Lists the credit that was paid back. Shows nothing if there was none. */
+/** Lists the amounts of credit that were paid back. Shows nothing if no credit was paid back. */
 function PaidBack({ transfer: { id, version, paid_back, currency } }: { transfer: TransferRow }) {
   if (paid_back.length === 0) return null;
   const rows = paid_back.map((one, position) => ({ id: position, ...one }));

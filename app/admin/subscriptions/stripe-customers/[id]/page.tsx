@@ -101,7 +101,7 @@ interface IsNewProps {
   same: Awaited<ReturnType<typeof listSameEmail>>;
 }
 
-/** Asks whether a customer that sync created is really new. */
+/** Asks whether a customer that the Stripe sync created is really new. */
 function IsNew({ id, customerId, same }: IsNewProps) {
   return (
     <Alert color="orange" variant="light" mb="lg" title="This customer was created from Stripe">
@@ -199,7 +199,7 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
   ];
 }
 
-/** Lists the first ten service numbers, and the number of further services. */
+/** Lists the first ten service numbers, and says how many more there are. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
   return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');

@@ -15,7 +15,7 @@ interface Props {
   total: number;
 }
 
-/** Shows a form that confirms several proposed links together. At first, all of them are selected. */
+/** Shows a form that confirms several proposed links together. All links are selected initially. */
 export function ProposalForm({ action, proposals, total }: Props) {
   const [state, submit, pending] = useActionState(action, null);
   return (
