@@ -296,7 +296,7 @@ export async function ignoreOutgoing(
   const found = await db
     .select({ id: e.id })
     .from(e)
-    .where(and(...[inPeriod(statement), eq(e.state, 'open')], sql`${e.amount} < 0 and not ${e.is_return}`));
+    .where(and(...[inPeriod(statement), isOpen], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
   await explain(db, ids, 'ignored', writer);
   return ids.length;

@@ -32,6 +32,7 @@ import {
   paymentNotFound,
   READ_ONLY,
   type Refunded,
+  toChanges,
   toPaymentRow,
   withChanges,
 } from './schema';
@@ -53,14 +54,9 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
   const transfers = [known?.transfer ?? []].flat();
   if (change.kind === 'record') {
     const { payment_reference, invoice_id, customer_id } = change.input;
-    const money = namesStripeMoney(payment_reference) ? [payment_reference] : [];
-    return keysOf({
-      recorded: [payment_reference],
-      invoiceIds: [invoice_id],
-      mergedIds: [customer_id],
-      money,
-      transfers,
-    });
+    const recorded = [payment_reference];
+    const money = namesStripeMoney(payment_reference) ? recorded : [];
+    return keysOf({ recorded, invoiceIds: [invoice_id], mergedIds: [customer_id], money, transfers });
   }
   const key = { paymentIds: [Math.min(change.id, MAX_ID)], transfers };
   if (change.kind === 'delete' || typeof change.changes === 'function') return keysOf(key);
@@ -266,7 +262,7 @@ export function decidePayment(
     removeShare(draft, before, writer);
     return { before, after: null };
   }
-  const changes = typeof change.changes === 'function' ? change.changes(before) : change.changes;
+  const changes = toChanges(change.changes, before, draft.moneyBackOf(before.id).refunds);
   refuseReadOnly(toPaymentRow(before), changes);
   refuseApart(before, changes);
   return { before, after: update(draft, before, changes, writer) };

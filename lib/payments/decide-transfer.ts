@@ -19,7 +19,7 @@ import {
   removeShare,
   update,
 } from './decide-payment';
-import type { CreditSource, PaymentWriter } from './schema';
+import type { CreditSource, PaymentWriter, RefundState } from './schema';
 import { namesStripeMoney } from './stripe-payment';
 
 /** A part of a transfer that pays an invoice. */
@@ -303,7 +303,10 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
  * Returns whether a part of a payment can become credit. This excludes Stripe's payments, and references that are too
  * long to append the number of a share (see `namesOf`).
  */
-const isReleasable = ({ source, payment_reference }: StoredPayment) =>
+export const isReleasable = ({
+  source,
+  payment_reference,
+}: Pick<StoredPayment, 'source' | 'payment_reference'>) =>
   source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
 
 /**
@@ -448,12 +451,17 @@ function returnWhole(
   return { transfer: draft.transfers.put({ ...transfer, credit: '0.000', paid_back: returned }), payments };
 }
 
+/** Returns whether a payment is refunded because the bank took the money back, and not for another reason. */
+export const wasReturned = (payment: StoredPayment, refunds: RefundState[]) =>
+  payment.status === 'refunded' &&
+  refunds.some(({ reason, status }) => reason === BANK_RETURN && status !== 'cancelled');
+
 /**
  * Undoes a return by the bank. The transfer's refunded payments become completed, and its returned credit is restored.
  */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)
-    .filter(({ status }) => status === 'refunded')
+    .filter((share) => wasReturned(share, draft.moneyBackOf(share.id).refunds))
     .map((share) => ({ before: share, after: update(draft, share, { status: 'completed' }, writer) }));
   const position = transfer.paid_back.findIndex(({ is_return }) => is_return);
   const undone = position < 0 ? { transfer } : undoPayBack(draft, transfer, position);

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, isNull, lte, ne, sql } from 'drizzle-orm';
 import { type Database, pickColumns, statement } from '@/db/database';
 import {
   auditedCustomer,
@@ -16,6 +16,7 @@ import { AppError } from '../errors';
 import { toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
+import { isReleasable } from './decide-transfer';
 import {
   type CreditSource,
   type PaymentFilters,
@@ -275,13 +276,14 @@ async function listOverpayments(db: Database, customerId: number): Promise<(Foun
         isNull(invoices.stripe_invoice_id),
         sql`${invoices.amount_paid} + ${invoices.amount_credited} > ${invoices.total}`,
         eq(p.status, 'completed'),
+        ne(p.source, 'stripe'),
       ),
     )
     .orderBy(desc(p.payment_date), desc(p.id))
     .limit(literal(MAX_TRANSFERS));
   const used = new Map<number, number>();
   return found.flatMap((row) => {
-    if (row.source === 'stripe' || /^(pi|ch|py)_/.test(row.payment_reference)) return [];
+    if (!isReleasable(row)) return [];
     const claimed = toThousandths(row.total) - toThousandths(row.amount_credited);
     const over = toThousandths(row.recorded) - claimed - (used.get(row.invoice_id) ?? 0);
     const thousandths = Math.min(over, toThousandths(row.amount) - toThousandths(row.refunded_amount));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { paymentSource, paymentStatus, type payments } from '@/db/schema';
+import { paymentSource, paymentStatus, type payments, type refunds } from '@/db/schema';
 import type { Actor } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { calendarDate, oneOf, rowId, textLine } from '../fields';
@@ -164,10 +164,18 @@ export type Precondition<Current = PaymentRow> = (current: Current) => boolean;
 type Changes = PaymentUpdate & Refunded;
 
 /**
- * The requested changes, or a function that derives them from the stored payment. The function must not change the
- * invoice or the reference, because the other rows that such a change needs are not read for a function.
+ * The requested changes, or a function that derives them from the stored payment and its refunds. The function must not
+ * change the invoice or the reference, because the other rows that such a change needs are not read for a function.
  */
-export type RequestedChanges = Changes | ((current: StoredPayment) => Changes);
+export type RequestedChanges = Changes | ((current: StoredPayment, itsRefunds: RefundState[]) => Changes);
+
+export type RefundState = Pick<typeof refunds.$inferSelect, 'reason' | 'status'>;
+
+export const toChanges = (
+  requested: RequestedChanges,
+  current: StoredPayment,
+  itsRefunds: RefundState[],
+): Changes => (typeof requested === 'function' ? requested(current, itsRefunds) : requested);
 
 /** A change that a person or a program requests. */
 export type PaymentChange =

@@ -19,6 +19,7 @@ import {
   type TransferChange,
   type TransferDecision,
   type TransferValues,
+  wasReturned,
 } from './decide-transfer';
 import { findPayableInvoice, getPaymentContext } from './list';
 import { getPayment, getTransfer, listUsableCredits } from './queries';
@@ -30,6 +31,7 @@ import {
   type PaymentWriter,
   type Precondition,
   paymentInput,
+  type RefundState,
   type StoredPayment,
 } from './schema';
 import { decideAndCommit, recordPayment, updatePayment } from './write-payment';
@@ -362,10 +364,10 @@ export async function returnPayment(
   await updatePayment(db, id, changes, writer);
 }
 
-/** Undoes the recorded return of a payment. Does nothing if the payment is not refunded. @throws AppError not_found */
+/** Undoes the recorded return of a payment. Does nothing if no return is recorded. @throws AppError not_found */
 export async function undoPaymentReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const changes = ({ status }: StoredPayment) =>
-    status === 'refunded' ? { status: 'completed' as const } : {};
+  const changes = (payment: StoredPayment, refunds: RefundState[]) =>
+    wasReturned(payment, refunds) ? { status: 'completed' as const } : {};
   await updatePayment(db, id, changes, writer);
 }
 

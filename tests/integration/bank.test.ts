@@ -41,7 +41,7 @@ import { toThousandths } from '@/lib/money';
 import { getPayment, getTransfer } from '@/lib/payments/queries';
 import type { PaymentWriter } from '@/lib/payments/schema';
 import { deleteTransfer, payBackCredit, recordTypedRefund } from '@/lib/payments/typed-payment';
-import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
@@ -429,6 +429,24 @@ describe('bank statements', () => {
     await undoEntry(base.db, entryId, writer);
     expect(await dueOf(due.id)).toBe(0);
     expect(await getPayment(base.db, recorded.payment.id)).toMatchObject({ refunded_amount: 0 });
+  });
+
+  test('undoing a return whose process ended before the refund keeps a refund that staff recorded', async () => {
+    const { id: customer_id } = await createCustomer(base.db);
+    const due = await invoice(customer_id, '45');
+    const day = newDay();
+    const paid = { amount: 45, payment_date: day, invoice_id: due.id, customer_id };
+    const { payment } = await recordPayment(base.db, { ...paid, payment_reference: 'LEFT-2024-1' }, writer);
+    const { id } = await upload([[newDay(), '-45.00', 'Ada', '', 'Retoure LEFT-2024-1 AC04']]);
+    const entryId = (await openOf(id))[0]?.entry.id ?? 0;
+    await base.db
+      .update(bankEntries)
+      .set({ returned_payment_id: payment.id })
+      .where(eq(bankEntries.id, entryId));
+    await updatePayment(base.db, payment.id, { status: 'refunded' }, writer);
+    await undoEntry(base.db, entryId, writer);
+    expect(await getPayment(base.db, payment.id)).toMatchObject({ status: 'refunded', refunded_amount: 45 });
+    expect(await openOf(id)).toHaveLength(1);
   });
 
   test('a bank entry that two members of staff book as returns of different payments returns only one of them', async () => {

@@ -329,6 +329,14 @@ describe('the credit of an overpaid invoice', () => {
     ]);
   });
 
+  test('a payment whose reference is too long to be numbered is no usable credit', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const over = await invoice(customerId, '100');
+    const input = { invoice_id: over.id, customer_id: customerId, amount: 120, payment_date: '2026-10-10' };
+    await recordPayment(base.db, { ...input, payment_reference: 'L'.repeat(255) }, writer());
+    expect(await listUsableCredits(base.db, customerId)).toEqual([]);
+  });
+
   test('the payment of a fully credited invoice can pay another invoice', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const withdrawn = await invoice(customerId, '100', {
