@@ -221,7 +221,10 @@ async function openMigrated(url: string, handle: DatabaseHandle): Promise<Databa
 
 const ANSWER_MS = 15_000;
 
-/** Errors of the database server that its owner can correct. The sentence of the first match is reported. */
+/**
+ * Messages for connection errors that the operator can correct, by error code. An entry with a pattern for the URL
+ * applies only to a matching DATABASE_URL. The first entry that applies is reported.
+ */
 const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
   [
     /^42501$/,

@@ -11,7 +11,10 @@ import type { CustomerSnippet } from './schema';
 /** Maximum number of similar customers to return. */
 export const MOST_SIMILAR = 5;
 
-/** Removes accents, umlauts (`ä` and `ae` become `a`) and punctuation, like the SQL function `unaccented`. */
+/**
+ * Returns a text in lower case without accents and umlauts (`ä` and `ae` become `a`), apostrophes and periods. Hyphens
+ * and other separators become spaces. The SQL function `unaccented` does the same with `customers.search_text`.
+ */
 export function unaccented(text: string): string {
   return composed(text)
     .toLowerCase()
@@ -42,7 +45,7 @@ export async function findSimilar(db: Database, text: string): Promise<CustomerS
   return (await readSimilar(db, { a, b, c, d })).map(toCustomerSnippet);
 }
 
-/** Number of customers after which the search stops. Comparing all texts with frequent words would take a second. */
+/** Number of matches after which the search stops. Comparing every customer with frequent words would take a second. */
 const ENOUGH = 100;
 
 const readSimilar = statement(['a', 'b', 'c', 'd'], (db, words) => {

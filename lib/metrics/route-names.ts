@@ -16,7 +16,7 @@ interface Branch {
   rest?: string;
 }
 
-/** Names of all routes in a production build, from its folder. */
+/** Path of the file that lists all routes of a production build, relative to the working directory. */
 const ROUTES_FILE = '.next/app-path-routes-manifest.json';
 
 /**

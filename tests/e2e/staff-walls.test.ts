@@ -129,7 +129,7 @@ describe('access to pages and route handlers', () => {
   const routes = listAdminRoutes('1');
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-  test('the list of routes for the access tests includes pages, route handlers and admin pages', () => {
+  test('the list of routes for the access tests includes staff pages, route handlers and pages only for admins', () => {
     const paths = routes.map(({ path }) => path);
     for (const path of [
       '/admin',

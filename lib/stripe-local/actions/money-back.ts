@@ -346,8 +346,8 @@ function nextNumber(world: World, { id, number }: Invoice): string {
 }
 
 /**
- * Applies a credit note to its invoice. Emits invoice.updated. If the credit note settles an unpaid invoice, emits
- * payment_intent.canceled before it and invoice.paid after it.
+ * Applies a credit note to its invoice, and emits invoice.updated. If the credit note settles an unpaid invoice, emits
+ * payment_intent.canceled first, and invoice.paid last. This can activate the subscription, which emits another event.
  *
  * @param sign 1 to apply the credit note, -1 to reverse it after it was voided
  */

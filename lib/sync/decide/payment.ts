@@ -65,7 +65,10 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
-/** Finds payments that API clients or staff recorded with the id of the same Stripe intent or charge as reference. */
+/**
+ * Finds payments by API clients or staff that may already count what Stripe collected for an invoice. Their reference
+ * is one of `moneyIds`, or they are recorded for the invoice under another Stripe id and `isMoneyOf` accepts them.
+ */
 function findRecorded(
   draft: Draft,
   reference: string,

@@ -188,7 +188,7 @@ export function toItemState(
 }
 
 export function isSameItems(stored: StoredItem[], provider: ProviderSubscription): boolean {
-  if (hasMoreItems(provider)) return false; // The payload does not list all items.
+  if (hasMoreItems(provider)) return false; // The items that the payload does not list may differ.
   const byId = new Map(stored.map((item) => [item.stripe_subscription_item_id, item]));
   const same = provider.items.every((item) => {
     const row = byId.get(item.id);
