@@ -6,7 +6,7 @@ const PREFIX = 'w5t.typed ';
 
 /**
  * Keeps the submitted values of a form until its action answers, so that an expired session or an error page does not
-  * lose them. The form restores them when it is opened again in the same tab.
+ * lose them. The form restores them when it is opened again in the same tab.
  *
  * @param name name of the form, unique on its page
  * @param answer result of the form's last action, which contains the typed values; null before the first submission

@@ -51,7 +51,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
 
 /**
  * Creates a server action for the staff pages. The action checks the session, parses every argument, calls `run`, and
-  * then redirects or returns a result. Errors other than `AppError` are thrown.
+ * then redirects or returns a result. Errors other than `AppError` are thrown.
  *
  * @example
  * export const finish = staffAction({
@@ -70,7 +70,7 @@ export function staffAction<R extends Role, const I extends Inputs, Result, Done
 
 /**
  * Creates a server action for a form. It works both with `useActionState` and as a plain form action. The form is the
-  * last argument. The previous state of `useActionState` is ignored.
+ * last argument. The previous state of `useActionState` is ignored.
  *
  * @example
  * export const addNote = staffFormAction({

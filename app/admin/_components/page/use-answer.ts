@@ -17,7 +17,7 @@ const PAUSE_MS = 150;
  * previous answer. An empty text sends no request and returns null.
  *
  * @param path path of the route, which receives the text as the parameter `q`
-  * @param nothing answer to return if the route refuses the text as invalid
+ * @param nothing answer to return if the route refuses the text as invalid
  */
 export function useAnswer<Answer>(path: string, text: string, nothing: Answer): Answered<Answer> | null {
   const [answered, setAnswered] = useState<Answered<Answer> | null>(null);

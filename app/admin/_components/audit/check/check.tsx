@@ -29,7 +29,8 @@ interface CheckNoticeProps {
 
 /** Shows the outcome of a check with Stripe, above the record it redirected to. */
 export function CheckNotice({ outcome, last }: CheckNoticeProps) {
-  if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
+  if (outcome === 'conflict')
+    return <Notice tone="refused">This record could not be checked with Stripe.</Notice>;
   if (outcome !== 'done' || !last) return null;
   const [failure] = last.failures;
   return (
