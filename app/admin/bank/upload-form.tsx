@@ -8,7 +8,7 @@ import { ActionForm, type FormState } from '../_components/forms/form';
 
 /**
  * Shows the form that uploads a bank statement. It sends the file to the upload route, because a server action accepts
-  * at most one megabyte.
+ * at most one megabyte.
  */
 export function UploadForm({ fields }: { fields: FormField[] }) {
   const router = useRouter();

@@ -11,7 +11,7 @@ export const metadata = { title: RECEIVABLES.title };
 
 /**
  * Shows what customers owe, by default in the currency with the most open invoices. An old link that filters by age
-  * redirects to the list of overdue invoices.
+ * redirects to the list of overdue invoices.
  */
 export default staffPage(async ({ db, search }) => {
   if (search.has('age')) redirect(withParams(OVERDUE.path, search, {}));

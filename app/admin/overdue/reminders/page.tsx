@@ -13,7 +13,7 @@ export const metadata = { title: REMINDERS.title };
 
 /**
  * Shows the customers who are due for a reminder of the chosen level. If the URL names neither a level nor a customer,
-  * the page chooses the highest level that has customers.
+ * the page chooses the highest level that has customers.
  */
 export default staffPage(async ({ db, staff, timeZone, search, runtime: { now } }) => {
   const rules = await getReminderRules(db);

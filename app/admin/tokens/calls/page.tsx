@@ -20,7 +20,7 @@ const CALLS = declareList({
   description: 'Who asked what over MCP, the latest first. Searched texts are shortened.',
   path: '/admin/tokens/calls',
   noun: 'call',
-  yet: 'They appear here a second after they are answered.',
+  yet: 'Calls appear here about a second after they are answered.',
   source: {
     schema: callFilters,
     read: (db, filters, { start }, { env }) =>

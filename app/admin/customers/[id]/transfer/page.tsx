@@ -20,7 +20,7 @@ export const generateMetadata = titleOfRow(
 
 /**
  * Shows the form for a new transfer. The default currency is that of the oldest unpaid invoice, or the customer's
-  * currency if no invoice is unpaid. The URL can choose another of these currencies.
+ * currency if no invoice is unpaid. The URL can choose another of these currencies.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;
@@ -33,7 +33,7 @@ export default recordPage(readCustomer, async (customer, { id, db, search, timeZ
     <FormPage
       back={{ href: page, label: 'Customer' }}
       title="Record a transfer"
-      description={`${formatCustomer(customer)}: money that was paid once, for one or more invoices`}
+      description={`${formatCustomer(customer)}: one payment for one or more invoices`}
     >
       {currencies.length > 1 && (
         <Group gap="md" mb="md">
