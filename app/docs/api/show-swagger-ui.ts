@@ -35,7 +35,7 @@ export interface System {
  * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends no request to another origin.
  *
  * @param root a new, empty element; removing it removes everything that this function added to the page
-  * @param leaving signal that ends the reaction to changes of the URL
+ * @param leaving signal that ends the reaction to changes of the URL
  */
 export async function showSwaggerUi(root: HTMLElement, spec: object, leaving: AbortSignal): Promise<void> {
   await addStyles(root);
