@@ -194,7 +194,7 @@ describe('changing payments', () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel('Reference').fill('W2E-018 mended');
     await press(page, 'Save');
-    await told(page, 'The payment is changed.');
+    await told(page, 'The payment is corrected.');
     await confirm(page, 'Confirm', 'Confirm payment');
     await told(page, 'The payment is confirmed.');
     expect(await read(18)).toMatchObject({
@@ -223,7 +223,7 @@ describe('changing payments', () => {
     await page.getByLabel('Date').fill('2026-01-02');
     await page.getByLabel('Reference').fill('W2E-009 corrected');
     await press(page, 'Save');
-    await told(page, 'The payment is changed.');
+    await told(page, 'The payment is corrected.');
     await page.getByText('Payment reference: W2E-009 → W2E-009 corrected').waitFor();
     expect(await page.getByText('Version:').count()).toBe(0);
     expect(await read(9)).toMatchObject({ status: 'completed', payment_date: '2026-01-02' });

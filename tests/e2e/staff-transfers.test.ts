@@ -54,7 +54,7 @@ test('staff can record a transfer for two invoices in four clicks, then use its 
   await use(page, 'link', 'Correct');
   await page.getByLabel('Amount in EUR').fill('160');
   await press(page, 'Save');
-  await told(page, 'The transfer is changed.');
+  await told(page, 'The transfer is corrected.');
   const transferPage = new URL(page.url()).pathname;
 
   await visit(page, site.url + customerPage());
@@ -112,7 +112,7 @@ test('staff can book all exact matches of a bank statement with one click, undo 
   await press(page, 'Book all exact matches');
   await told(page, 'The exact matches are booked.');
   await press(page, 'Ignore 1 outgoing');
-  await page.getByText('All 2 entries of this period are explained.').waitFor();
+  await page.getByText('All 2 entries in this period are explained.').waitFor();
   await page.waitForFunction(() => document.title !== '');
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Undo');
@@ -157,7 +157,7 @@ test('staff can book ten exact matches of a bank statement in three clicks, and 
   await press(page, 'Book all exact matches');
   await told(page, 'The exact matches are booked.');
   expect(await clicks()).toBeLessThanOrEqual(3);
-  await page.getByText('All 10 entries of this period are explained.').waitFor();
+  await page.getByText('All 10 entries in this period are explained.').waitFor();
 
   await visit(page, `${site.url}/admin/bank`);
   await file.setInputFiles({ ...csvOf([]), buffer: Buffer.alloc(10_000_001, 32) });

@@ -106,7 +106,7 @@ const DONE = {
   'refund-recorded': 'The refund is recorded.',
   completed: 'The payment is confirmed. It now counts towards its invoice.',
   failed: 'The payment is marked as failed. It does not count towards its invoice.',
-  edited: 'The payment is changed.',
+  edited: 'The payment is corrected.',
 };
 const REFUSED = {
   precondition_failed:

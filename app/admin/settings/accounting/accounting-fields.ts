@@ -27,7 +27,7 @@ const LABELS: Record<(typeof ACCOUNTING_FORM)[number], Omit<FormField, 'name'>> 
   consultant_number: account('Consultant number', 'Your tax consultant knows it (Beraternummer).'),
   client_number: account('Client number', 'Your number at the tax consultant (Mandantennummer).'),
   fiscal_year_month: account('First month of the fiscal year', '1 for January.'),
-  account_length: account('Length of accounts', 'Digits of a general ledger account, 4 to 8.'),
+  account_length: account('Account number length', 'Digits of a general ledger account number, 4 to 8.'),
   debtor: account('Collective debtor account', 'One account for all customers.'),
   debtor_base: account(
     'First debtor account',

@@ -60,7 +60,7 @@ export default recordPage(getTransfer, async (transfer, { id, db, timeZone, noti
 
 const DONE = {
   recorded: 'The transfer is recorded.',
-  edited: 'The transfer is changed.',
+  edited: 'The transfer is corrected.',
   paid_back: 'The credit is recorded as paid back.',
   withdrawn: 'The amount is customer credit again.',
 };
