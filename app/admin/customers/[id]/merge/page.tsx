@@ -109,7 +109,10 @@ function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comp
                   ))}
                 </ChoiceGroup>
               ) : (
-                <Text size="sm" c="dimmed">{`${goes} has no details that ${stays} lacks.`}</Text>
+                <Text
+                  size="sm"
+                  c="dimmed"
+                >{`${goes} has no details to copy: all are empty or the same as in ${stays}.`}</Text>
               )}
               <Group gap="xs">
                 <SubmitButton color="red.9">{`Merge ${goes} into ${stays}`}</SubmitButton>
