@@ -6,7 +6,7 @@ export default function Home() {
   return (
     <MessagePage
       title="W5T Administration"
-      text="Customers, services, invoices and payments, in step with the payment provider."
+      text="Customers, services, invoices and payments, kept in sync with the payment provider."
     >
       <LinkButton href="/admin">Open the administration</LinkButton>
       {/* A plain link, because the API reference needs a full page load to get its own CSP. */}

@@ -62,7 +62,7 @@ export function formatSecond(instant: Date | string, timeZone: string): string {
  * @param timeZone time zone of the 03:40 start; null for the server's own time zone
  */
 export function formatDailyRun(timeZone: string | null): string {
-  return `03:40 (${timeZone ?? 'time of the server'})`;
+  return `03:40 (${timeZone ?? 'server time'})`;
 }
 
 // These formats name every part, because Intl does not accept `timeZoneName` with `dateStyle` or `timeStyle`.
@@ -134,7 +134,7 @@ export function countsText(counts: Record<string, number>): string {
 
 /** Sentences for SQLSTATEs, Stripe's error codes and our own error codes. The first matching pattern applies. */
 const TEXTS: [pattern: RegExp, text: string][] = [
-  [/^40...$/, 'The same records kept changing in the meantime.'],
+  [/^40...$/, 'Other processes kept changing the same records.'],
   [/^23...$/, 'It violates a database constraint.'],
   [/^22...$|^UnstorableError$/, 'It contains a value that cannot be stored.'],
   [/^55P03$|^57014$/, 'The database took too long.'],
@@ -142,7 +142,7 @@ const TEXTS: [pattern: RegExp, text: string][] = [
   [/^stripe_(connection|timeout)/, 'Stripe did not answer in time.'],
   [/^stripe_(authentication|permission)/, 'Stripe refused our API key.'],
   [/^(stripe_|invalid_answer$)/, 'Stripe answered with an error.'],
-  [/^abandoned$/, 'Its process ended, and it was not resumed in time.'],
+  [/^abandoned$/, 'The process ended, and the work was not resumed in time.'],
 ];
 
 /** Returns a sentence that explains the error code of a failed event, run or check. */

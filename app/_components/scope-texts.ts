@@ -13,7 +13,7 @@ export const READ_TEXTS: Record<ReadScope, { label: string; text: string }> = {
 
 /** The sentence that explains the effect of hiding personal data. */
 export const HIDES_TEXT =
-  'Answers show no names, e-mail addresses, streets, phone numbers or domains, and customers are found by number alone.';
+  'Answers show no names, e-mail addresses, streets, phone numbers or domains, and customers can be found only by their number.';
 
 /** For each scope, the sentence that says what a token with this scope can do. */
 export const SCOPE_TEXTS: Record<GrantedScope, string> = {

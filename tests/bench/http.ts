@@ -262,12 +262,12 @@ interface Result {
 }
 
 function describe(synchronousCommit: string): string {
-  return `Our server, \`next start\` of the same build, and a floor: a bare node:http server with the same driver. The floor
-looks the token up, checks the webhook's signature, and runs the product's reading statements. It writes a payment with
-one statement, whose triggers keep counts and sums. It validates nothing, decides nothing and settles nothing.
-Deliveries also go to Supabase's sync engine behind the floor's server. The database has 100,000 invoices. Figures are
-in this order; times are in milliseconds, a processor's time is for one request, and ratios are those of the requests
-a second, with the least they must be. \`synchronous_commit\` is ${synchronousCommit}.`;
+  return `Each figure is for our server, for \`next start\` of the same build, and for a floor, in this order. The floor is a bare
+node:http server with the same driver. It looks up the token, checks the webhook's signature, and runs the product's
+read statements. It writes a payment with one statement, whose triggers update counts and sums. It does not validate,
+decide or settle anything. Deliveries also go to Supabase's sync engine behind the floor's server. The database has
+100,000 invoices. Times are in milliseconds, and CPU times are for one request. Ratios compare the requests per second,
+with the lowest accepted ratio in parentheses. \`synchronous_commit\` is ${synchronousCommit}.`;
 }
 
 function toLine({ operation, connections, ours, next, floor, engine }: Result): string[] {

@@ -181,11 +181,11 @@ function toTable(small: Map<string, Measured>, large: Map<string, Measured>): st
 }
 
 function describe(): string {
-  return `What the lists and searches cost, in milliseconds, on one connection: with S (10,000 customers, 30,000 services, 100,000
-invoices and as many payments, 10,000 sales documents) and with L, a hundred times as many. A day of L holds 2 % of its
-invoices. "Ours" goes through the product's own functions, "HTTP" through the built server (–: not measured), "naive" is the same answer
-by ILIKE, count(*) and OFFSET, in the same run. Buffers are pages of 8 kB, "database" is the time PostgreSQL itself
-was busy with an operation at S.`;
+  return `The time of lists and searches in milliseconds, on one connection. Database S has 10,000 customers, 30,000 services,
+100,000 invoices, 100,000 payments and 10,000 sales documents. L has a hundred times as many, and one of its days holds
+2 % of its invoices. "Ours" calls the product's own functions. "HTTP" calls the built server (–: not measured). "Naive"
+gets the same answer with ILIKE, count(*) and OFFSET in the same run. Buffers are pages of 8 kB. "Database" is the time
+that PostgreSQL itself spent on an operation at S.`;
 }
 
 interface Operation {

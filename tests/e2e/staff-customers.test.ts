@@ -87,7 +87,7 @@ describe('the search dialog', () => {
     await openSearch(page);
     await page.route('**/admin/search/results?*', (route) => route.abort());
     await page.keyboard.type('abc');
-    await page.getByText('The search does not work right now.').waitFor();
+    await page.getByText('The search is not available right now.').waitFor();
     await page.unroute('**/admin/search/results?*');
     await page.context().clearCookies();
     await page.keyboard.type('d');
@@ -242,7 +242,7 @@ describe('merging and erasing customers', () => {
     await page.getByRole('heading', { name: 'Merge K-NEW into K-OLD?' }).waitFor();
     await page.getByRole('link', { name: 'Keep K-NEW instead' }).click();
     await page.getByRole('heading', { name: 'Merge K-OLD into K-NEW?' }).waitFor();
-    await page.getByText('These move from K-OLD to K-NEW: 1 service.').waitFor();
+    await page.getByText('These records move from K-OLD to K-NEW: 1 service.').waitFor();
     await page.getByText('This cannot be undone.').waitFor();
     expect(await violationsOf(page, 'all')).toEqual([]);
     await page.getByLabel('Phone: +43 1 2345 instead of nothing').check();

@@ -173,7 +173,7 @@ test('links to files of a Stripe invoice lead to Stripe, or back to the invoice 
     [303, atStripe],
   ]);
   await visit(page, `${site.url}${INVOICES}/${own?.id}/stripe`);
-  await page.getByText('Stripe does not give this file').waitFor();
+  await page.getByText('Stripe does not provide this file').waitFor();
   expect((await site.fetch(`${INVOICES}/${invoice.id}/stripe`, { as: null })).status).not.toBe(303);
 });
 
@@ -282,7 +282,7 @@ describe('drafts of documents', () => {
     await press(other, 'Add line');
     await fillLine(other, 2, 'More', '1');
     await press(other, 'Save draft');
-    const alert = other.getByRole('alert').filter({ hasText: 'Somebody else changed this meanwhile' });
+    const alert = other.getByRole('alert').filter({ hasText: 'Someone else changed this in the meantime' });
     await alert.waitFor();
     expect(await alert.textContent()).toMatch(
       /Due: stored now: 2099-12-31; you had not changed it.*Lines: stored now: 1 × Hosting, first at 11\.00, 19 % tax; you typed: 1 × Hosting, second at 12, 19 % tax; 1 × More/,
@@ -337,7 +337,7 @@ describe('drafts of documents', () => {
       [deleter, 'Delete', 'Delete draft'],
     ] as const) {
       await confirm(old, button, answer);
-      await old.getByRole('alert').filter({ hasText: 'Somebody else changed this' }).waitFor();
+      await old.getByRole('alert').filter({ hasText: 'Someone else changed this' }).waitFor();
     }
     await use(page, 'link', 'Change due date');
     await page.getByRole('textbox', { name: 'Due' }).fill('2020-01-01');

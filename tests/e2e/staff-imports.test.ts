@@ -48,7 +48,7 @@ describe('importing a file', () => {
 
     await page.getByLabel('Kunde').selectOption('customer_number');
     await page.getByRole('button', { name: 'Dry run' }).press('Enter');
-    await page.getByText('Nothing was written').waitFor();
+    await page.getByText('Nothing was saved').waitFor();
     await fact(page, '2 new, 0 changed, 0 unchanged, 2 rejected');
     const problems = page.getByRole('table', { name: 'Rejected rows' });
     expect(await problems.locator('tbody tr').allTextContents()).toEqual([
@@ -77,7 +77,7 @@ describe('importing a file', () => {
     );
     await page.getByText('as in the last import of a file with the same header').waitFor();
     await page.getByRole('button', { name: 'Dry run' }).press('Enter');
-    await page.getByText('Nothing was written').waitFor();
+    await page.getByText('Nothing was saved').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).press('Enter');
     await page.getByRole('heading', { name: 'Import', level: 2 }).waitFor();
     await fact(page, '2 new, 0 changed, 0 unchanged, 0 rejected');

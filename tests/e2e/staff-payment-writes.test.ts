@@ -166,11 +166,14 @@ describe('changing payments', () => {
     await press(page, 'Record refund');
     await page.getByText('Must be at most what is left of the payment: 83.00 EUR.').waitFor();
     await page.getByLabel('Amount in EUR').fill('40');
-    const foretold = await page.getByRole('status').filter({ hasText: 'will then owe' }).textContent();
-    expect(foretold).toMatch(/^Invoice W2E-1 will then owe €[\d,]+\.\d\d\.$/);
+    const foretold = await page
+      .getByRole('status')
+      .filter({ hasText: 'The balance due of invoice' })
+      .textContent();
+    expect(foretold).toMatch(/^The balance due of invoice W2E-1 will be €[\d,]+\.\d\d\.$/);
     await press(page, 'Record refund');
     await told(page, 'The refund is recorded.');
-    const owed = /owe (.*)\.$/.exec(foretold ?? '')?.[1] ?? '';
+    const owed = /will be (.*)\.$/.exec(foretold ?? '')?.[1] ?? '';
     await page.locator('dt:text-is("Due") + dd').filter({ hasText: owed }).waitFor();
     expect(await read(17)).toMatchObject({ status: 'completed', refunded_amount: 40 });
     await page.getByRole('link', { name: 'Record refund' }).click();
@@ -191,7 +194,7 @@ describe('changing payments', () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel('Reference').fill('W2E-018 mended');
     await press(page, 'Save');
-    await told(page, 'The payment is changed.');
+    await told(page, 'The payment is corrected.');
     await confirm(page, 'Confirm', 'Confirm payment');
     await told(page, 'The payment is confirmed.');
     expect(await read(18)).toMatchObject({
@@ -220,7 +223,7 @@ describe('changing payments', () => {
     await page.getByLabel('Date').fill('2026-01-02');
     await page.getByLabel('Reference').fill('W2E-009 corrected');
     await press(page, 'Save');
-    await told(page, 'The payment is changed.');
+    await told(page, 'The payment is corrected.');
     await page.getByText('Payment reference: W2E-009 → W2E-009 corrected').waitFor();
     expect(await page.getByText('Version:').count()).toBe(0);
     expect(await read(9)).toMatchObject({ status: 'completed', payment_date: '2026-01-02' });
@@ -268,7 +271,7 @@ describe('changing payments', () => {
     await ask(page, button);
     expect((await write(n, 'PATCH', { amount: 55.5 })).status).toBe(200);
     await yes(page, confirm).click();
-    await page.getByRole('alert').filter({ hasText: 'changed meanwhile' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'changed in the meantime' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     await page.getByRole('heading', { name: '€55.50' }).waitFor();
     await page.getByText('Changed by ERP').waitFor();
@@ -286,7 +289,7 @@ describe('changing payments', () => {
     await ask(page, 'Mark as refunded');
     await write(14, 'DELETE');
     await yes(page, 'Mark as refunded').click();
-    await page.getByRole('alert').filter({ hasText: 'was deleted meanwhile' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'was deleted in the meantime' }).waitFor();
     await page.getByText('Deleted by ERP').waitFor();
   });
 });

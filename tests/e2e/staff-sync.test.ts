@@ -125,7 +125,7 @@ test('linking a subscription item to a service sets the next billing date of the
   await visit(page, `${site.url}/admin/subscriptions/${subscriptionId}?item=${itemId}`);
   await choice.selectOption({ label: 'None' });
   await press(page, 'Save');
-  await told(page, 'The item is not linked to a service now.');
+  await told(page, 'The item is no longer linked to a service.');
 });
 
 test('staff can link a Stripe customer to another customer', async () => {

@@ -40,7 +40,7 @@ test('staff can record a transfer for two invoices in four clicks, then use its 
   expect(await share(page, 'SEPA-1').inputValue()).toBe('119.00');
   expect(await share(page, 'SEPA-2').inputValue()).toBe('31.00');
   await page.keyboard.type('0');
-  await page.getByText('€1,331.00 is left over. It becomes credit of the customer.').waitFor();
+  await page.getByText('€1,331.00 is left over and becomes customer credit.').waitFor();
   await page.keyboard.press('Backspace');
   await page.getByText('No credit is left over.').waitFor();
   await page.getByLabel('Reference').click();
@@ -54,7 +54,7 @@ test('staff can record a transfer for two invoices in four clicks, then use its 
   await use(page, 'link', 'Correct');
   await page.getByLabel('Amount in EUR').fill('160');
   await press(page, 'Save');
-  await told(page, 'The transfer is changed.');
+  await told(page, 'The transfer is corrected.');
   const transferPage = new URL(page.url()).pathname;
 
   await visit(page, site.url + customerPage());
@@ -75,12 +75,12 @@ test('staff can record a transfer for two invoices in four clicks, then use its 
   await press(page, 'Record as paid back');
   await told(page, 'The credit is recorded as paid back.');
   await confirm(page, 'Withdraw', 'Make it credit again');
-  await told(page, 'The amount is credit again.');
+  await told(page, 'The amount is customer credit again.');
   await page.getByRole('link', { name: 'SEPA-E2E/2' }).first().click();
   await page.getByRole('link', { name: 'SEPA-E2E', exact: true }).waitFor();
   await visit(page, site.url + transferPage);
   await confirm(page, 'Delete', 'Delete transfer');
-  await told(page, 'The transfer is deleted. Its invoices are owed again.');
+  await told(page, 'The transfer is deleted. Its invoices are open again.');
 });
 
 test('a typed share of a transfer stays unchanged while the other shares follow the amount', async () => {
@@ -112,11 +112,11 @@ test('staff can book all exact matches of a bank statement with one click, undo 
   await press(page, 'Book all exact matches');
   await told(page, 'The exact matches are booked.');
   await press(page, 'Ignore 1 outgoing');
-  await page.getByText('All 2 entries of this period are explained.').waitFor();
+  await page.getByText('All 2 entries in this period are explained.').waitFor();
   await page.waitForFunction(() => document.title !== '');
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Undo');
-  await told(page, 'The booking is undone. Its invoices are as they were before it.');
+  await told(page, 'The booking is undone. Its invoices are as they were before the booking.');
 });
 
 test('the customer who owes most is one click away from the overview', async () => {
@@ -147,7 +147,7 @@ function csvOf(entries: [amount: string, text: string][]) {
 test('staff can book ten exact matches of a bank statement in three clicks, and book and undo a return', async () => {
   const page = await site.open('/admin/bank', { own: true });
   const clicks = await countClicks(page);
-  const file = page.getByLabel('File of your bank');
+  const file = page.getByLabel('File from your bank');
   const chosen = page.waitForEvent('filechooser');
   await file.click();
   const ten = Array.from({ length: 10 }, (_, at): [string, string] => [`${20 + at}.00`, `TEN-100${at}`]);
@@ -157,7 +157,7 @@ test('staff can book ten exact matches of a bank statement in three clicks, and 
   await press(page, 'Book all exact matches');
   await told(page, 'The exact matches are booked.');
   expect(await clicks()).toBeLessThanOrEqual(3);
-  await page.getByText('All 10 entries of this period are explained.').waitFor();
+  await page.getByText('All 10 entries in this period are explained.').waitFor();
 
   await visit(page, `${site.url}/admin/bank`);
   await file.setInputFiles({ ...csvOf([]), buffer: Buffer.alloc(10_000_001, 32) });
@@ -168,16 +168,16 @@ test('staff can book ten exact matches of a bank statement in three clicks, and 
   await page.getByText('is neither CAMT.053 nor MT940', { exact: false }).waitFor();
   await file.setInputFiles(csvOf([['-29.00', 'Retoure TEN-1009']]));
   await press(page, 'Upload');
-  await page.getByText('TEN-1009 owed again', { exact: false }).waitFor();
+  await page.getByText('TEN-1009 open again', { exact: false }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Book return');
-  await told(page, 'The return is booked, and the invoices are owed again.');
+  await told(page, 'The return is booked, and the invoices are open again.');
   await page.getByRole('link', { name: 'Returned payment' }).first().click();
   await page.getByText('Returned', { exact: false }).first().waitFor();
   await page.goBack();
   const returned = page.locator('tbody tr').filter({ hasText: 'Retoure TEN-1009' });
   await returned.getByRole('button', { name: 'Undo' }).click();
-  await told(page, 'The booking is undone. Its invoices are as they were before it.');
+  await told(page, 'The booking is undone. Its invoices are as they were before the booking.');
   await page.getByRole('button', { name: 'Book return' }).waitFor();
 });
 
@@ -196,8 +196,8 @@ test('staff can open a payment reminder from the overview, copy it, record it wi
   expect(await text.textContent()).toContain(invoice);
   expect(await page.getByRole('button', { name: 'Copy text' }).count()).toBe(1);
   expect(await violationsOf(page)).toEqual([]);
-  await press(page, 'Note as reminded');
-  await told(page, 'The reminder is noted on the invoices and on the customer. No e-mail was sent.');
+  await press(page, 'Mark as reminded');
+  await told(page, 'The reminder is recorded for the invoices and the customer. No e-mail was sent.');
   await page.getByText('No invoice of this customer is due for a reminder.').waitFor();
   const last = page.getByText(/^Reminder \d on /);
   expect(await last.textContent()).toContain(invoice);
@@ -207,7 +207,7 @@ test('staff can open a payment reminder from the overview, copy it, record it wi
     .first()
     .waitFor();
   await page.goBack();
-  await press(page, 'Take back');
-  await told(page, 'The reminder is taken back.');
+  await press(page, 'Withdraw');
+  await told(page, 'The reminder is withdrawn.');
   expect(await page.locator('tbody tr strong').first().textContent()).toBe(invoice);
 });

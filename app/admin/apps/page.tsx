@@ -21,7 +21,7 @@ export default staffPage(async ({ staff: { id, role }, db, timeZone, notice }) =
       notice={
         <OutcomeNotice
           notice={notice}
-          done={{ disconnected: 'The app is disconnected: its next request is refused.' }}
+          done={{ disconnected: 'The app is disconnected: its next request will be refused.' }}
         />
       }
     >
@@ -40,7 +40,7 @@ export default staffPage(async ({ staff: { id, role }, db, timeZone, notice }) =
             apps={others}
             timeZone={timeZone}
             showsStaff
-            nothing="Nobody else has connected an app."
+            nothing="No other staff have connected an app."
           />
         </Section>
       )}
@@ -101,7 +101,7 @@ function Disconnect({ app }: { app: ConnectedApp }) {
       aria-label={`Disconnect ${app.name} of ${app.staff.email}`}
       consequences={[
         `${app.name}, for ${app.staff.email}`,
-        'Its next request is refused. It can be connected again.',
+        'Its next request will be refused. It can be connected again.',
       ]}
     >
       Disconnect

@@ -7,14 +7,14 @@ import { type Column, RecordList, type RecordRows } from '../_components/lists/r
 
 export const BANK_STATEMENTS = declareList({
   title: 'Bank statements',
-  description: 'Statements of your own accounts. Money that arrived is booked when you accept a proposal.',
+  description: 'Statements of your own accounts. Incoming money is booked when you accept a proposal.',
   path: '/admin/bank',
   noun: 'bank statement',
   yet: 'Upload the first one here.',
   // The source has no `csv`, so this list offers no download. Each statement's page offers a CSV file of its entries.
   source: { schema: statementList.schema, read: statementList.read },
   fields: (today) => [
-    { name: 'account', label: 'Account', placeholder: 'IBAN, or a part of it' },
+    { name: 'account', label: 'Account', placeholder: 'IBAN or part of it' },
     { name: 'from', label: 'Last day', presets: pastPresets(today) },
   ],
   Rows: StatementList,

@@ -36,12 +36,12 @@ function Upload({ accounts }: { accounts: string[] }) {
   if (accounts.length === 0) {
     return (
       <EmptyText>
-        The company has no IBAN yet. An admin enters it under Company, and then statements of this account can
-        be uploaded.
+        The company has no IBAN yet. Once an admin has entered it under Company, you can upload statements of
+        this account.
       </EmptyText>
     );
   }
-  const choice = { value: '', label: 'The one that the file names' };
+  const choice = { value: '', label: 'The account named in the file' };
   const options = [choice, ...accounts.map((iban) => ({ value: iban, label: iban }))];
   return (
     <Paper withBorder radius="lg" p="lg" mb="lg">
@@ -52,7 +52,7 @@ function Upload({ accounts }: { accounts: string[] }) {
             : []),
           {
             name: 'file',
-            label: 'File of your bank',
+            label: 'File from your bank',
             type: 'file',
             accept: '.xml,.sta,.mt940,.940,.txt,.csv',
             maxBytes: MAX_STATEMENT_BYTES,
@@ -73,7 +73,7 @@ function Rules({ rules }: { rules: RuleRow[] }) {
       confirm="Forget account"
       consequences={[
         `${rule.iban}, ${formatCustomer(rule.customer)}`,
-        'Money from this account is no longer booked by itself. What was booked stays.',
+        'Money from this account is no longer booked automatically. Existing bookings stay.',
       ]}
       size="xs"
     >

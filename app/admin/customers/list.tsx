@@ -12,7 +12,7 @@ import { type Column, RecordList } from '../_components/lists/record-list';
 export const CUSTOMERS = declareList({
   title: 'Customers',
   description:
-    'Open amounts and due dates are sorted by each customer’s own currency. Customers who owe nothing in it come last.',
+    'Sorting by open amount or due date uses each customer’s own currency. Customers who owe nothing in that currency come last.',
   path: '/admin/customers',
   noun: 'customer',
   yet: 'They appear here as soon as one is added or Stripe reports one.',

@@ -28,9 +28,8 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
         fields={[{ name: 'month', label: 'Month', data: months }, FORM]}
       >
         <Text size="sm">
-          What is posted in a month: invoices, with a row for each tax rate, payments, and what came back.
-          Once the month is over, its file stays the same: what becomes known later is posted in a later
-          month.
+          The postings of a month: invoices (one row for each tax rate), payments and returned payments. Once
+          the month is over, its file no longer changes: anything recorded later is posted in a later month.
         </Text>
       </ExportForm>
       <ExportForm
@@ -55,7 +54,7 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
           ) : null
         }
       >
-        <Text size="sm">A month’s postings in euros, for the accounting programs of DATEV.</Text>
+        <Text size="sm">A month’s postings in euros, for DATEV accounting software.</Text>
       </ExportForm>
     </Page>
   );

@@ -157,7 +157,7 @@ export const REMINDERS = declareList({
   path: '/admin/overdue/reminders',
   file: 'reminders',
   noun: 'reminder',
-  yet: 'A customer appears here when an invoice has been overdue for the days in the settings.',
+  yet: 'A customer appears here when an invoice has been overdue for the number of days in the settings.',
   source: {
     schema: reminderList({ days: [], pause: 1 }, '2000-01-01').schema,
     read: async (db, filters, place, runtime) => (await reminders(runtime)).read(db, filters, place),

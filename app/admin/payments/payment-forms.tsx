@@ -67,8 +67,8 @@ interface RefundFormProps extends FormProps {
 export function RefundForm({ currency, invoice, ...form }: RefundFormProps) {
   const effectOf = (amount: string) =>
     invoice.isManaged
-      ? `Invoice ${invoice.name} stays as it is, since Stripe manages it.`
-      : `Invoice ${invoice.name} will then owe ${formatMoney(owedAfter(invoice, Number(typedAmount(amount) ?? 0)), currency)}.`;
+      ? `Invoice ${invoice.name} stays as it is, because Stripe manages it.`
+      : `The balance due of invoice ${invoice.name} will be ${formatMoney(owedAfter(invoice, Number(typedAmount(amount) ?? 0)), currency)}.`;
   return (
     <ActionForm
       label="Refund"

@@ -61,7 +61,7 @@ export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) =
       </PagedList>
       {payouts.length > 0 && (
         <Box id="payouts" mt="xl">
-          <Section title="Payouts of Stripe">
+          <Section title="Stripe payouts">
             <PayoutList payouts={payouts} />
           </Section>
         </Box>

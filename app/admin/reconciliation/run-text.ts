@@ -39,7 +39,7 @@ export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
 
 /** Describes the contents of a payout: "2 payments €238.00 · fees €4.08 · net €233.92". */
 export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'currency'>): string {
-  if (!sums) return 'Stripe does not list its payments.';
+  if (!sums) return 'Stripe does not list the payments in this payout.';
   const part = (count: number, noun: string, amount: string) =>
     count > 0 && `${formatCount(count, noun)} ${formatMoney(Number(amount), currency)}`;
   return joinTexts(
@@ -58,7 +58,7 @@ export const PAYOUT_DIFFERENCES: Record<string, string> = {
   payment_unknown: 'Payments not recorded here',
   refund_unknown: 'Refunds not recorded here',
   dispute_unknown: 'Disputes not recorded here',
-  amount_differs: 'Other amounts than here',
+  amount_differs: 'Amounts that differ from here',
   counted_twice: 'Payments recorded for two invoices',
   not_in_bank: 'Not in the bank statement',
 };

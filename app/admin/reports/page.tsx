@@ -32,7 +32,7 @@ export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   return (
     <Page
       title="Reports"
-      description="Amounts of the accounting export, and the state at the end of each month. The daily job has recorded it since this version was installed."
+      description="Amounts of the accounting export, and the state at the end of each month. The daily job has recorded that state since this version was installed."
     >
       <Group gap="xl">
         <Choice
@@ -116,7 +116,7 @@ const AGE_LABELS: Record<string, string> = {
 const SHOWN: Record<ReportName, ShownReport> = {
   revenue: {
     title: 'Revenue',
-    text: 'What the accounting export has posted: a record of a month that was already over counts in the month in which it was recorded. Each number leads to its postings.',
+    text: 'The amounts that the accounting export has posted. A record dated in a month that was already over counts in the month in which it was entered. Each number links to its postings.',
     picture: 'invoiced_net',
     labels: {
       invoiced_net: 'Invoiced net',
@@ -135,7 +135,7 @@ const SHOWN: Record<ReportName, ShownReport> = {
   },
   recurring: {
     title: 'Monthly recurring revenue',
-    text: 'Net prices of the active services at the end of the month: a quarter counts a third, a year a twelfth, and a service that is billed once not at all. New customers paid nothing in the month that was recorded before, and lost customers pay nothing any more.',
+    text: 'Net prices of the services active at the end of the month. A quarterly price counts as one third, a yearly price as one twelfth, and a one-time price not at all. New customers paid nothing in the previous recorded month, and lost customers no longer pay anything.',
     picture: 'mrr',
     labels: {
       mrr: 'MRR',
@@ -151,7 +151,7 @@ const SHOWN: Record<ReportName, ShownReport> = {
   },
   ageing: {
     title: 'Open amounts by age',
-    text: 'What customers owed when the month was recorded, usually on the first day after it. The running month shows what they owe today and leads to the lists. Each other number leads to its customers.',
+    text: 'What customers owed when the month was recorded, usually on the first day after it. The current month shows what they owe today and links to the lists. The other numbers link to their customers.',
     picture: 'open',
     labels: AGE_LABELS,
     hrefOf: (column, row, isRunning) => {
@@ -164,7 +164,7 @@ const SHOWN: Record<ReportName, ShownReport> = {
   },
   products: {
     title: 'Monthly recurring revenue by type of service',
-    text: 'Prices per month of the services that were active at the end of the month. Each number leads to the customers who pay it.',
+    text: 'Monthly prices of the services active at the end of the month. Each number links to the customers who pay it.',
     picture: 'all',
     labels: Object.fromEntries(Object.keys(REPORTS.products).map((type) => [type, formatField(type)])),
     hrefOf(type, row) {

@@ -15,7 +15,7 @@ export default staffPage(async ({ db, timeZone, notice }) => {
   return (
     <Page
       title="Tasks"
-      description="What Stripe and programs reported and a person has to decide, the latest first."
+      description="Reports from Stripe and from programs that need a person’s decision, latest first."
       notice={<OutcomeNotice key={done[0]?.id} notice={notice} done={{ done: 'The task is done.' }} />}
     >
       {open.length === 0 ? (

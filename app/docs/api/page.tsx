@@ -40,7 +40,9 @@ export default async function ApiReferencePage() {
           </Anchor>
         </Text>
         <noscript>
-          <Text mt="lg">This page needs JavaScript to show the document; the document itself does not.</Text>
+          <Text mt="lg">
+            This page needs JavaScript to show the reference. The OpenAPI document does not.
+          </Text>
         </noscript>
         <div className={classes.columns}>
           <SideBar operations={listOperations(openApiDocument(env.publicUrl))} />
@@ -150,7 +152,8 @@ function GettingStarted({ url }: { url: string }) {
 curl '${url}/api/w5t/payments?per_page=5' -H "Authorization: Bearer $ACCESS_TOKEN"`}</Code>
         </ListItem>
         <ListItem>
-          Record one. The answer is 201; the same request again changes nothing and answers 200.
+          Record a payment. The response is 201. Sending the same request again changes nothing and returns
+          200.
           <Code block tabIndex={0} mt="xs">{`curl -X POST '${url}/api/w5t/payments' \\
   -H "Authorization: Bearer $ACCESS_TOKEN" \\
   -H 'Content-Type: application/json' \\
@@ -159,7 +162,7 @@ curl '${url}/api/w5t/payments?per_page=5' -H "Authorization: Bearer $ACCESS_TOKE
         </ListItem>
       </List>
       <Text size="sm" c="dimmed">
-        “Authorize” and “Try it out” below send real requests: what you record is recorded.
+        “Try it out” below sends real requests: a payment that you record there is saved.
       </Text>
     </Part>
   );
@@ -170,8 +173,8 @@ function ErrorTypes() {
   return (
     <Part of={PARTS[1]}>
       <Text size="sm">
-        Errors are <Code>application/problem+json</Code>. Go by <Code>type</Code> in your program;{' '}
-        <Code>detail</Code> is a sentence for people, and <Code>errors</Code> names the fields that are wrong.
+        Errors are <Code>application/problem+json</Code>. Check <Code>type</Code> in your program.{' '}
+        <Code>detail</Code> is a sentence for people, and <Code>errors</Code> names the invalid fields.
       </Text>
       <Box role="region" tabIndex={0} aria-label="Error types" style={{ overflowX: 'auto' }}>
         <Table
@@ -197,7 +200,8 @@ function ToolServer({ url }: { url: string }) {
       <Text size="sm">
         AI assistants read customers, services, invoices, sales documents and servers over the Model Context
         Protocol, at <Code>{url}/mcp</Code> (Streamable HTTP). They need an access token with the scope{' '}
-        <Code>mcp:read</Code>, and change nothing. <TextLink href="/admin/connect">Connect a client</TextLink>
+        <Code>mcp:read</Code> and cannot change anything.{' '}
+        <TextLink href="/admin/connect">Connect a client</TextLink>
       </Text>
       <List spacing="xs">
         {TOOLS.map(({ name, wire }) => (

@@ -2,9 +2,9 @@
 export const REFUSAL_TEXTS: Record<string, string> = {
   expired: 'The request has expired, or was changed in transit. Start the connection again in the app.',
   invalid_client:
-    'This service does not know the app, or cannot read its description. In the app, delete what it has stored of this server and connect again, so that it registers again: in Claude Code /mcp, Clear authentication; in Codex codex mcp logout; in most others remove the server and add it again. If that does not help, an admin can register the app by hand. Apps such as Claude Code and Codex keep their description on their website, which this service has to reach over https.',
+    'This service does not know the app, or cannot read its description. In the app, delete its stored data for this server and connect again, so that it registers again: in Claude Code use /mcp, then Clear authentication; in Codex run codex mcp logout; in most other apps remove the server and add it again. If that does not help, an admin can register the app by hand. Some apps, such as Claude Code and Codex, publish their description on their website. This service must be able to read it over https.',
   invalid_redirect:
-    'The app wants the answer sent to an address that it has not registered. In the app, remove this server and add it again, so that it registers the address.',
+    'The app asks for the answer to be sent to an address that it has not registered. In the app, remove this server and add it again, so that it registers the address.',
   client_disabled: 'An admin has blocked this app. Ask an admin to allow it, then connect again in the app.',
   too_many_requests:
     'There were too many attempts. Wait a minute, then start the connection again in the app.',

@@ -18,7 +18,7 @@ export default async function DuePage({ searchParams }: { searchParams: Promise<
     <SignInFrame title={owesPassword ? 'Choose your password' : 'Set up two-factor authentication'}>
       <Text c="dimmed" size="sm">
         {owesPassword
-          ? 'Somebody else knows your current password. Choose one that only you know.'
+          ? 'Someone else knows your current password. Choose one that only you know.'
           : 'Everyone here signs in with an authenticator app.'}
       </Text>
       {owesPassword ? (

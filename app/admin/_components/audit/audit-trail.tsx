@@ -58,7 +58,7 @@ const VERBS: Record<string, string> = {
   sign_out: 'Signed out everywhere',
   check: 'Checked with Stripe',
   remind: 'Customer reminded',
-  undo_reminder: 'Reminder taken back',
+  undo_reminder: 'Reminder withdrawn',
 };
 const ACTORS = { token: 'access token', staff: 'staff', cli: 'command' };
 

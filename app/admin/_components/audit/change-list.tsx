@@ -184,7 +184,8 @@ function changedSentence({ entity, field, before, after, outcome }: Change): str
   if (entity === 'payment' && field === 'refunded_amount') return `${after} of ${before} was returned`;
   if (entity !== 'refund' && entity !== 'dispute') return null;
   if (field === 'payment_id') return 'No matching payment';
-  if (field === 'currency') return `In ${after?.toUpperCase()}, and the payment in ${before?.toUpperCase()}`;
+  if (field === 'currency')
+    return `In ${after?.toUpperCase()}, but the payment is in ${before?.toUpperCase()}`;
   return null;
 }
 

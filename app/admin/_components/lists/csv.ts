@@ -109,7 +109,8 @@ export function typingRoute(
     answerWith(async (runtime) => {
       if (!(await currentStaff())) throw new AppError('unauthenticated', 'You are not signed in.');
       const parsed = schema.safeParse(new URL(request.url).searchParams.get('q') ?? '');
-      if (!parsed.success) throw invalidField('q', parsed.error.issues[0]?.message ?? 'is no search');
+      if (!parsed.success)
+        throw invalidField('q', parsed.error.issues[0]?.message ?? 'is not a valid search');
       const answered = await answer(parsed.data, runtime);
       return Response.json(answered, { headers: { 'Cache-Control': 'no-store' } });
     });

@@ -180,7 +180,7 @@ function messageOf(text: string, searched: Searched | null, count: number): stri
   if (text === '') return 'Type a name, a number, an amount, a reference or a Stripe ID.';
   if (searched === null) return 'Searching…';
   if (searched.state === 'signed-out') return 'You are no longer signed in. ';
-  if (searched.state === 'failed') return 'The search does not work right now. Try again in a moment.';
+  if (searched.state === 'failed') return 'The search is not available right now. Try again in a moment.';
   if (searched.text !== text && count === 0) return 'Searching…';
   if (count === 0) return `Nothing found for “${text}”. Searched: ${SEARCHED}`;
   return `${count} ${count === 1 ? 'result' : 'results'}. Choose with the arrow keys.`;

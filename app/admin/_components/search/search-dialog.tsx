@@ -28,8 +28,8 @@ const KEYS = [
   ['Ctrl K or ⌘K', 'Search, or go to a page'],
   ['/', 'Search'],
   ['↑ ↓ Enter', 'Choose a result'],
-  ['Esc', 'Close what is open'],
-  ['?', 'Show these keys'],
+  ['Esc', 'Close the dialog or menu'],
+  ['?', 'Show these shortcuts'],
 ] as const;
 
 /** Shows the dialog that lists the keyboard shortcuts. */

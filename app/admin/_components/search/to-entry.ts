@@ -50,4 +50,4 @@ export function hrefOf({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string {
 
 /** Lists what can be searched, as the end of a sentence such as “You can search …”. */
 export const SEARCHED =
-  'customers by name, number or e-mail address, words in any order; invoices, credit notes, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount (392.00), invoices also by what is open; services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';
+  'customers by name, number or e-mail address, words in any order; invoices, credit notes, services and sales documents by the beginning or end of their number; payments by any part of their reference; invoices and payments by amount, such as 392.00; invoices also by their open amount; services by domain; servers by name, address or location; and everything by Stripe ID or #ID.';

@@ -78,8 +78,8 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
         {entries.length === 0 ? (
           <EmptyText>
             {counts.all === 1
-              ? 'None. The only entry of this period is explained.'
-              : `None. All ${formatCount(counts.all, 'entry', 'entries')} of this period are explained.`}
+              ? 'None. The only entry in this period is explained.'
+              : `None. All ${formatCount(counts.all, 'entry', 'entries')} in this period are explained.`}
           </EmptyText>
         ) : (
           <Stack gap={0} component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
@@ -92,7 +92,7 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
               />
             ))}
             {counts.open > entries.length && (
-              <EmptyText>{`${formatCount(counts.open - entries.length, 'more entry', 'more entries')} follow when these are explained.`}</EmptyText>
+              <EmptyText>{`${formatCount(counts.open - entries.length, 'more entry', 'more entries')} will appear once these are explained.`}</EmptyText>
             )}
           </Stack>
         )}
@@ -115,22 +115,23 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
 
 const DONE = {
   uploaded: 'The statement is uploaded.',
-  ruled: 'The statement is uploaded. Rules booked the entries that equal exactly what was open.',
+  ruled: 'The statement is uploaded. Exact matches from remembered accounts were booked automatically.',
   known: 'This file was uploaded before. Nothing has changed.',
   booked: 'The entry is booked.',
   booked_exact: 'The exact matches are booked.',
-  undone: 'The booking is undone. Its invoices are as they were before it.',
-  returned: 'The return is booked, and the invoices are owed again.',
-  payout: 'The entry is explained as a payout of Stripe.',
-  ignored: 'Ignored. It is listed under Explained.',
+  undone: 'The booking is undone. Its invoices are as they were before the booking.',
+  returned: 'The return is booked, and the invoices are open again.',
+  payout: 'The entry is explained as a Stripe payout.',
+  ignored: 'Ignored entries are now listed under Explained.',
   open: 'The entry is open again.',
 };
 const REFUSED = {
   conflict:
-    'Nothing was saved: the entry, or what its invoices owe, changed meanwhile. This is the latest state.',
-  validation_failed: 'Nothing was booked: an invoice no longer takes this payment. This is the latest state.',
-  precondition_failed: 'Nothing was undone: the transfer changed meanwhile. Try again.',
-  not_found: 'It no longer exists.',
+    'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
+  validation_failed:
+    'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
+  precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
+  not_found: 'The entry no longer exists.',
 };
 
 function Balance({ statement }: { statement: StatementRow }) {
@@ -165,10 +166,10 @@ function gapText({ opening, currency, before, first_day }: StatementRow): string
   const closing = before.closing;
   if (opening === null || closing === null) {
     const days = (Date.parse(first_day) - Date.parse(before.last_day)) / 86_400_000;
-    return days > 1 ? 'Days between the statements are missing.' : null;
+    return days > 1 ? 'There are days that neither statement covers.' : null;
   }
   if (opening === closing) return null;
-  return `${formatMoney(opening - closing, currency)} between the statements is missing: the one before closes at ${formatMoney(closing, currency)}, and this one opens at ${formatMoney(opening, currency)}.`;
+  return `${formatMoney(opening - closing, currency)} is missing between the statements: the previous one closes at ${formatMoney(closing, currency)}, and this one opens at ${formatMoney(opening, currency)}.`;
 }
 
 interface ButtonsProps {
@@ -254,7 +255,7 @@ function OpenEntry({ statement, entry, proposals, payout, returns }: OpenEntryPr
               fields={[
                 {
                   name: 'named',
-                  label: 'Number of the customer or the invoice',
+                  label: 'Customer or invoice number',
                   required: true,
                   maxLength: 100,
                 },
@@ -345,7 +346,7 @@ function ReturnForm({ statement, entry, one, isFirst }: ReturnProps) {
           <Text size="sm" className="break-anywhere">
             {joinTexts(
               formatCustomer(customer),
-              invoice_numbers.length > 0 && `${invoice_numbers.join(', ')} owed again`,
+              invoice_numbers.length > 0 && `${invoice_numbers.join(', ')} open again`,
             )}
           </Text>
           <Dimmed>{reasons.join(' ')}</Dimmed>

@@ -68,7 +68,7 @@ export const DONE = {
   reactivate: 'The customer is active again.',
   deactivate: 'The customer is inactive now.',
   erased: 'The customer is erased.',
-  transfer_deleted: 'The transfer is deleted. Its invoices are owed again.',
+  transfer_deleted: 'The transfer is deleted. Its invoices are open again.',
 };
 
 export const KEPT = 'Other records refer to this customer, so it cannot be deleted. Deactivate it instead.';
@@ -140,7 +140,7 @@ export function Balance(props: BalanceProps) {
         ))}
         {uncounted.map(({ id, number, currency, amount }) => (
           <Text key={id} size="sm" c="var(--mantine-color-orange-light-color)" className="figures">
-            {`${formatMoney(amount, currency)} is recorded here and does not count at Stripe: `}
+            {`${formatMoney(amount, currency)} is recorded here, but Stripe does not count it: `}
             <TextLink href={`/admin/invoices/${id}`}>{`invoice ${number ?? `#${id}`}`}</TextLink>
           </Text>
         ))}

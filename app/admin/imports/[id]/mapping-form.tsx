@@ -56,10 +56,10 @@ export function MappingForm({ action, columns, chosen, fields, isTried }: Props)
               key={state.chosen.decimal_separator}
               name="decimal_separator"
               label="Numbers look like"
-              description="A number such as 1.234 is refused unless you choose."
+              description="If you do not choose, ambiguous numbers such as 1.234 are rejected."
               defaultValue={state.chosen.decimal_separator}
               data={[
-                { value: '', label: 'Either, as each number shows' },
+                { value: '', label: 'Either; detect it for each number' },
                 { value: '.', label: '1,234.56' },
                 { value: ',', label: '1.234,56' },
               ]}

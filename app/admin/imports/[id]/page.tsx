@@ -57,7 +57,7 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, 
               action={remove.bind(null, upload.id)}
               question="Remove this file?"
               color="red.9"
-              consequences={[upload.file_name, 'What was imported from it stays.']}
+              consequences={[upload.file_name, 'Records imported from it stay.']}
             >
               Remove file
             </ConfirmButton>
@@ -131,7 +131,7 @@ const TITLES: Record<Run['status'], string> = {
   failed: 'Failed',
   interrupted: 'Interrupted',
 };
-const AGAIN = 'What was imported is kept. Import the file again to finish.';
+const AGAIN = 'Rows that were imported are kept. Import the file again to finish.';
 
 /** Shows the result of the latest import or dry run of a file, and the first rejected rows. */
 function RunResult({ run, rejected, timeZone }: Props) {
@@ -175,8 +175,8 @@ function RunResult({ run, rejected, timeZone }: Props) {
           {counts.rejected > problems.length && (
             <EmptyText>
               {dry_run
-                ? 'These are the first ones. An import keeps all rejected rows in a file.'
-                : 'These are the first ones. The file of rejected rows has all of them.'}
+                ? 'Only the first rejected rows are shown. An import saves all of them in a file.'
+                : 'Only the first rejected rows are shown. The file contains all of them.'}
             </EmptyText>
           )}
         </Section>
@@ -192,8 +192,8 @@ function RunNotice({ run: { status, dry_run, failure } }: { run: Run }) {
   if (status === 'interrupted')
     return <Notice color="orange">{`The server stopped during the import.${rest}`}</Notice>;
   if (status === 'stopped')
-    return <Notice color="orange">{`It was stopped before the end of the file.${rest}`}</Notice>;
-  return dry_run ? <Notice color="blue">Nothing was written: this is what an import would do.</Notice> : null;
+    return <Notice color="orange">{`The import was stopped before the end of the file.${rest}`}</Notice>;
+  return dry_run ? <Notice color="blue">Nothing was saved. This is what an import would do.</Notice> : null;
 }
 
 function Notice({ color, children }: { color: string; children: string }) {
@@ -279,7 +279,7 @@ async function Mapping({ upload, run, query, db, dataDir }: MappingProps) {
       </Group>
       {isRemembered && (
         <Alert color="blue" variant="light" role="status">
-          The columns are chosen as in the last import of a file with the same header.
+          The columns are preset as in the last import of a file with the same header.
         </Alert>
       )}
       <MappingForm

@@ -92,8 +92,8 @@ const STEPS = {
     label: 'Issue',
     question: 'Issue this invoice?',
     consequences: [
-      'It gets its number and its lines can no longer be changed.',
-      'This service sends no e-mail: give the invoice to the customer yourself.',
+      'It gets its number, and its lines can no longer be changed.',
+      'This service sends no e-mail: send the invoice to the customer yourself.',
     ],
     isNext: true,
   },
@@ -101,7 +101,7 @@ const STEPS = {
     label: 'Cancel invoice',
     question: 'Cancel this invoice?',
     consequences: [
-      'It keeps its number and is no longer owed. A cancellation with its own number is issued over what is not credited yet.',
+      'It keeps its number, and the customer no longer owes it. A cancellation with its own number is issued for the amount not credited yet.',
       'This cannot be undone.',
     ],
     decline: 'Keep it',
@@ -115,7 +115,7 @@ export const DONE = {
   send: 'The invoice is issued. No e-mail was sent.',
   cancel: 'The invoice is cancelled, and its cancellation is issued.',
   credit_used: 'The credit pays this invoice.',
-  credited: 'The credit note is issued. No e-mail was sent: give it to the customer yourself.',
+  credited: 'The credit note is issued. No e-mail was sent: send it to the customer yourself.',
 };
 
 interface NoticesProps {
@@ -143,7 +143,7 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
       'Not found at Stripe',
       gone && (
         <>
-          On <Instant at={gone} timeZone={timeZone} /> Stripe no longer had this invoice.
+          Stripe no longer had this invoice on <Instant at={gone} timeZone={timeZone} />.
         </>
       ),
     ],
@@ -170,8 +170,8 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   if (!isOwnUnpaid(invoice) || refunded_amount === 0 || amount_due === 0) return null;
   return (
     <>
-      {formatMoney(refunded_amount, currency)} was refunded, so {formatMoney(amount_due, currency)} is owed
-      again. If the customer no longer owes it,{' '}
+      {formatMoney(refunded_amount, currency)} was refunded, so {formatMoney(amount_due, currency)} is open
+      again. If the customer no longer owes this amount,{' '}
       <TextLink href={`/admin/invoices/${id}/credit`}>issue a credit note</TextLink>.
     </>
   );
@@ -251,8 +251,8 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
         Credited: moneyIfAny(invoice.amount_credited),
         'Settled with the balance at Stripe': moneyIfAny(beside.fromBalance),
         'Added to the balance at Stripe': moneyIfAny(beside.toBalance),
-        'Earlier debt at Stripe, collected with it': moneyIfAny(beside.earlierDebt),
-        'Earlier balance or overpaid at Stripe': moneyIfAny(beside.beyondTotal),
+        'Earlier debt at Stripe, collected with this invoice': moneyIfAny(beside.earlierDebt),
+        'Earlier balance or overpayment at Stripe': moneyIfAny(beside.beyondTotal),
         Open: money(invoice.amount_due),
         'Written off': moneyIfAny(beside.writtenOff),
         'Credit (overpaid)': moneyIfAny(beside.overpaid),
@@ -375,8 +375,8 @@ function StripeFiles({ id }: { id: number }) {
   const path = `/admin/invoices/${id}/stripe`;
   return (
     <Text px="md" pb="md" size="sm">
-      Stripe issued this invoice, and Stripe’s number counts. A document made here has that number, too. At
-      Stripe:{' '}
+      Stripe issued this invoice, so Stripe’s number is the valid one. A document made here has the same
+      number. At Stripe:{' '}
       <Anchor href={path} size="sm" rel="noreferrer" underline="always">
         PDF
       </Anchor>

@@ -133,8 +133,8 @@ function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments)
   ];
   if (reasons.length > 0) return reasons.join(' ');
   if (total <= 0) return 'Nothing had to be paid.';
-  if (!stripe_invoice_id) return 'It came here as paid, without its payments.';
-  return 'Stripe has not reported yet how it was paid. The nightly reconciliation asks.';
+  if (!stripe_invoice_id) return 'It was imported as paid, without its payments.';
+  return 'Stripe has not yet reported how it was paid. The nightly reconciliation checks it.';
 }
 
 /** Lists the deleted payments of an invoice, and who deleted each. Shows nothing if there are none. */

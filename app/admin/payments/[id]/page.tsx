@@ -104,18 +104,19 @@ const DONE = {
   recorded: 'The payment is recorded.',
   refunded: 'The payment is marked as refunded.',
   'refund-recorded': 'The refund is recorded.',
-  completed: 'The payment is confirmed. It counts towards its invoice now.',
+  completed: 'The payment is confirmed. It now counts towards its invoice.',
   failed: 'The payment is marked as failed. It does not count towards its invoice.',
-  edited: 'The payment is changed.',
+  edited: 'The payment is corrected.',
 };
 const REFUSED = {
-  precondition_failed: 'The payment changed meanwhile, so nothing was saved. This is the latest version.',
+  precondition_failed:
+    'The payment changed in the meantime, so nothing was saved. This is the latest version.',
   not_decided:
     'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
-  not_found: 'The payment was deleted meanwhile. This is its last version.',
+  not_found: 'The payment was deleted in the meantime. This is its last version.',
   validation_failed: 'Nothing was saved: the payment does not fit its invoice.',
   conflict:
-    'Nothing was saved: the payment is a share of a transfer, and a part of it was refunded. Mark it as refunded, or delete the transfer.',
+    'Nothing was saved: the payment is a share of a transfer and was partly refunded. Mark it as refunded, or delete the transfer.',
 };
 
 interface Props {
@@ -137,7 +138,7 @@ function PaymentActions({ payment, invoice, transferId, isAtStripe }: Props) {
   const counts = payment.status === 'completed' && !invoice.stripe_invoice_id;
   const number = invoiceName(invoice);
   const onInvoice = counts
-    ? `The payment no longer counts towards invoice ${number}, which will then owe ${money(owedAfter(invoice, rest))}.`
+    ? `The payment no longer counts towards invoice ${number}. The balance due will be ${money(owedAfter(invoice, rest))}.`
     : `Invoice ${number} stays as it is.`;
   const isPending = payment.status === 'pending';
   const isCompleted = payment.status === 'completed';
@@ -183,7 +184,7 @@ function PaymentActions({ payment, invoice, transferId, isAtStripe }: Props) {
           consequences={[
             named,
             `${onInvoice} Its history is kept.${source === 'stripe' ? ' Nothing changes at Stripe.' : ''}`,
-            ...(transferId === null ? [] : ['Its amount becomes credit of its transfer again.']),
+            ...(transferId === null ? [] : ['The amount becomes unused credit of the transfer.']),
           ]}
         >
           Delete

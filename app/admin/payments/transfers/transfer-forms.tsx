@@ -137,14 +137,14 @@ function Shares({ currency, open, values, problems }: SharesProps) {
 
 function describe({ amount_due, due_date, isManaged }: OpenInvoice, currency: string): string {
   const due = due_date ? `, due ${formatDate(due_date)}` : '';
-  const note = isManaged ? '. Stripe collects it, so a share does not settle it.' : '';
+  const note = isManaged ? '. Stripe collects this invoice, so a share does not settle it.' : '';
   return `${formatMoney(amount_due, currency)} open${due}${note}`;
 }
 
 function restText(rest: number, currency: string): string {
   if (rest < 0) return `The shares are ${formatMoney(-rest, currency)} more than the amount.`;
   if (rest === 0) return 'No credit is left over.';
-  return `${formatMoney(rest, currency)} is left over. It becomes credit of the customer.`;
+  return `${formatMoney(rest, currency)} is left over and becomes customer credit.`;
 }
 
 export function TransferCorrection({ currency, ...form }: FormProps) {

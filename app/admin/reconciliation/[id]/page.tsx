@@ -37,7 +37,7 @@ export default recordPage(getRun, async (run, { id, db, runtime: { now }, timeZo
         {run.status === 'running' && <RunProgress run={run} />}
         {isSilent(run, now()) && (
           <Alert color="orange" variant="light" title="This run has stopped responding">
-            Its process may have ended. The next run resumes where it stopped.
+            Its process may have ended. The next run resumes where this one stopped.
           </Alert>
         )}
         {run.status === 'failed' && (
@@ -47,7 +47,7 @@ export default recordPage(getRun, async (run, { id, db, runtime: { now }, timeZo
           </Alert>
         )}
         {run.stripe_skipped && (
-          <Alert color="orange" variant="light" title="Stripe was not asked">
+          <Alert color="orange" variant="light" title="Not compared with Stripe">
             STRIPE_SECRET_KEY was not set: only local data was checked.
           </Alert>
         )}

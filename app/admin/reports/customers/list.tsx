@@ -9,7 +9,7 @@ import { type Column, RecordList, type RecordRows } from '../../_components/list
 export const CUSTOMER_AMOUNTS = declareList({
   title: 'Amounts by customer',
   description:
-    'What each customer contributed to the numbers of a month, and the months in which the amount was the same.',
+    'The amount of each customer in a month’s figures, and for how many months it stayed the same.',
   path: '/admin/reports/customers',
   file: 'report-customers',
   noun: 'amount',

@@ -8,7 +8,7 @@ import { type Column, RecordList, type RecordRows } from '../../_components/list
 /** The list of postings that the revenue report adds up. */
 export const POSTINGS = declareList({
   title: 'Postings',
-  description: 'The journal of accounting. The report of revenue sums the postings of a month.',
+  description: 'The accounting journal. The revenue report adds up the postings of each month.',
   path: '/admin/reports/postings',
   file: 'postings',
   noun: 'posting',

@@ -159,7 +159,7 @@ const STEPS = {
     question: 'Mark this document as sent?',
     consequences: [
       'Its content can no longer be changed.',
-      'This service sends no e-mail: give the document to the customer yourself.',
+      'This service sends no e-mail: send the document to the customer yourself.',
     ],
     isNext: true,
   },

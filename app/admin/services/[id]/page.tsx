@@ -79,7 +79,7 @@ function ServiceActions({ service, state }: { service: ServiceDetails; state: Re
   );
 }
 
-const STRIPE = 'Nothing changes at Stripe: a subscription there continues.';
+const STRIPE = 'Nothing changes at Stripe: any subscription there continues.';
 
 const STEPS = {
   activate: { label: 'Activate', question: 'Activate this service?', consequences: [STRIPE] },

@@ -27,11 +27,11 @@ const LABELS: Record<(typeof ACCOUNTING_FORM)[number], Omit<FormField, 'name'>> 
   consultant_number: account('Consultant number', 'Your tax consultant knows it (Beraternummer).'),
   client_number: account('Client number', 'Your number at the tax consultant (Mandantennummer).'),
   fiscal_year_month: account('First month of the fiscal year', '1 for January.'),
-  account_length: account('Length of accounts', 'Digits of a general ledger account, 4 to 8.'),
+  account_length: account('Account number length', 'Digits of a general ledger account number, 4 to 8.'),
   debtor: account('Collective debtor account', 'One account for all customers.'),
   debtor_base: account(
     'First debtor account',
-    'Such as 10000. Each customer has an account of its own: this one plus the customer number.',
+    'Such as 10000. Each customer has a separate account: this number plus the customer number.',
   ),
   revenue: {
     label: 'Revenue accounts',
@@ -47,7 +47,7 @@ const LABELS: Record<(typeof ACCOUNTING_FORM)[number], Omit<FormField, 'name'>> 
   payment_staff: account('Payments that staff recorded', 'Usually your bank account.'),
   payment_api: account('Payments that programs recorded'),
   payment_import: account('Imported payments'),
-  balance: account('Balance at Stripe', 'Credit of customers that pays an invoice.'),
+  balance: account('Balance at Stripe', 'Customer credit used to pay invoices.'),
   paid_elsewhere: account('Payments that are recorded elsewhere'),
 };
 

@@ -20,7 +20,7 @@ export default adminPage(async ({ runtime: { db }, search, notice }) => {
     <FormPage
       maw={720}
       title="Accounting"
-      description="The accounts by which the export for DATEV posts invoices and payments."
+      description="The accounts to which the DATEV export posts invoices and payments."
     >
       <OutcomeNotice notice={notice} done={{ saved: 'The accounts are saved.' }} />
       <Group gap="md" mb="md">

@@ -54,7 +54,7 @@ const LABELS: Record<keyof typeof COMPANY_FORM, Omit<FormField, 'name'>> = {
   },
   payment_terms: {
     label: 'Payment terms',
-    description: 'Replaces the sentence with the due date. Leave it empty unless your terms differ.',
+    description: 'Replaces the sentence that states the due date. Leave empty unless your terms differ.',
   },
   footer: { label: 'Footer', description: 'One more line at the end of each page.' },
   logo: {

@@ -16,7 +16,7 @@ export default adminPage(async ({ runtime: { db, env }, notice }) => {
     <FormPage
       maw={720}
       title="Company"
-      description="The company that invoices name. Issued invoices keep it as it was, and take only what they lack from here."
+      description="The company details on invoices. An issued invoice keeps the details it was issued with; only missing details are taken from here."
     >
       <OutcomeNotice notice={notice} done={{ saved: 'The company is saved.' }} />
       <ActionForm

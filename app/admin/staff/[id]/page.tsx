@@ -118,7 +118,7 @@ function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
             email,
             toAdmin
               ? 'They can issue access tokens and manage staff, including you.'
-              : 'They lose access to tokens and staff at once. Tokens that they issued stay valid.',
+              : 'They lose access to the pages for tokens and staff at once. Tokens that they issued stay valid.',
           ]}
         >
           {verb}

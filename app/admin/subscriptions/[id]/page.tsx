@@ -119,7 +119,7 @@ export default recordPage(getSubscription, async (subscription, { id, db, timeZo
 });
 
 function savedText({ service }: SubscriptionItem): string {
-  if (!service) return 'The item is not linked to a service now.';
+  if (!service) return 'The item is no longer linked to a service.';
   const { service_number, next_billing_date: date } = service;
   const billed = date ? `, which is billed next on ${formatDate(date)}` : '';
   return `The item is linked to ${service_number}${billed}.`;
@@ -144,7 +144,7 @@ function ReferenceNotice({ id, reference }: { id: number; reference: Reference }
       <Text size="sm">
         It refers to{' '}
         <TextLink href={`/admin/subscriptions/${reference.id}`}>subscription {reference.id}</TextLink>
-        {`, but was not linked to it because ${obstacle ? WHY[obstacle] : 'Stripe has reported nothing since'}. Payers can enter any reference.`}
+        {`, but was not linked to it because ${obstacle ? WHY[obstacle] : 'Stripe has not reported anything since'}. Payers can enter any reference.`}
       </Text>
       <Group mt="sm">
         {canAdopt && (

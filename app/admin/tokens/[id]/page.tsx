@@ -48,7 +48,7 @@ function RevokeButton({ id, name }: { id: number; name: string }) {
       color="red.9"
       consequences={[
         name,
-        'Any program that uses it is refused from its next request on. This cannot be undone.',
+        'Programs that use it are refused from their next request on. This cannot be undone.',
       ]}
     >
       Revoke

@@ -17,10 +17,10 @@ const ROWS = 50;
 
 const CALLS = declareList({
   title: 'Tool calls',
-  description: 'Who asked what over MCP, the latest first. Searched texts are shortened.',
+  description: 'What was asked over MCP, and by whom, latest first. Search texts are shortened.',
   path: '/admin/tokens/calls',
   noun: 'call',
-  yet: 'They appear here a second after they are answered.',
+  yet: 'Calls appear here about a second after they are answered.',
   source: {
     schema: callFilters,
     read: (db, filters, { start }, { env }) =>

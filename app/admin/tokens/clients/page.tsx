@@ -57,7 +57,8 @@ const FIELDS: FormField[] = [
 ];
 
 function Clients({ clients, timeZone }: { clients: OwnClient[]; timeZone: string }) {
-  if (clients.length === 0) return <Nothing title="No clients" text="Nobody has registered one by hand." />;
+  if (clients.length === 0)
+    return <Nothing title="No clients" text="No client has been registered by hand." />;
   return (
     <RecordList
       label="OAuth clients"
@@ -98,7 +99,7 @@ function Remove({ client }: { client: OwnClient }) {
       aria-label={`Remove ${client.name}`}
       consequences={[
         client.name ?? client.clientId,
-        'Anyone who uses it has to connect again with another client.',
+        'Anyone who uses it will have to connect again with another client.',
       ]}
     >
       Remove

@@ -61,7 +61,7 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, runtime:
         title="Payload"
         none={
           event.payload === '' &&
-          `Bodies are dropped after ${env.eventRetentionDays} days. This event can no longer be replayed.`
+          `Event bodies are deleted after ${env.eventRetentionDays} days. This event can no longer be replayed.`
         }
       >
         <Payload text={event.payload} />
@@ -110,7 +110,7 @@ const REPLAYED = {
   ignored: 'Replayed: events of this type change nothing here.',
 };
 const NOT_REPLAYED = {
-  dropped: 'Not replayed: its body was removed because of its age.',
+  dropped: 'Not replayed: the event is too old, and its body was removed.',
   failed: 'Replayed, but it failed again. Nothing was saved.',
 };
 
@@ -123,7 +123,7 @@ function EventNotices({ event, replayed }: { event: StoredEvent; replayed: strin
       {outcome === 'failed' && (
         <Alert color="red" variant="light" title="The event failed">
           {failure_reason ? (
-            `${failure_reason} It is kept as Stripe sent it and is retried only when somebody replays it.`
+            `${failure_reason} It is kept as Stripe sent it and is retried only when someone replays it.`
           ) : (
             <>
               {failureText(error_code)} {error_code && `Code ${error_code}.`} The next reconciliation tries it
@@ -134,14 +134,14 @@ function EventNotices({ event, replayed }: { event: StoredEvent; replayed: strin
       )}
       {outcome === 'unmatched' && (
         <Alert color="orange" variant="light" title="No matching customer">
-          It is kept and retried when Stripe delivers it again or somebody replays it.
+          It is kept, and is retried when Stripe delivers it again or someone replays it.
         </Alert>
       )}
       {warnings.length > 0 && (
         <Alert color="orange" variant="light" title={warnings.length === 1 ? 'A warning' : 'Warnings'}>
           <Warnings warnings={warnings} />
           {outcome === 'ignored' && !warnings.includes(THIN_WARNING) && (
-            <Text size="sm">A replay applies it anyway.</Text>
+            <Text size="sm">If you replay the event, it is applied anyway.</Text>
           )}
         </Alert>
       )}

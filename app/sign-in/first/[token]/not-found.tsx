@@ -6,7 +6,7 @@ export default function NotValid() {
   return (
     <MessagePage
       title="This address is not valid"
-      text="It creates the first admin: once, within an hour, and only while nobody has a login. Until somebody does, the server prints a new one each time it starts."
+      text="An address for creating the first admin works once, within an hour, and only while there are no logins. Until there is a login, the server prints a new address each time it starts."
     >
       <LinkButton href="/sign-in">Sign in</LinkButton>
     </MessagePage>

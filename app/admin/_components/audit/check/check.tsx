@@ -29,7 +29,8 @@ interface CheckNoticeProps {
 
 /** Shows the outcome of the check with Stripe that redirected to this page. */
 export function CheckNotice({ outcome, last }: CheckNoticeProps) {
-  if (outcome === 'conflict') return <Notice tone="refused">Stripe could not be asked about it.</Notice>;
+  if (outcome === 'conflict')
+    return <Notice tone="refused">This record could not be checked with Stripe.</Notice>;
   if (outcome !== 'done' || !last) return null;
   const [failure] = last.failures;
   return (

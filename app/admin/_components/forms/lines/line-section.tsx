@@ -70,11 +70,11 @@ function gapText(
         ? 'Stripe has not reported the lines yet. The nightly reconciliation fetches them.'
         : `Stripe has reported only the first ${count} lines. The nightly reconciliation fetches the others.`;
     case 'tax':
-      return `Stripe reported the tax of ${money(tax)} for the whole invoice, and not for its lines.`;
+      return `Stripe reported ${money(tax)} tax for the whole invoice, but not for each line.`;
     case 'amount':
       return [
-        `The lines add up to ${sum}, and the invoice to ${money(total)}, or ${money(subtotal)} without tax.`,
-        'Stripe assigned the difference to no line, as it does with shipping or a discount on the whole invoice.',
+        `The lines add up to ${sum}, but the invoice total is ${money(total)} (${money(subtotal)} without tax).`,
+        'Stripe did not assign the difference to a line. This happens with shipping or a discount on the whole invoice.',
       ].join(' ');
   }
 }

@@ -53,7 +53,7 @@ export const save = staffFormAction({
 
 function seenIn(form: FormData, id: number | null) {
   const opened = openedOf(form);
-  if (!opened) throw invalidField('', 'the form arrived incomplete: open it again');
+  if (!opened) throw invalidField('', 'the form was incomplete: open it again');
   return { id: id ?? notFound(), version: opened.version };
 }
 

@@ -105,7 +105,7 @@ function ConflictNotice({ parts, theirs }: { parts: FormPart[]; theirs: Merged['
     <Notice tone="refused">
       <Stack gap="xs">
         <Text size="sm" fw={600}>
-          Somebody else changed this meanwhile
+          Someone else changed this in the meantime
         </Text>
         <Text size="sm">
           Nothing has been saved yet; what you typed is still here.{' '}
@@ -224,10 +224,11 @@ function describe({ name, status }: CustomerChoice): string {
 }
 
 function hintOf(answered: ReturnType<typeof useAnswer<CustomerChoice[]>>, text: string): string {
-  if (answered?.state === 'failed') return 'The search does not work right now. You can still type a number.';
+  if (answered?.state === 'failed')
+    return 'The search is not available right now. You can still type a number.';
   if (answered?.state === 'signed-out') return 'You are no longer signed in. Save to sign in again.';
   const isNone = answered?.text === text.trim() && answered.answer?.length === 0;
-  return isNone ? 'No customer has this in its name, number or e-mail.' : 'Type a name, number or e-mail.';
+  return isNone ? 'No customer’s name, number or e-mail contains this.' : 'Type a name, number or e-mail.';
 }
 
 interface Suggestion {

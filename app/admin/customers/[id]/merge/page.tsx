@@ -46,7 +46,7 @@ export default adminRecordPage(readCustomer, async (customer, { db, search, noti
           comparison={await orNotFound(compareCustomers(db, { kept: customer.id, gone: other.id }))}
         />
       ) : (
-        <Section title="Which customer is the same?">
+        <Section title="Which customer is the duplicate?">
           <CustomerSearch path={`${page}/merge`} query={search.get('q')} />
         </Section>
       )}
@@ -55,10 +55,10 @@ export default adminRecordPage(readCustomer, async (customer, { db, search, noti
 });
 
 const REFUSED = {
-  same: 'That is the same customer.',
+  same: 'Choose a different customer: this one cannot be merged with itself.',
   conflict:
-    'Somebody else changed one of them meanwhile, so nothing was merged. These are the current versions.',
-  not_found: 'One of them no longer exists, so nothing was merged.',
+    'Someone else changed one of the customers in the meantime, so nothing was merged. These are the current versions.',
+  not_found: 'One of the customers no longer exists, so nothing was merged.',
 };
 
 /** Shows two customers side by side, the effects of the merge, and a choice of fields for the remaining customer. */
@@ -72,7 +72,7 @@ function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comp
   const swapped = `${toHref(`/admin/customers/${gone.id}/merge`, { to: String(kept.id) })}#confirm`;
   const sentences = [
     moving.length > 0
-      ? `These move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
+      ? `These records move from ${goes} to ${stays}: ${moving.map(({ noun, count }) => formatCount(count, noun)).join(', ')}.`
       : `${goes} has no records to move.`,
     `${goes} is no longer a customer. Its number then refers to ${stays}, here and at Stripe, and is never reused.`,
     'This cannot be undone.',
@@ -109,7 +109,10 @@ function MergeQuestion({ comparison: { kept, gone, differing, moving } }: { comp
                   ))}
                 </ChoiceGroup>
               ) : (
-                <Text size="sm" c="dimmed">{`${goes} has no details that ${stays} lacks.`}</Text>
+                <Text
+                  size="sm"
+                  c="dimmed"
+                >{`${goes} has no details to copy: all are empty or the same as in ${stays}.`}</Text>
               )}
               <Group gap="xs">
                 <SubmitButton color="red.9">{`Merge ${goes} into ${stays}`}</SubmitButton>

@@ -26,7 +26,7 @@ export const generateMetadata = titleOfRow(
 );
 
 const NO_PDF =
-  'There is no PDF. The company or the customer lacks a name or an address, a name has a character that the font of documents lacks, or the period has too many entries.';
+  'There is no PDF. Possible reasons: the company or the customer has no name or address, a name contains a character that is missing from the document font, or the period has too many entries.';
 
 /** Maximum number of entries per currency on the page. The PDF and the CSV file contain all entries. */
 const SHOWN = 500;
@@ -90,7 +90,11 @@ function StatementSection({ statement: { currency, opening, entries, closing } }
     <Section title={currency.toUpperCase()}>
       <Stack gap={0}>
         <BalanceLine
-          label={isCut ? `Balance before the latest ${SHOWN} entries, the files have all` : 'Opening balance'}
+          label={
+            isCut
+              ? `Balance before the latest ${SHOWN} entries (the files contain all entries)`
+              : 'Opening balance'
+          }
           text={formatMoney(first, currency)}
         />
         {shown.length > 0 && (
@@ -109,7 +113,7 @@ function StatementSection({ statement: { currency, opening, entries, closing } }
           />
         )}
         <BalanceLine
-          label={closing < 0 ? 'Closing balance: credit of the customer' : 'Closing balance'}
+          label={closing < 0 ? 'Closing balance (customer credit)' : 'Closing balance'}
           text={formatMoney(closing, currency)}
         />
       </Stack>

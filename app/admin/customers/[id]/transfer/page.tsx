@@ -33,7 +33,7 @@ export default recordPage(readCustomer, async (customer, { id, db, search, timeZ
     <FormPage
       back={{ href: page, label: 'Customer' }}
       title="Record a transfer"
-      description={`${formatCustomer(customer)}: money that was paid once, for one or more invoices`}
+      description={`${formatCustomer(customer)}: one payment for one or more invoices`}
     >
       {currencies.length > 1 && (
         <Group gap="md" mb="md">

@@ -46,7 +46,7 @@ export default recordPage(getInvoice, async (row, { id, db }) => {
 const REASON: FormField = {
   name: 'reason',
   label: 'Reason',
-  description: 'The credit note prints it.',
+  description: 'Printed on the credit note.',
   maxLength: 300,
   required: true,
 };
@@ -58,13 +58,13 @@ function fieldsOf({ invoice_position, text, left }: CreditableLine, currency: st
     {
       name: `quantity_${invoice_position}`,
       label: `${name}: quantity to credit`,
-      description: `${Number(left.quantity)} left. Leave empty to credit nothing, or an amount.`,
+      description: `${Number(left.quantity)} left. Leave empty if you credit an amount, or nothing.`,
       inputMode: 'decimal',
     },
     {
       name: `amount_${invoice_position}`,
       label: `${name}: or net amount in ${currency.toUpperCase()}`,
-      description: Number(left.net) < 0 ? `${net} left. Reduces the credit note.` : `${net} left.`,
+      description: Number(left.net) < 0 ? `${net} left. This line reduces the credit note.` : `${net} left.`,
       inputMode: 'decimal',
     },
   ];

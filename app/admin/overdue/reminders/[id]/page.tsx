@@ -34,12 +34,12 @@ export const generateMetadata = titleOfRow(
 );
 
 const DONE = {
-  reminded: 'The reminder is noted on the invoices and on the customer. No e-mail was sent.',
-  undone: 'The reminder is taken back.',
+  reminded: 'The reminder is recorded for the invoices and the customer. No e-mail was sent.',
+  undone: 'The reminder is withdrawn.',
 };
 const REFUSED = {
-  conflict: 'Nothing was noted, because other invoices are due now. This is the current text.',
-  validation_failed: 'Nothing was noted, because this customer was erased.',
+  conflict: 'Nothing was recorded, because other invoices are due now. This is the current text.',
+  validation_failed: 'Nothing was recorded, because this customer was erased.',
 };
 
 /** Shows the text of a customer's reminder, a button that records it as sent, and a button that undoes the record. */
@@ -77,7 +77,7 @@ export default recordPage(
                 due.map((one) => one.id),
               )}
             >
-              <SubmitButton>Note as reminded</SubmitButton>
+              <SubmitButton>Mark as reminded</SubmitButton>
             </form>
           )
         }
@@ -86,7 +86,7 @@ export default recordPage(
             <OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />
             {text && !company.iban && (
               <Notice tone="refused">
-                The text has no bank account, because the company has no IBAN.{' '}
+                The text does not name a bank account, because the company has no IBAN.{' '}
                 {staff.role === 'admin' && (
                   <TextLink href="/admin/settings/company" underline="always">
                     Fill in the company
@@ -140,7 +140,7 @@ export default recordPage(
                 {`Reminder ${last.level} on ${formatDate(last.day)}: ${last.invoices.map(invoiceName).join(', ')}`}
               </Text>
               <form action={takeBackReminder.bind(null, id, last.day)}>
-                <SubmitButton variant="default">Take back</SubmitButton>
+                <SubmitButton variant="default">Withdraw</SubmitButton>
               </form>
             </Group>
           </Section>

@@ -60,13 +60,14 @@ export default recordPage(getTransfer, async (transfer, { id, db, timeZone, noti
 
 const DONE = {
   recorded: 'The transfer is recorded.',
-  edited: 'The transfer is changed.',
+  edited: 'The transfer is corrected.',
   paid_back: 'The credit is recorded as paid back.',
-  withdrawn: 'The amount is credit again.',
+  withdrawn: 'The amount is customer credit again.',
 };
 const REFUSED = {
-  precondition_failed: 'The transfer changed meanwhile, so nothing was saved. This is the latest version.',
-  not_found: 'This amount was withdrawn meanwhile.',
+  precondition_failed:
+    'The transfer changed in the meantime, so nothing was saved. This is the latest version.',
+  not_found: 'This entry was withdrawn in the meantime.',
   conflict: 'Nothing was saved: another change was made at the same time. Try again.',
 };
 
@@ -90,7 +91,7 @@ function TransferActions({ transfer }: { transfer: TransferRow }) {
           color="red.9"
           consequences={[
             `${formatMoney(amount, currency)}, ${reference}`,
-            'All its payments are deleted, and their invoices are owed again. Its credit ends, and amounts that were recorded as refunded or paid back are removed, too. The history is kept.',
+            'All its payments are deleted, and their invoices are open again. Its credit, and amounts recorded as refunded or paid back, are removed. The history is kept.',
           ]}
         >
           Delete
@@ -111,7 +112,7 @@ function Shares({ transfer: { currency }, rows }: { transfer: TransferRow; rows:
   return (
     <Section title="Payments">
       {rows.length === 0 ? (
-        <EmptyText>None. Use the credit on the page of an unpaid invoice.</EmptyText>
+        <EmptyText>None. You can use the credit on the page of an unpaid invoice.</EmptyText>
       ) : (
         <RecordList
           label="Payments"
@@ -149,9 +150,11 @@ function PaidBack({ transfer: { id, version, paid_back, currency } }: { transfer
   const undo = (row: (typeof rows)[number]) => (
     <ConfirmButton
       action={withdraw.bind(null, id, version, row.id)}
-      question="Was this amount not paid back?"
+      question="Withdraw this entry?"
       confirm="Make it credit again"
-      consequences={[`${formatMoney(row.amount, currency)} becomes credit of the customer again.`]}
+      consequences={[
+        `${formatMoney(row.amount, currency)} was not paid back, and becomes customer credit again.`,
+      ]}
       size="xs"
     >
       Withdraw

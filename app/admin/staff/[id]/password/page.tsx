@@ -12,7 +12,7 @@ export default staffUserPage(async ({ user, isSelf }) => (
     description={`${user.email}${isSelf ? ' (you)' : ''}. The old password stops working, all sessions end${isSelf ? ', including this one' : ''}, and connected apps are disconnected.`}
     advice={
       <Text size="sm" c="dimmed" mb="lg">
-        The authenticator app and passkeys stay. If somebody else may know the password, reset two-factor
+        The authenticator app and passkeys stay. If someone else may know the password, reset two-factor
         authentication too: they could have added a passkey.
       </Text>
     }

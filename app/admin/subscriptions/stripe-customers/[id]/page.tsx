@@ -32,7 +32,7 @@ export const generateMetadata = titleOf('Stripe customer', async (id, { runtime 
 });
 
 const REFUSED = {
-  conflict: 'It was linked to another customer meanwhile, so nothing moved. This is its current link.',
+  conflict: 'It was linked to another customer in the meantime, so nothing moved. This is its current link.',
   validation_failed: 'That customer no longer exists, so nothing moved.',
 };
 

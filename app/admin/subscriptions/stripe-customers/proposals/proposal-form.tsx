@@ -59,7 +59,7 @@ export function ProposalForm({ action, proposals, total }: Props) {
               />
             ))}
             {total > proposals.length && (
-              <Text size="sm">{`${total - proposals.length} more follow once these are confirmed.`}</Text>
+              <Text size="sm">{`${total - proposals.length} more will appear once these are confirmed.`}</Text>
             )}
             <Button type="submit" loading={pending} style={{ alignSelf: 'flex-start' }}>
               Confirm selected
