@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatInstant, formatSecond, formatTime } from '@/app/_components/format';
 import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/values';
+import { csvFile, fileResponse } from '@/app/admin/_components/lists/csv';
 import { navigationFor } from '@/app/admin/_components/page/navigation';
 import * as schema from '@/db/schema';
 import { listAdminRoutes } from '../e2e/support/server-actions';
@@ -79,4 +80,13 @@ describe('style sheets', () => {
     );
     expect(old).toEqual([]);
   });
+});
+
+test.each([
+  ['statement-K 1', 'attachment; filename="statement-K 1.csv"'],
+  ['K"1\\2', `attachment; filename="K_1_2.csv"; filename*=UTF-8''K%221%5C2.csv`],
+  ["K'Ä", `attachment; filename="K'_.csv"; filename*=UTF-8''K%27%C3%84.csv`],
+])('the downloaded file %s has a valid header with its name', (name, expected) => {
+  const { headers } = fileResponse(csvFile(name, (async function* () {})()));
+  expect(headers.get('content-disposition')).toBe(expected);
 });

@@ -65,15 +65,18 @@ export function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   return new Response(toStream(pieces), {
     headers: {
       'Content-Type': type,
-      'Content-Disposition': `attachment; filename="${name.replace(/[^ -~]/g, '_')}"${inUnicode(name)}`,
+      'Content-Disposition': `attachment; filename="${name.replace(UNQUOTABLE, '_')}"${inUnicode(name)}`,
       'Cache-Control': 'no-store',
     },
   });
 }
 
-/** Returns the `filename*` parameter of RFC 6266 for a name with non-ASCII characters. Returns '' for other names. */
+/** Characters that a quoted file name in a header must not contain: non-ASCII characters, quotes and backslashes. */
+const UNQUOTABLE = /[^ !#-[\]-~]/g;
+
+/** Returns the `filename*` parameter of RFC 6266 if the quoted name lacks characters of the name, otherwise ''. */
 function inUnicode(name: string): string {
-  if (/^[ -~]*$/.test(name)) return '';
+  if (name.search(UNQUOTABLE) < 0) return '';
   const encoded = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `; filename*=UTF-8''${encoded}`;
 }
