@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { bankEntries, bankRules, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit, toActorColumns } from '../audit/audit-log';
@@ -23,6 +23,7 @@ import {
   requireOpen,
 } from './queries';
 import { undoReturn } from './returns';
+import { MAX_ENTRIES } from './statement';
 
 const e = bankEntries;
 
@@ -56,19 +57,21 @@ const AT_ONCE = 100;
 
 /**
  * Books the first proposal of each entry if `passes` accepts it. Skips an entry if an earlier entry paid an invoice of
- * its proposal.
+ * its proposal. Ends after `most` booked entries.
  */
 async function bookProposed(
   db: Database,
   entries: EntryRow[],
   writer: PaymentWriter,
   passes: (first: Proposed, entry: EntryRow) => boolean,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let booked = 0;
   for (let at = 0; at < entries.length; at += AT_ONCE) {
     const paid = new Set<number>();
     for (const { entry, proposals } of await proposeFor(db, entries.slice(at, at + AT_ONCE))) {
       const [first] = proposals;
+      if (booked === most) return booked;
       if (!first || !passes(first, entry) || first.shares.some(({ invoice_id }) => paid.has(invoice_id)))
         continue;
       await book(db, entry, first.customer_id, first.shares, writer);
@@ -80,7 +83,7 @@ async function bookProposed(
 }
 
 /** Maximum number of entries that one click books. Without it, the response could take minutes. */
-export const MAX_BOOKED_AT_ONCE = 300;
+const MAX_BOOKED_AT_ONCE = 300;
 
 /**
  * Books all exact matches of a statement, at most 300.
@@ -94,8 +97,8 @@ export async function bookExactMatches(
   writer: PaymentWriter,
 ): Promise<number> {
   const statement = await getStatement(db, statementId);
-  const open = await listOpenEntries(db, statement, MAX_BOOKED_AT_ONCE);
-  return bookProposed(db, open, writer, ({ is_exact }) => is_exact);
+  const open = await listOpenEntries(db, statement, MAX_ENTRIES);
+  return bookProposed(db, open, writer, ({ is_exact }) => is_exact, MAX_BOOKED_AT_ONCE);
 }
 
 /** A proposed share of an entry: an invoice, and an amount in thousandths. */
@@ -348,6 +351,11 @@ async function saveRule(
   if (iban === '') return;
   await transact(db, async (tx) => {
     const set = { customer_id, ...toActorColumns(actor) };
+    const [before] = await tx
+      .select(pickColumns(bankRules, 'customer_id'))
+      .from(bankRules)
+      .where(eq(bankRules.iban, iban))
+      .for('update');
     const [row] = await tx
       .insert(bankRules)
       .values({ iban, ...set })
@@ -359,7 +367,7 @@ async function saveRule(
       entity: 'bank_rule',
       entity_id: row?.id ?? 0,
     } as const;
-    await recordAudit(tx, { ...entry, before: null, after: { customer_id } });
+    await recordAudit(tx, { ...entry, before: before ?? null, after: { customer_id } });
   });
 }
 

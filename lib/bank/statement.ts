@@ -42,7 +42,8 @@ export interface Statement {
 
 /** Maximum size of a file in bytes: 10 MB. A year of a busy account is about 5 MB in CAMT.053. */
 export const MAX_STATEMENT_BYTES = 10_000_000;
-const MAX_ENTRIES = 20_000;
+/** Maximum number of entries in a file. */
+export const MAX_ENTRIES = 20_000;
 /** Largest accepted amount in thousandths, well below the largest exact integer. */
 const MAX_THOUSANDTHS = 999_999_999_999_000;
 

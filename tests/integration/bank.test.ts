@@ -313,6 +313,16 @@ describe('bank statements', () => {
     expect(await countEntries(base.db, statement)).toMatchObject({ open: 2 });
   });
 
+  test('an exact match behind hundreds of unexplained entries is booked', async () => {
+    const { id: customerId } = await createCustomer(base.db);
+    const due = await invoice(customerId, '70');
+    const [day, next] = [newDay(), newDay()];
+    const others = Array.from({ length: 310 }, (_, at): Line => [day, `${at}.17`, 'Ada', '', 'cash']);
+    const { id } = await upload([...others, [next, '70.00', 'X', '', due.number]]);
+    expect(await bookExactMatches(base.db, id, writer)).toBe(1);
+    expect(await dueOf(due.id)).toBe(0);
+  });
+
   test('a booked bank entry is not booked again, and an outdated proposal books nothing', async () => {
     const { id: customerId } = await createCustomer(base.db);
     const due = await invoice(customerId, '30');

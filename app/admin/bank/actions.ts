@@ -49,7 +49,7 @@ export const acceptExact = staffAction({
   input: [rowId],
   run: ({ runtime, staff }, statement) =>
     bookExactMatches(runtime.db, statement, staffWriter(runtime, staff)),
-  done: (_booked, statement) => pageOf(statement, 'booked_exact'),
+  done: (booked, statement) => pageOf(statement, booked > 0 ? 'booked_exact' : 'none_exact'),
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 

@@ -119,6 +119,7 @@ const DONE = {
   known: 'This file was uploaded before. Nothing has changed.',
   booked: 'The entry is booked.',
   booked_exact: 'The exact matches are booked.',
+  none_exact: 'No open entry matches exactly.',
   undone: 'The booking is undone. Its invoices are as they were before the booking.',
   returned: 'The return is booked, and the invoices are open again.',
   payout: 'The entry is explained as a Stripe payout.',
@@ -175,11 +176,12 @@ function gapText({ opening, currency, before, first_day }: StatementRow): string
 interface ButtonsProps {
   statement: StatementRow;
   proposed: ProposedEntry[];
+  open: number;
   outgoing: number;
 }
 
-function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
-  const exact = proposed.filter(({ proposals }) => proposals[0]?.is_exact).length;
+function Buttons({ statement: { id }, proposed, open, outgoing }: ButtonsProps) {
+  const mayMatch = open > proposed.length || proposed.some(({ proposals }) => proposals[0]?.is_exact);
   return (
     <Group gap="xs">
       {outgoing > 0 && (
@@ -187,7 +189,7 @@ function Buttons({ statement: { id }, proposed, outgoing }: ButtonsProps) {
           <SubmitButton variant="default">{`Ignore ${outgoing} outgoing`}</SubmitButton>
         </form>
       )}
-      {exact > 0 && (
+      {mayMatch && (
         <form action={acceptExact.bind(null, id)}>
           <SubmitButton>Book all exact matches</SubmitButton>
         </form>
