@@ -75,7 +75,7 @@ export class DataDirTakenError extends Error {}
 /**
  * Restores a dump into an empty folder and opens the database. If that fails, the folder stays empty.
  *
- * @throws DataDirTakenError, DataDirBusyError; any other error if the dump cannot be read
+ * @throws DataDirTakenError, DataDirBusyError; other errors, for example if the dump cannot be read
  */
 export async function restoreEmbedded(dataDir: string, image: Blob): Promise<DatabaseHandle> {
   if (holdsDatabase(dataDir)) throw new DataDirTakenError();
@@ -302,8 +302,8 @@ export async function isDirect(db: Database): Promise<boolean> {
 }
 
 /**
- * Tests how the pooler behaves. One connection prepares a statement. While a second connection occupies a
- * session, the first runs the statement again. Returns safe settings if the test fails.
+ * Tests how the pooler behaves. One connection prepares a statement. While a second connection occupies a session, the
+ * first runs the statement again. Returns safe settings if the test fails. Throws errors of the connection.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -130,7 +130,7 @@ async function requireTables(path: string, client: PGlite): Promise<void> {
 
 /** The permission bits of the group and of all other users. */
 const OTHERS = 0o077;
-/** Names of our own entries in DATA_DIR. An operator may have chosen a folder that also contains other files. */
+/** Entries in DATA_DIR to restrict. An operator may have chosen a folder that also contains other files. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
 /** Restricts DATA_DIR and our entries in it to their owner. Skips other users' entries, which only they can change. */

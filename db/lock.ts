@@ -20,8 +20,8 @@ export class DataDirBusyError extends Error {
 }
 
 /**
- * Locks the embedded database's folder for this process. Takes over the lock of a process that no longer runs, even if
- * it ended by SIGKILL or before a reboot.
+ * Locks a folder, such as the embedded database's, for this process. Takes over the lock of a process that no longer
+ * runs, even if the process ended by SIGKILL or before a reboot.
  *
  * @returns a function that releases the lock, which also happens at exit
  * @throws DataDirBusyError while another process holds the lock

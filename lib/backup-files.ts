@@ -5,7 +5,7 @@ import { type Database, rows } from '@/db/database';
 import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
-/** pg_dump and pg_restore refuse all other URL parameters, such as settings that our driver sends to the server. */
+/** URL parameters to pass on. pg_dump and pg_restore refuse unknown ones, such as our driver's server settings. */
 const KNOWN =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 

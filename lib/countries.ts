@@ -40,8 +40,8 @@ const OTHER_NAMES: Record<string, string> = {
 const codesByName = new Map<string, string>();
 
 /**
- * Converts a country's code or its English or German name, in any case, to its code. Any other text is returned
- * unchanged and never truncated, so that `isCountry` refuses it.
+ * Converts a country's code or its English or German name, in any case, to its code. Any other text is only trimmed and
+ * never truncated, so that `isCountry` refuses it.
  */
 export function toCountryCode(text: string): string {
   const trimmed = text.trim();

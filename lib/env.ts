@@ -39,7 +39,7 @@ export function parseEnv(
 function toEnv(v: Variables) {
   return {
     databaseUrl: v.DATABASE_URL ?? null,
-    /** URL of the database without a pooler, for migrations and dry runs. If null, `databaseUrl` is used. */
+    /** URL of the database without a pooler, for example for migrations. If null, `databaseUrl` is used. */
     databaseUrlDirect: v.DATABASE_URL_DIRECT ?? null,
     /** `transaction` if a pooler may change the session after each transaction. Null to detect it at startup. */
     databasePooler: v.DATABASE_POOLER ?? null,

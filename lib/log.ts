@@ -19,7 +19,7 @@ export function createLogger(level: string): Logger {
 /** Returns pino's hooks, which limit the number of lines and escape control characters. */
 export const logHooks = () => ({ logMethod: limitLines, streamWrite: escapeControls });
 
-/** Returns the stack of an error without its message. */
+/** Returns the first frames of an error's stack, without its message. */
 export function stackOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return error.stack

@@ -56,8 +56,8 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * Returns the rate limit key of a client: an IPv4 address, or an IPv6 network of 64 bits. A client with one IPv6
- * address usually has all addresses of its network.
+ * Returns the rate limit key of a client: an IPv4 address, an IPv6 network of 64 bits, or `unknown`. A client with one
+ * IPv6 address usually has all addresses of its network.
  *
  * @param forwardedFor `X-Forwarded-For`, which our server and Vercel set to exactly one address. A list of several
  *   addresses is not trusted, because the client may have written a part of it.

@@ -101,7 +101,7 @@ function explainNoRoom(error: unknown, dataDir: string): unknown {
 /**
  * Restores an embedded database into a folder from a file that `npm run backup` wrote, and migrates it to this version.
  *
- * @throws StartError if the folder has a database already, or the file is not a backup
+ * @throws StartError, for example if the folder has a database already, or the file is not a backup
  */
 export async function restoreDatabase(
   dataDir: string,
@@ -252,10 +252,10 @@ const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
 ];
 
 /**
- * Connects to a server's database for the first time. There is a timeout, because a server that does not
- * speak PostgreSQL may never answer.
+ * Connects to a server's database for the first time, and runs `use`. The connection has a timeout, because a server
+ * that does not speak PostgreSQL may never answer. After an error, the handle is closed.
  *
- * @throws StartError that explains why the database cannot be reached; the handle is then closed
+ * @throws StartError that explains why the database cannot be reached
  */
 export async function tryServer<T>(handle: DatabaseHandle, url: string, use: () => Promise<T>): Promise<T> {
   const silence = new AbortController();

@@ -40,8 +40,8 @@ const holder = globalThis as { [KEY]?: Promise<Runtime> | undefined };
 /**
  * Returns the runtime of this process. The first call creates it.
  *
- * @throws NotMigratedError if the database does not have this version's schema; this is checked at the first call, and
- *   again after a statement failed because of a missing table, column or function
+ * @throws StartError if the service cannot start; NotMigratedError if the database does not have this version's schema,
+ *   which is checked at the first call, and again after a statement failed because, for example, a table is missing
  */
 export async function getRuntime(): Promise<Runtime> {
   holder[KEY] ??= openRuntime().catch((error: unknown) => {

@@ -132,7 +132,7 @@ export function countsText(counts: Record<string, number>): string {
   return `${of('created')} new, ${of('changed')} changed, ${of('unchanged')} unchanged, ${of('rejected')} rejected`;
 }
 
-/** Sentences for SQLSTATEs, Stripe's error codes and our own error codes. The first matching pattern applies. */
+/** Sentences for error codes, such as SQLSTATEs and Stripe's error codes. The first matching pattern applies. */
 const TEXTS: [pattern: RegExp, text: string][] = [
   [/^40...$/, 'Other processes kept changing the same records.'],
   [/^23...$/, 'It violates a database constraint.'],

@@ -4,7 +4,7 @@ import { withParams } from './with-params';
 
 export type SearchParams = Record<string, string | string[] | undefined>;
 
-/** Converts a page's search parameters to a query. Trims values, and keeps only the first value of each parameter. */
+/** Converts a page's search parameters to a query. Keeps each parameter's first value, trimmed, unless it is empty. */
 export function toParams(search: SearchParams): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {

@@ -63,7 +63,7 @@ export async function Tasks() {
   );
 }
 
-/** URL of the page where staff can deal with each kind of task. */
+/** URL that each kind of task links to. If the task is about a reconciliation run, the run's id is appended. */
 const PLACES: Record<Task['code'], string> = {
   reconciliation_overdue: '/admin/reconciliation',
   reconciliation_silent: '/admin/reconciliation',

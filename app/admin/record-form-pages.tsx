@@ -70,7 +70,7 @@ async function beginFor({ db, env }: Runtime, text: string, path: string, first:
 
 interface EditRecordPage<Row> {
   read(db: Runtime['db'], id: number): Promise<Row>;
-  /** Returns the title and the label of the link back to the record. Returns null if it cannot be edited now. */
+  /** Returns the title and the label of the link to the record. Returns null if the record cannot be edited now. */
   heading(row: NonNullable<Row>): { title?: string; back: string } | null;
   parts(db: Runtime['db'], typed: Typed): FormPart[] | Promise<FormPart[]>;
   submit?: string;

@@ -69,7 +69,7 @@ export const staffUsers = pgTable('staff_users', {
   image: text(),
   role: staffRole().notNull().default('staff'),
   twoFactorEnabled: boolean('two_factor_enabled').notNull().default(false),
-  /** True if another person set the password. The user must then choose a new one at the next sign-in. */
+  /** True if the user must choose a new password at the next sign-in. */
   passwordTemporary: boolean('password_temporary').notNull().default(false),
   ...times,
 });

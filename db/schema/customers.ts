@@ -78,8 +78,8 @@ export const customers = pgTable(
     currency: currency(),
     status: customerStatus().notNull().default('active'),
     /**
-     * Time of the erasure of all personal data. Null if the customer was not erased. An erased customer is never
-     * written again.
+     * Time of the erasure of personal data. Null if the customer was not erased. An erased customer is never written
+     * again.
      */
     erased_at: instant(),
     /**
@@ -149,7 +149,7 @@ export interface NotedNumber {
 /** A detail of a customer reported by Stripe: a `ProviderDetail` with its time in ISO 8601. */
 export type NotedDetail = Omit<NotedNumber, 'number'> & {
   field: 'name' | 'email' | 'phone' | 'address';
-  /** The values keyed by column name. A postal address has four columns. */
+  /** The values by name. A postal address has four values, the other fields one. */
   value: Record<string, string | null>;
 };
 

@@ -38,8 +38,8 @@ export const invoices = pgTable(
   {
     id: id(),
     /**
-     * Invoice number. Null for drafts. Unique only among our own invoices, because two Stripe accounts may use the same
-     * number.
+     * Invoice number. Null for drafts, and if Stripe gave none. Unique only among our own invoices, because two Stripe
+     * accounts may use the same number.
      */
     number: text(),
     customer_id: customerId(),
@@ -421,7 +421,7 @@ export const creditNotes = pgTable(
      */
     rates: jsonb().$type<KeptRate[]>().notNull(),
     reason: text(),
-    /** The parties as in `invoiceDocuments`. Null if the invoice has no document. */
+    /** The parties as in `invoiceDocuments`. Null while they are not stored. */
     seller: jsonb().$type<KeptParty>(),
     buyer: jsonb().$type<KeptParty>(),
     pdf: bytes(),

@@ -24,7 +24,7 @@ export const actor = {
   actor_name: text().notNull(),
 };
 
-/** Audit log of all writes: the actor, and the row before and after. */
+/** Audit log of writes by staff, tokens and commands: the actor, and fields of the row before and after. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -78,7 +78,7 @@ export const toolCalls = pgTable(
   ],
 );
 
-/** Imported files. Each row is also the audit entry for all records that the import created. */
+/** Imported files. An import has one audit entry for all records that it created. */
 export const imports = pgTable(
   'imports',
   {

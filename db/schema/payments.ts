@@ -154,7 +154,7 @@ const moneyBack = {
   ...timestamps,
 };
 
-/** Refunds, either made by Stripe, or made elsewhere and recorded by staff or the API. */
+/** Refunds, either made by Stripe, or made elsewhere and recorded here. */
 export const refunds = pgTable(
   'refunds',
   {
@@ -198,7 +198,8 @@ export const disputes = pgTable(
 
 /**
  * The accounting journal, in the order in which events became known. Rows are only added, so a month that was exported
- * to the accountant never changes. `book_entries` writes them in the transaction that changes the booked record.
+ * to the accountant never changes, except by an erasure. `book_entries` writes them in the transaction that changes the
+ * booked record.
  */
 export const accountingEntries = pgTable(
   'accounting_entries',
@@ -266,7 +267,7 @@ export const importedRefunds = pgTable('imported_refunds', {
  */
 export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
 
-/** Uploaded statements of our own bank account. */
+/** Uploaded statements of our own bank accounts. */
 export const bankStatements = pgTable(
   'bank_statements',
   {
@@ -373,8 +374,8 @@ export const stripePayoutEntries = pgTable(
 );
 
 /**
- * Movements of our bank account. An entry counts as explained as long as its linked transfer or Stripe payout
- * exists.
+ * Movements of our bank accounts. An entry counts as explained if it is ignored, or as long as a record to which it is
+ * linked exists.
  */
 export const bankEntries = pgTable(
   'bank_entries',

@@ -36,7 +36,7 @@ export function buildInvoices(
     FROM_STRIPE,
   );
   const charged = new Set(atStripe.map(({ customer }) => customer.id));
-  // Customers who pay through Stripe have few local invoices, most of them old.
+  // Of the customers who pay through Stripe, only one in four can also have local invoices.
   const billed = clients.filter(({ customer }) => !charged.has(customer.id) || customer.id % 4 === 0);
   const all = [...stripe, ...buildLocalInvoices(source, billed, local, count - stripe.length)];
   return numbered(source, all);

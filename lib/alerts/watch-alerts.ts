@@ -197,8 +197,8 @@ export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): 
 interface AlertStore {
   list(): Promise<AlertState[]>;
   /**
-   * Stores the alerts that `work` returns. No other process changes the alerts while `work` runs, so that a problem
-   * that two processes find is reported only once.
+   * Stores the alerts that `work` returns. The last run of `work` holds a lock, so that a problem that two processes
+   * find is reported only once.
    */
   change<Changed extends AlertState[] | AlertState | null>(
     work: (known: AlertState[]) => Changed,
@@ -251,7 +251,7 @@ const stored = z.array(
 );
 
 /**
- * Stores alerts in a small file, for problems during which the database cannot be used. The processes on one machine
+ * Stores alerts in a small file, for problems that can make the database unusable. The processes on one machine
  * share the file. It is below DATA_DIR, or in the system's temporary folder if DATA_DIR is not writable.
  */
 function fileStore(env: Pick<Env, 'dataDir' | 'databaseUrl'>): AlertStore {

@@ -52,9 +52,9 @@ export interface AuditEntry {
     | 'transfer';
   /** The id of the record, or the `auditNumber` of its key if the key is text. */
   entity_id: number;
-  /** The whole row before the change. Null if the row was created. */
+  /** The row or some of its fields before the change. Null if the row was created. */
   before: Record<string, unknown> | null;
-  /** The whole row after the change. Null if the row was deleted. */
+  /** The row or some of its fields after the change. Null if the row was deleted. */
   after: Record<string, unknown> | null;
 }
 

@@ -29,7 +29,7 @@ type HashQueue = <T>(network: string | null, work: () => Promise<T>) => Promise<
  * Limits how many passwords are hashed at the same time, because one hash occupies a core for a tenth of a second.
  * Known devices go first. If the queue is full, a known device takes the place of the last waiting unknown device.
  *
- * @returns the queue, which throws AppError too_many_requests if it is full or the wait is too long
+ * @returns the queue, which throws AppError too_many_requests if one of the limits is exceeded
  */
 export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: HashQueueLimits): HashQueue {
   let active = 0;

@@ -24,7 +24,7 @@ export function safeNextPath(next: string | undefined): string {
   return url.pathname + url.search;
 }
 
-/** The path that responds with 503 and the reason during an outage. After the outage, it links to the staff pages. */
+/** The path that responds with 503 and the reason during an outage. Afterwards, it redirects to the staff pages. */
 export const UNAVAILABLE_PATH = '/unavailable';
 
 /** The base path of the endpoints for signing in and for OAuth. */

@@ -47,7 +47,7 @@ import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
  * An unknown email address leads to the same error after the same time as a wrong password.
  *
- * @param headers the client's headers; only `x-forwarded-for` and `cookie` are used
+ * @param headers the client's headers
  * @returns `cookies` are the `Set-Cookie` headers of the session and of its device. If a second factor is required,
  * `needsCode` is true, and the cookies belong to a sign-in that waits for a code instead of to a session.
  * @throws AppError unauthenticated; too_many_requests with the seconds to wait; unavailable
@@ -156,7 +156,7 @@ export async function beginPasskeySignIn(
  * Opens a session with a passkey. No code is needed, because the device has verified the passkey's owner.
  *
  * @returns the `Set-Cookie` headers of the session and of its device
- * @throws AppError unauthenticated; too_many_requests
+ * @throws AppError unauthenticated; too_many_requests; unavailable
  */
 export async function finishPasskeySignIn(
   runtime: Runtime,

@@ -37,9 +37,9 @@ function showUnavailable(error: unknown): never {
 }
 
 /**
- * Requires a session without a due step. Every staff page and action starts with this call. Redirects to the sign-in
- * page if there is no session. Redirects to the page of the due step if the person must first choose a password or add
- * a second factor.
+ * Requires a session without a due step. Every staff page and action starts with this or a similar call. Redirects to
+ * the sign-in page if there is no session. Redirects to the page of the due step if the person must first choose a
+ * password or add a second factor.
  */
 export async function requireStaff(): Promise<StaffMember> {
   return (await requireSession()).staff;
@@ -96,7 +96,7 @@ export async function signOutStaff(): Promise<void> {
   await passCookies(response.headers.getSetCookie());
 }
 
-/** Sets better-auth's cookies in the browser. Call this from a server action. */
+/** Sets the cookies of `Set-Cookie` headers in the browser. Call this from a server action. */
 export async function passCookies(setCookies: string[]): Promise<void> {
   const jar = await cookies();
   for (const header of setCookies) {

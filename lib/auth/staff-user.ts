@@ -13,7 +13,7 @@ export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
 export const STAFF_ROLES = staffRole.enumValues;
-/** `staff` can view, replay, reconcile and record payments. `admin` also issues tokens and manages staff. */
+/** `staff` do the daily work. `admin` can also issue tokens and manage staff, for example. */
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
 /** The parts of a runtime that are needed to write staff logins. */
@@ -33,14 +33,14 @@ export const STAFF_USER = {
   role: staffUsers.role,
 };
 
-/** Returns a member of staff. @throws AppError not_found */
+/** Returns a member of staff. @throws AppError not_found; validation_failed for an invalid email address */
 export async function getStaffUser(db: Database, key: StaffKey): Promise<StaffUser & { created_at: Date }> {
   const found = await findStaffUser(db, key);
   if (found) return found;
   throw new AppError('not_found', 'email' in key ? `${key.email} has no login.` : 'There is no such login.');
 }
 
-/** Finds a member of staff. Returns null if there is no such person. */
+/** Finds a member of staff, or null. @throws AppError validation_failed for an invalid email address */
 export async function findStaffUser(db: Database, key: StaffKey) {
   const [user] = await db
     .select({ ...STAFF_USER, created_at: staffUsers.createdAt })
@@ -111,7 +111,7 @@ type StaffWork = (tx: Database, user: StaffUser) => Promise<Record<string, unkno
 /**
  * Runs a transaction in which an admin or a command changes a person's login, and adds an audit entry.
  *
- * @throws AppError not_found; forbidden if the actor is no longer an admin
+ * @throws AppError, e.g. not_found, or forbidden if the actor is no longer an admin
  */
 export function writeLogin(
   db: Database,

@@ -86,10 +86,10 @@ async function bookProposed(
 const MAX_BOOKED_AT_ONCE = 300;
 
 /**
- * Books all exact matches of a statement, at most 300.
+ * Books the exact matches among the first 300 open entries of a statement.
  *
  * @returns the number of booked entries
- * @throws AppError not_found
+ * @throws AppError, e.g. not_found
  */
 export async function bookExactMatches(
   db: Database,
@@ -111,8 +111,7 @@ interface EntryShare {
  * Books an entry as a transfer of a customer. The amount that exceeds the shares becomes the customer's credit.
  *
  * @param remember whether to save a rule that assigns the other party's account to the customer
- * @throws AppError not_found; conflict if the entry is already explained, or if less is due on an invoice than its
- *   share
+ * @throws AppError, e.g. conflict if the entry is already explained, or if less is due on an invoice than its share
  */
 export async function bookEntry(
   db: Database,
@@ -136,7 +135,7 @@ export async function bookEntry(
  * unpaid invoices in the entry's currency, the oldest due date first. Skips invoices that Stripe collects.
  *
  * @param text number of an invoice or of a customer, or `#` and the id of an invoice
- * @throws AppError validation_failed for the field `named`; conflict if the entry is explained
+ * @throws AppError, e.g. validation_failed for the field `named`, or conflict if the entry is explained
  */
 export async function bookNamedEntry(
   db: Database,
@@ -225,7 +224,7 @@ export async function explainAsPayout(
   await movePayout(db, id, { from: null, to: payoutId }, writer);
 }
 
-/** Links an entry to a payout, or unlinks it. @throws AppError conflict if the entry has changed in the meantime */
+/** Links an entry to a payout, or unlinks it. @throws AppError conflict if either has changed in the meantime */
 async function movePayout(
   db: Database,
   id: number,
@@ -285,7 +284,7 @@ export async function setEntryState(
 }
 
 /**
- * Ignores all outgoing entries of a statement that do not return a payment.
+ * Ignores all unexplained outgoing entries of a statement, except returns.
  *
  * @returns the number of ignored entries
  * @throws AppError not_found

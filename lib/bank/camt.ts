@@ -37,8 +37,8 @@ const SLICE = 50_000;
 
 /**
  * Reads a CAMT.053 file, versions 02 and 08. Entries that are not booked are left out. An entry with several
- * transactions becomes one entry per transaction if all of them have an amount. A large file takes seconds, so its
- * entries are parsed one by one, and other requests are answered in between.
+ * transactions becomes one entry per transaction if all of them have an amount in the statement's currency. A large
+ * file takes seconds, so its entries are parsed one by one, and other requests are answered in between.
  *
  * @throws AppError validation_failed with the line and the reason
  */
@@ -249,8 +249,8 @@ function amountOf(one: Element, entry: Element, currency: string, line: number):
 }
 
 /**
- * Returns the other party and the purpose. The other party is the debtor if money arrives, and the creditor if money
- * leaves.
+ * Returns the fields that come from an entry's transactions. The other party is the debtor if money arrives, and the
+ * creditor if money leaves, but the reverse for a return.
  */
 function partyOf(
   details: Element[],

@@ -174,7 +174,7 @@ interface Row {
 const DELIMITERS = [';', ',', '\t'];
 /** The columns of the file of Raiffeisen ELBA, which has no header. */
 const ELBA = ['buchungsdatum', 'umsatztext', 'valutadatum', 'betrag', 'währung', 'zeitstempel'];
-/** Maximum number of rows before the header, in which banks write the account and the period. */
+/** Number of rows in which to look for the header. Banks write the account and the period before the header. */
 const MAX_PREAMBLE = 20;
 const ROWS_AT_ONCE = 1000;
 

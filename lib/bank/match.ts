@@ -87,7 +87,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
 /** Maximum number of words that a number may be split into. */
 const MAX_WORDS = 4;
 
-/** Joins each run of up to four words, in capitals and without separators, because banks break numbers at line ends. */
+/** Returns the runs of up to four words that contain a digit, joined in capitals. Banks break numbers at line ends. */
 export function windowsOf(text: string): string[] {
   const words = text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const windows = words.flatMap((_, from) =>
@@ -113,7 +113,8 @@ export function numbersIn(text: string): string[] {
 }
 
 /**
- * Returns the texts that differ from a number in one digit, which is wrong, missing, added or swapped with the next.
+ * Returns the texts that differ from a number by one wrong or added digit, or by one missing or swapped character.
+ * Returns none if the number is very short or very long.
  */
 export function neighboursOf(number: string): string[] {
   if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
@@ -284,8 +285,9 @@ const namesOf = (invoices: OpenInvoice[]) => invoices.map(({ id, number }) => nu
 const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
- * Returns invoices with open amounts that add up to exactly the amount. First tries the invoices that the text names.
- * Tries other combinations only if there is evidence for the customer. Returns null if no combination fits.
+ * Returns invoices with open amounts that add up to exactly the amount. First tries the invoices that the text names,
+ * then all invoices and single ones. Tries other combinations only if there is evidence for the customer.
+ * Returns null if no combination fits.
  */
 function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
@@ -344,7 +346,8 @@ interface PaidOut {
 
 /**
  * Matches bank entries with Stripe's payouts. A payout must have exactly the entry's amount and a day near the entry's
- * day, and the entry must name Stripe or the payout. Each payout is matched with one entry at most, the nearest by day.
+ * day, and the entry must name Stripe or the payout. Each payout is matched with one entry at most: one that names it,
+ * otherwise the nearest by day.
  *
  * @returns payouts, keyed by the ids of the entries
  */

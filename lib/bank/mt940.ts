@@ -22,7 +22,7 @@ interface Field {
 export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(0, 2000));
 
 /**
- * Reads a file of MT940 messages. Subfields of `:86:` are interpreted as German banks write them (`?20` to `?33`).
+ * Reads a file of MT940 messages. Subfields of `:86:` are interpreted as German banks write them, such as `?20`.
  *
  * @throws AppError validation_failed with the line and the reason
  */
@@ -80,7 +80,7 @@ function* fieldsOf(text: string): Generator<Field> {
   if (field) yield field;
 }
 
-// Fields that we do not need: available balances (64, 65), sequence numbers (21, 28C), totals (90D, 90C) and others.
+// Fields that we do not need: available balances (64, 65), statement numbers (28C), totals (90D, 90C) and others.
 const UNUSED = /^(13D?|21|28C?|34F|64|65|90[CD])$/;
 
 function withField(open: Open, field: Field): Open {
@@ -131,7 +131,7 @@ function close(open: Open, field: Field): Statement & { line: number } {
 }
 
 /**
- * Returns the IBAN of an account. It may be written in German form, as the bank code, a slash and the account number.
+ * Returns the IBAN of an account. The text may have the German form: bank code, slash and account number.
  */
 function toAccount(text: string, line: number): string {
   const iban = toIban(text.replace(/\/?[A-Z]{3}$/, '')) ?? toIban(text);

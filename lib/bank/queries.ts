@@ -324,7 +324,7 @@ export interface ProposedEntry {
   payout: FoundPayout | null;
 }
 
-/** Proposes customers and invoices, or Stripe payouts, for the credits of one account. */
+/** Proposes customers and invoices, or Stripe payouts, for entries of one account. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
   const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
   const candidates = await findCandidates(

@@ -139,7 +139,7 @@ const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row
 });
 type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
 
-/** Reads transfers without refunds. Skips a transfer that was booked from the statement of another bank account. */
+/** Reads transfers without refunds that fit the entry. Skips those booked from another bank account's statement. */
 async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
   const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
   const found = await db
@@ -198,8 +198,7 @@ async function readPayments(db: Database, entry: EntryRow, where: SQL | undefine
  * Books a return. Marks the proposed transfer or payment as refunded on the entry's day, so that its invoices become
  * due again.
  *
- * @throws AppError not_found; conflict if the entry is already explained, or if this return is no longer proposed for
- *   it
+ * @throws AppError, e.g. conflict if the entry is already explained, or if this return is no longer proposed for it
  */
 export async function bookReturn(
   db: Database,

@@ -60,8 +60,7 @@ export function refuse(reason: string, line?: number): AppError {
  *
  * @param separator the decimal separator of the format
  * @returns thousandths
- * @throws AppError validation_failed with the line if the text is not an amount, is ambiguous, or has more decimals
- *   than its currency
+ * @throws AppError validation_failed with the line if the text is not an unambiguous amount of this currency
  */
 export function toAmount(text: string, currency: string, separator: DecimalSeparator, line: number): number {
   const read = readAmount(text, separator);
@@ -105,7 +104,7 @@ export function toDay(text: string, form: DayForm, line: number): string {
   return day;
 }
 
-/** Returns an IBAN without spaces and in capitals. Returns null if the text is not an IBAN. */
+/** Returns an IBAN without spaces and in capitals. Returns null if the text does not have the form of an IBAN. */
 export function toIban(text: string | null | undefined): string | null {
   const compact = (text ?? '').replace(/\s/g, '').toUpperCase();
   return IBAN_FORM.test(compact) ? compact : null;
@@ -163,7 +162,7 @@ export const sumOf = (entries: { amount: number }[]): number =>
   entries.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
- * Checks that the opening balance plus the entries equals the closing balance, and returns the statement.
+ * Checks the number of entries, and that they fit the balances if these are known. Returns the statement.
  *
  * @throws AppError validation_failed
  */

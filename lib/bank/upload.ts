@@ -80,7 +80,9 @@ export async function uploadStatement(
 }
 
 /**
- * Returns the IBAN of the statement's account. @throws AppError validation_failed if it is unknown or not the company's
+ * Returns the IBAN of the statement's account.
+ *
+ * @throws AppError validation_failed if it is unknown, not the company's or not the chosen one
  */
 async function requireOwn(db: Database, named: string | null, chosen: string | null): Promise<string> {
   const own = ownIbans(await getCompany(db));

@@ -13,7 +13,7 @@ import { COMMANDS, isCommandName } from './commands';
 import { type CommandMessage, type CommandRequest, commandRequest, readLine } from './wire';
 
 const MAX_AT_ONCE = 4;
-/** Time limit in milliseconds for a caller to send its whole request. */
+/** Maximum pause in milliseconds while a caller sends its request. */
 const REQUEST_MS = 10_000;
 
 /**
@@ -143,8 +143,8 @@ const NAME = 'commands.sock';
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103;
 
 /**
- * Chooses the path of the socket that takes commands. It is in the data directory. If this path is too long for a
- * socket, the socket is in a new temporary folder that only its owner can open.
+ * Chooses the path of the socket that takes commands: a named pipe on Windows, otherwise a file in the data directory.
+ * If that path is too long for a socket, the file is in a new temporary folder that only its owner can open.
  *
  * @returns the path, and a function that removes the socket
  */

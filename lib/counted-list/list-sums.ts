@@ -100,11 +100,11 @@ export const allSums = (list: KeptSums['list']): SQL =>
 /** Default ends of a range of days. */
 const [FIRST_DAY, LAST_DAY] = ['0001-01-01', '9999-12-31'];
 
-/** Returns SQL for the sums of the days in a range. Uses the sums of months for the months that the range contains. */
+/** Returns SQL for the sums of the days in a range. Uses the sums of months for whole months before the last one. */
 function sumsBetween(list: KeptSums['list'], { from, to }: Values): SQL {
   if (from === undefined && to === undefined) return allSums(list);
   const [first, last] = [sql`${from ?? FIRST_DAY}::date`, sql`${to ?? LAST_DAY}::date`];
-  // The first day of the first whole month, and of the month after the last whole month.
+  // The first day of the first whole month, and of the month that contains the last day.
   const start = sql`date_trunc('month', ${first} + interval '1 month - 1 day')::date`;
   const end = sql`greatest(${start}, date_trunc('month', ${last}::timestamp)::date)`;
   return sql`

@@ -31,8 +31,8 @@ interface SortedRows extends Counted {
 }
 
 /**
- * Reads a page and counts the rows that match. A cursor is the id of a row. If there is no cursor, returns the first
- * page.
+ * Reads a page, and counts the matching rows unless `isCounted` is false. A cursor is the id of a row. If there is no
+ * cursor, returns the first page.
  *
  * @param read function that returns the rows with these ids in any order; the list of ids is never empty
  */

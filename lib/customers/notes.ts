@@ -26,7 +26,8 @@ const noteText = z
   .refine((text) => text.isWellFormed() && !CONTROL.test(text), 'must not contain control characters');
 
 /**
- * Adds a note to a customer. Notes are never changed or deleted. To correct one, staff add another.
+ * Adds a note to a customer. Notes are never changed, and only an erasure deletes them. To correct a note, staff add
+ * another.
  *
  * @throws AppError validation_failed; not_found
  */

@@ -79,7 +79,7 @@ export function usualCategory(rate: number, buyer: TaxedBuyer, seller: Case['sel
   return buyer.vat_id ? 'AE' : 'Z';
 }
 
-/** Tax category for each of Stripe's reasons for zero tax. */
+/** Tax categories for Stripe's reasons for zero tax. */
 const BY_REASON: Record<string, TaxCategory> = {
   reverse_charge: 'AE',
   zero_rated: 'Z',

@@ -12,7 +12,7 @@ import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
 
-/** Our company's details for documents. A field is null until staff fill it in. */
+/** Our company's details for documents. All but `small_business` are null until staff fill them in. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
 
 /** Maximum length of each company text, keyed by field. */
@@ -89,7 +89,7 @@ const fields = z
 /** Splits a text at commas and semicolons into IBANs, each without spaces and in capitals. */
 const toIbans = (text: string | null) => (text ?? '').split(/[,;]/).map(compact).filter(Boolean);
 
-/** Returns the IBANs of our accounts. Documents print the first. Empty if staff have not entered an IBAN. */
+/** Returns the IBANs of our accounts. Documents print only `iban`. Empty if staff have not entered an IBAN. */
 export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ibans'>): string[] => [
   ...new Set([...toIbans(iban), ...toIbans(other_ibans)]),
 ];
@@ -194,7 +194,7 @@ interface Size {
 /** Samples per pixel, keyed by PNG colour type. */
 const CHANNELS: Record<number, number> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** Returns the size of a PNG picture. Returns null if its pixels are incomplete, or if the picture is interlaced. */
+/** Returns the size of a PNG picture. Returns null if it is damaged or interlaced. */
 function readPng(bytes: Buffer): Size | null {
   const chunks = new Map<string, Buffer[]>();
   for (let at = PNG.length; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {

@@ -25,7 +25,7 @@ import { type PrintedInvoice, readPrinted, readPrintedCreditNote } from './print
 export interface DocumentState {
   /** True if the document exists, or if the next download would create it. */
   isReady: boolean;
-  /** Reasons why the record has no document, as sentences. Empty if it has one or can have one. */
+  /** Reasons other than empty fields why the record has no document, as sentences. */
   reasons: string[];
   /** The empty fields that prevent the document. */
   missing: MissingField[];
@@ -178,8 +178,8 @@ interface DocumentSource {
   noun: string;
   describe(db: Database, id: number): Promise<DocumentState>;
   /**
-   * Returns the data that the document prints. Fields that were empty when the seller and the buyer were stored are
-   * filled from the current data.
+   * Stores the seller and the buyer if they are not stored yet, and returns the data that the document prints. Fields
+   * that are empty in the stored data are filled from the current data.
    */
   read(db: Database, id: number, timeZone: string): Promise<PrintedInvoice>;
   findStored(db: Database, id: number): Promise<StoredFiles | undefined>;
@@ -273,7 +273,7 @@ async function requireDocument(
 
 type FoundDocument = { files: DocumentFiles; reason: null } | { files: null; reason: string };
 
-/** Returns a document, or the sentences that say why it cannot be made. The first call makes it. */
+/** Returns or makes a document, or returns the reasons why not. @throws AppError conflict if the PDF is too large */
 async function findDocument(
   db: Database,
   source: DocumentSource,

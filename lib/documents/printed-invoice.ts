@@ -41,7 +41,7 @@ export interface Buyer {
   payment_terms: string | null;
 }
 
-/** Everything that a document prints. Amounts are decimal texts with three decimals. */
+/** Everything that a document prints. Amounts are decimal texts. */
 export interface PrintedInvoice {
   kind: 'invoice' | 'cancellation' | 'credit_note' | 'offer' | 'order_confirmation';
   number: string;
@@ -65,7 +65,7 @@ export interface PrintedInvoice {
   settled: string;
   /** Who collects the invoice. It determines how the customer pays. */
   collectedBy: 'us' | 'stripe';
-  /** Invalid combinations of rate, category and customer, as sentences. */
+  /** Problems with the lines that prevent the document, as sentences. */
   problems: string[];
 }
 

@@ -118,7 +118,7 @@ export function createPen(document: Document, root: Element) {
 /** The data that every letter prints outside of its main text. */
 export type Parties = Pick<PrintedInvoice, 'seller' | 'buyer' | 'language'>;
 
-/** Writes the seller's name and the recipient's address. The address is placed in the envelope's window. */
+/** Draws the letterhead and the recipient's address. The address is placed in the envelope's window. */
 export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): void {
   const { root } = pen;
   if (seller.logo) drawLogo(pen, seller.logo, seller.name ?? '');
@@ -159,7 +159,7 @@ function countryIn(language: PrintedInvoice['language'], country: string): strin
   return new Intl.DisplayNames('de', { type: 'region' }).of(country) ?? country;
 }
 
-/** Writes the block with number, date and VAT ID to the right of the address. */
+/** Writes facts such as number and date to the right of the address. */
 function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   const says = PHRASES[printed.language];
   const names = namesOf(printed);
@@ -174,7 +174,7 @@ function drawFacts(pen: Pen, printed: PrintedInvoice): void {
   ]);
 }
 
-/** Writes labels and values to the right of the address. Omits a label if its value is null. */
+/** Writes labels and values to the right of the address. Omits a label if its value is empty. */
 export function writeFacts(pen: Pen, facts: [label: string, value: string | null][]): void {
   pen.y = mm(50);
   for (const [label, value] of facts) {
@@ -279,7 +279,7 @@ export function writePlain(document: Document, text: string, options: TextOption
   document.font(font).fontSize(size).fillColor(color).text(toPrinted(text), x, y, { width, align });
 }
 
-/** Writes the sum without tax, the tax of each rate with its net amount, and the total. */
+/** Writes the table of sums, such as the tax of each rate and the total. */
 function drawTotals(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
   const says = PHRASES[printed.language];
@@ -386,7 +386,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
 /** Adds a space after every four characters of an IBAN. */
 export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
-/** Draws the footer and page number of each page, and the fold marks of the first page. */
+/** Draws what surrounds the contents of each page, such as footers, page numbers and fold marks. */
 export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
   const says = PHRASES[language];
   const columns = [

@@ -25,7 +25,7 @@ interface Context {
   quantityLabel: string;
 }
 
-/** Converts the lines of a Stripe invoice. The lines must add up to its total. */
+/** Converts the lines of a Stripe invoice or credit note. The lines must add up to its total. */
 export function toStripeLines(stored: StripeLineRow[], context: Context): StripeLines {
   const read = stored.map((line, at) => readTax(line, `Line ${at + 1}`, context));
   const taxed = read.map((one, at) => {

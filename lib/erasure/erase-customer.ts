@@ -42,8 +42,9 @@ export const consequencesOf = (years: number) => [
 ];
 
 /**
- * Removes or replaces all personal data of a customer. The books keep their numbers, amounts and dates. The customer's
- * Stripe customers stay linked forever, so that later events are booked without storing personal data.
+ * Removes or replaces the personal data of a customer, except in issued documents. The books keep their numbers,
+ * amounts and dates. The customer's Stripe customers stay linked forever, so that later events are booked without
+ * storing personal data.
  *
  * @throws AppError not_found; conflict if the customer has open records or was already erased
  */

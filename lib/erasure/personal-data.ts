@@ -26,7 +26,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   },
   accounting_settings: none('consultant_number client_number accounts'),
   access_tokens: none('name token_hash created_by staff_email'),
-  // Messages contain counts, settings and, in a test alert, the e-mail address of the admin who sent it.
+  // Messages contain no customers' data. A test alert contains the e-mail address of the admin who sent it.
   alerts: none('cause message pending failure'),
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   bank_entries: {

@@ -26,7 +26,7 @@ export interface DatevPlan {
 /** Maximum number of omitted entries that a plan names. */
 const MAX_NAMED = 100;
 
-/** Reads a month's accounting entries, and finds missing settings and accounts. */
+/** Reads a month's accounting entries, and summarizes their DATEV file. */
 export async function planDatev(db: Database, month: string): Promise<DatevPlan> {
   const settings = await getAccountingSettings(db);
   const missing = new Set<string>();
@@ -162,7 +162,7 @@ export interface Posting {
   date: string;
   document: string;
   text: string;
-  /** VAT ID of the customer, which the recapitulative statement needs. Empty for domestic revenue. */
+  /** VAT ID of the customer, for the recapitulative statement. Empty if the posting is not reported there. */
   vatId: string;
 }
 
@@ -244,7 +244,7 @@ function debtorOf({ customer_number }: Entry, { accounts, account_length }: Acco
 
 type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
 
-/** Returns the purpose of the contra account, which is the account opposite the debtor's. */
+/** Returns the purpose of the account opposite the debtor's, or the reason why the entry cannot be posted. */
 function contraOf(
   entry: Entry,
   taxes: InvoiceTax[],

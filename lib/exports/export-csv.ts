@@ -208,9 +208,9 @@ function toCell(value: unknown, column: PgColumn | SQL): string | number | null 
 }
 
 /**
- * Writes CSV into a file that only its owner can read. The file appears only when it is complete.
+ * Writes an export into a file that only its owner can read. The file appears only when it is complete.
  *
- * @throws StartError if the file cannot be written; an AbortError if the export was stopped
+ * @throws StartError if the file cannot be written; an AbortError if the export was stopped; any error of `content`
  */
 export async function writeExport(
   path: string,

@@ -7,11 +7,11 @@ import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
 
 /**
- * The product of amounts that no line explains: invoices that were imported with totals only, discounts of a whole
- * invoice, and rounding.
+ * The product of amounts that belong to no other product, such as invoices that were imported with totals only,
+ * discounts of a whole invoice, and rounding.
  */
 const OTHER = '(without lines)';
-/** Maximum number of products per month and currency. The amounts of further products are added to `OTHER`. */
+/** Maximum number of products per month, counted once per currency. Amounts of further products go to `OTHER`. */
 const MAX_PRODUCTS = 5000;
 const BATCH = 1000;
 
@@ -38,7 +38,7 @@ export function productRevenueCsv(db: Database, months: string[]): AsyncGenerato
   return toCsv(['month', 'currency', 'product', 'lines', 'invoiced_net'], batches());
 }
 
-/** A product in a currency, with its number of lines and its net amount in thousandths. */
+/** A product in a currency: its number of lines, where reversed lines count -1, and its net amount in thousandths. */
 interface Sum {
   currency: string;
   product: string;
@@ -124,8 +124,8 @@ async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[
 }
 
 /**
- * Returns the product named in a line's text. Removes the parts that differ between customers and months: domains,
- * dates, periods, and the quantity and price that Stripe adds.
+ * Returns the product named in a line's text, or `OTHER` if it names none. Removes the parts that differ between
+ * customers and months: domains, dates, periods, and the quantity and price that Stripe adds.
  */
 export function productOf(text: string): string {
   const [first = ''] = text.split('\n');

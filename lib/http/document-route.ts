@@ -24,7 +24,7 @@ export const creditNoteDocumentRoute = downloadOf(getCreditNoteDocument);
 
 export interface DocumentFile {
   pdf: Uint8Array;
-  /** The XRechnung, an XML invoice. Absent if the document is not an invoice. */
+  /** The XRechnung (XML) of an invoice or a credit note. Absent for other documents. */
   xml?: string;
   /** Name of the file, without its extension. */
   name: string;

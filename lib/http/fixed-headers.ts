@@ -1,4 +1,4 @@
-/** The headers of every response, whether Next or our own server sends it. */
+/** Headers of every response that Next or one of our route handlers sends. */
 export const FIXED_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

@@ -259,7 +259,7 @@ export function everyMethod<Given>(handler: Given): Record<Method, Given> {
   return Object.fromEntries(METHODS.map((method) => [method, handler])) as Record<Method, Given>;
 }
 
-/** Returns the 404 for a path below /api that matches no route or cannot be decoded. */
+/** Returns the 404 for an unknown path, as problem+json. */
 export function answerUnknownPath(): Response {
   return problemResponse(new AppError('not_found', 'There is no page at this address.'));
 }

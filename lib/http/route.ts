@@ -55,7 +55,7 @@ export function endpoint<
 }
 
 /**
- * Makes the handlers of a REST route. Methods that are not listed get 405 and `Allow`. The checks run in this order:
+ * Makes the handlers of a REST route. Unsupported methods get 405 and `Allow`. The checks run in this order:
  * method, token, scope, query, media type, size, JSON, fields. Each error is problem+json (RFC 9457).
  */
 export function route(endpoints: Partial<Record<Exclude<Method, 'HEAD' | 'OPTIONS'>, Endpoint>>): Route {

@@ -42,7 +42,7 @@ async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   }
 }
 
-/** Opens the runtime. If that fails, ends the process, or returns null on Vercel. */
+/** Opens the runtime. On a StartError, ends the process, or returns null on Vercel. */
 async function openRuntime(): Promise<Runtime | null> {
   try {
     return await getRuntime();

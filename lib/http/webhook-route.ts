@@ -23,7 +23,7 @@ export const webhookError = z.object({
 /** Handlers of `/api/stripe/webhook`. */
 export const webhookRoute: Route = { ...methodNotAllowed('POST'), POST: receiveDelivery };
 
-/** Verifies a delivery, then parses it. Stripe retries it unless we respond 2xx. https://docs.stripe.com/webhooks */
+/** Verifies a delivery and handles its event. Stripe retries unless we respond 2xx. https://docs.stripe.com/webhooks */
 export async function receiveDelivery(request: HttpRequest): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return uncachedJson({ error: runtime.message }, 503);

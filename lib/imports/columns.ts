@@ -57,7 +57,7 @@ function typeOf(schema: z.core.$ZodType): CellType | null {
   return schema instanceof z.ZodArray && typeOf(schema.element) === 'text' ? 'list' : null;
 }
 
-/** Normalizes a column name for comparison. Ignores case, accents, spaces and punctuation between words. */
+/** Normalizes a column name for comparison. Ignores case, accents, spaces, and marks such as hyphens and dots. */
 export function comparable(name: string): string {
   return name
     .normalize('NFKD')

@@ -25,7 +25,7 @@ const AT_ONCE = 2;
  * @param options.dryRun whether to report the outcomes without writing anything
  * @returns `id` is the import's id, null for a dry run. `rejected` is the path of the file with the rejected rows, null
  *   if no row was rejected and for a dry run. `stopped` is true if `deps.signal` ended the import early.
- * @throws StartError if the file cannot be read, or the rejected rows cannot be written to a file
+ * @throws StartError, e.g. if the file cannot be read, or the rejected rows cannot be written to a file
  */
 export async function importFile(
   deps: ImportDeps,

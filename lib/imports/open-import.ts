@@ -77,7 +77,7 @@ export type RowSource = Pick<OpenImport, 'header' | 'constants' | 'derived' | 'h
 /** A parsed row. Its problems contain our field names. */
 export type ReadRow = ReturnType<typeof readRow>;
 
-/** Fields that identify records or people. Spaces around their values and invisible characters are removed. */
+/** Fields that identify records or people. Outer spaces and invisible characters are removed from their values. */
 const NAMES = new Set([
   ...['customer_number', 'hostname', 'service_number', 'number', 'invoice_number', 'document_number'],
   ...['import_key', 'invoice_import_key', 'stripe_invoice_id', 'email'],
@@ -200,7 +200,7 @@ export interface Header {
   /** Original text of these lines. The file of rejected rows begins with this text. */
   raw: string;
   delimiter: string;
-  /** The file's columns, each with our column. `ours` is null if the import leaves the column out. */
+  /** The file's columns, each with our column. `ours` is null if the column is left out or only used in `derived`. */
   columns: { theirs: string; ours: Column | null }[];
   /** Names of the file's columns that the format does not use. */
   leftOut: string[];
@@ -211,7 +211,7 @@ export interface Header {
 /**
  * Reads and parses the first lines of a file, up to the column names.
  *
- * @throws StartError if no line has column names, or if a name is unknown or occurs twice
+ * @throws StartError, for example if a name is unknown or occurs twice
  */
 export async function readHead(lines: AsyncGenerator<Line>, known: Column[], options: FileOptions) {
   const { before, delimiter, text } = await readFirstLines(lines);
@@ -249,8 +249,7 @@ async function nextText(lines: AsyncGenerator<Line>): Promise<string | null> {
 /**
  * Parses the header of a file. If a format is chosen, unknown columns are ignored.
  *
- * @throws StartError if the header has no column names, if a name is unknown in our own format, or if two columns
- * belong to the same field
+ * @throws StartError, for example if a name is unknown in our own format, or if two columns belong to the same field
  */
 export function readHeader(raw: string, known: Column[], options: FileOptions): Header {
   if (raw.length > MAX_HEADER || BINARY.test(raw.replaceAll('\n', ' '))) throw noCsv();
@@ -333,7 +332,7 @@ function thereTwice(name: string, one: string, other: string): StartError {
   return new StartError([`The column ${name} is there ${problem}`]);
 }
 
-/** Makes the error for unknown columns. The message proposes the options to add to the import command. */
+/** Makes the error for unknown columns. The message proposes options of the import command. */
 function unknownColumns(names: string[], columns: Header['columns'], known: Column[]): StartError {
   const proposed = proposeColumns(names, columns, known);
   const options = names.map((theirs, i) => `--map ${quoted(`${theirs}=${proposed[i] ?? ''}`)}`);

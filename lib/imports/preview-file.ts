@@ -19,7 +19,7 @@ export type PreviewOptions = Pick<FileOptions, 'delimiter' | 'encoding'> & { for
  *
  * @returns `format` is a name in FORMATS, or '' for our own format. For each column, `ours` is the name of our most
  *   likely column, or '' if no column is likely. `cells` contains the beginnings of its cells that are not empty.
- * @throws StartError if the file is not CSV, or cannot be read
+ * @throws StartError, for example if the file is not CSV or cannot be read
  */
 export async function previewFile(path: string, name: ImportName, asked: PreviewOptions) {
   const file = await openTextFile(path, asked.encoding);

@@ -9,7 +9,7 @@ const BOM_BYTES = '\u00ef\u00bb\u00bf';
 
 /**
  * Opens a file. To distinguish UTF-8 from Windows-1252, it first reads the whole file, and chooses the encoding of most
- * lines with non-ASCII characters. Lines in the other encoding get a problem.
+ * lines with non-ASCII characters. Lines in the other encoding get a problem, unless `wanted` is Windows-1252.
  *
  * @param wanted chosen encoding; undefined to detect it
  * @returns the file to read as a stream: `read` returns the number of bytes read so far, and `lines` yields the lines
@@ -46,7 +46,7 @@ export async function openTextFile(path: string, wanted?: Encoding) {
   return { bytes: found.size, encoding: ENCODING_NAMES[encoding], read: () => read, lines };
 }
 
-/** If at least this share of lines is unlikely, the file counts as neither UTF-8 nor Windows-1252. */
+/** If at least this share of the non-UTF-8 lines is unlikely, the file counts as neither UTF-8 nor Windows-1252. */
 const FOREIGN_SHARE = 0.25;
 
 /**

@@ -225,7 +225,7 @@ const isOpen = (status: string) =>
 /**
  * Report of transactions. Incoming money is a payment of an invoice. Outgoing money with a refund id refunds the
  * earlier transaction with this id. The report lists the oldest transaction first, so the reference of a refunded
- * transaction is already known. Transactions without an invoice are refused.
+ * transaction is already known. Payments without an invoice are refused.
  */
 function whmcsTransactions(): FileFormat {
   const references = new Map<string, string>();

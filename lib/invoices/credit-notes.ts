@@ -62,9 +62,9 @@ const wantedCredit = z.strictObject({
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
- * @throws AppError not_found; precondition_failed after a conflict; validation_failed if Stripe manages the invoice, if
- *   the invoice is not issued or is cancelled, or if less than the requested amount is left to credit. Invalid fields
- *   are named `quantity_N` or `amount_N`, where N is the position of the line.
+ * @throws AppError not_found; precondition_failed after a conflict; validation_failed, for example if Stripe manages
+ *   the invoice, or if less than the requested amount is left to credit. Invalid fields of a line are named
+ *   `quantity_N` or `amount_N`, where N is the line's position.
  */
 export function issueCreditNote(
   db: Database,

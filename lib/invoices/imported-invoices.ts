@@ -55,7 +55,7 @@ function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Ro
     if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
   }
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
-  // If the file has no time of payment, `toColumns` uses the time of the import, which is not when the invoice was paid.
+  // If the file has no time of payment, `toColumns` uses the import's time, which is not when the invoice was paid.
   // Keep the stored time instead, or null.
   const isToday = columns.paid_at === writer.now && rest.paid_at == null;
   return isToday ? { ...columns, paid_at: before?.paid_at ?? null } : columns;

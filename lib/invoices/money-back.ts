@@ -5,7 +5,7 @@ import { toJsonAmount } from '../money';
 
 export type WithMoneyBack<Row extends { id: number }> = Awaited<ReturnType<typeof addMoneyBack<Row>>>[number];
 
-/** Adds refunds, credits and failed payments to the invoices of a page. */
+/** Adds details to the invoices of a page, such as refunds, credits and failed payments. */
 export async function addMoneyBack<Row extends { id: number }>(db: Database, rows: Row[]) {
   if (rows.length === 0) return [];
   const found = await db
@@ -47,14 +47,14 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       amount_off_stripe: amountOrNull(more?.offStripe),
       /**
        * Amount settled with the customer's balance at Stripe. Negative if the balance increased the amount due. Null if
-       * Stripe has not reported it.
+       * the balance was not used, or if that is unknown.
        */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe no longer collects it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
       /** Whether the invoice is issued and its lines are known. Its document can still lack required fields. */
       is_printed: more?.isPrinted ?? false,
-      /** Time when the last payment failed. Null if no payment has failed. */
+      /** Time when a payment first failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,
     };
   });

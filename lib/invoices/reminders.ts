@@ -269,7 +269,7 @@ export function noteReminder(
 }
 
 /**
- * Removes the record of a customer's last reminder from all its invoices that are still unpaid.
+ * Removes the record of a customer's last reminder from the invoices that are still unpaid.
  *
  * @param day the date of the reminder that staff saw
  * @throws AppError conflict if the last reminder has another date
@@ -325,8 +325,8 @@ async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL,
 const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
 
 /**
- * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Returns null if there is
- * no reminder.
+ * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Returns null if no unpaid
+ * invoice has a reminder.
  */
 export async function findLastReminder(db: Database, customerId: number) {
   const found = await db

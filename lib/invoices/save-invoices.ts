@@ -29,8 +29,8 @@ import { settledBy } from './settle';
 
 /**
  * The rules for writing our own invoices from forms and files. When an invoice is issued, it gets the next number of
- * its series, unless it has a number. After that, only payments, credit notes, a cancellation, a new due date or
- * missing lines can change it.
+ * its series, unless it has a number. After that, a form or a file can only cancel it, change its due date or add
+ * missing lines.
  */
 export const invoiceKind: RecordKind = {
   name: 'invoice',

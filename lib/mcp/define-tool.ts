@@ -8,7 +8,7 @@ import type { ReadScope } from '../oauth/metadata';
 import type { Page } from '../page';
 import type { Reader } from './authenticate';
 
-/** Default maximum length of an answer in characters, which is about 20,000 tokens. */
+/** Maximum length of most tools' answers in characters, which is about 20,000 tokens. */
 export const MAX_CHARACTERS = 70_000;
 /** The average number of characters per token in these answers. */
 export const TOKEN_CHARACTERS = 3.5;
@@ -367,7 +367,7 @@ function countBy(rows: Row[], name: string): Record<string, number> {
 
 /**
  * Runs a list's query. If the query finds nothing for a customer, checks whether the customer exists. If the customer
- * was merged into another one, repeats the query for that customer.
+ * was merged into another one, repeats the query for the other one.
  *
  * @throws AppError not_found if the customer does not exist
  */
@@ -384,7 +384,7 @@ async function forCustomer<Answer extends { total: number }>(
   return customer.id === id ? answer : run({ ...given, customer_id: customer.id });
 }
 
-/** Returns the error for a customer that does not exist. */
+/** Returns the error message for a customer that does not exist. */
 export const unknownCustomer = (key: string): string =>
   `No customer with ${key}. Use find-customer-tool to search by name or e-mail.`;
 

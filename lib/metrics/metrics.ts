@@ -18,7 +18,7 @@ interface Metrics {
   print(): Promise<string>;
   /** Sets the gauges of the database. Null if the database does not answer. */
   setDatabase(measured: Measured | null): void;
-  /** Stops counting events of the process. */
+  /** Stops counting Stripe's events. */
   close(): void;
 }
 
@@ -83,7 +83,7 @@ export function countAlert(channel: string, outcome: 'delivered' | 'failed'): vo
 
 const DATABASE_MS = 3000;
 
-/** Returns all metrics as Prometheus text. If the database does not answer in time, its metrics are missing. */
+/** Returns all metrics as Prometheus text. If the database does not answer in time, only `w5t_database_up` shows it. */
 export async function printMetrics({
   db,
   log,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The common name of all paths that match no route. Without it, clients could create any number of series. */
+/** Name of all unknown routes and methods. Without a common name, clients could create any number of series. */
 export const OTHER = 'other';
 
 /** Files of the build, whose names change with every build. */

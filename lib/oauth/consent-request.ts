@@ -95,7 +95,7 @@ export async function mayGoBack(db: Database, clientId: string, to: URL): Promis
  *
  * @param query the query of the error page. Anyone can write it, so the link leads only to a registered https redirect
  *   URI.
- * @returns null if the query contains no valid error or no such URI
+ * @returns null if the query contains no valid error, or no such URI of an enabled client
  */
 export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, query: URLSearchParams) {
   const error = query.get('error') ?? '';

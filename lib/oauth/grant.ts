@@ -198,7 +198,7 @@ export function isOAuthToken(token: string): boolean {
  * the app or removing the person therefore takes effect immediately.
  *
  * @param resource the resource that the token must be issued for
- * @returns null if the token is unknown, expired, revoked or issued for another resource
+ * @returns null if the token is not valid, for example if it has expired or was issued for another resource
  */
 export async function verifyOAuthToken(
   db: Database,

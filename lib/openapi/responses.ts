@@ -7,7 +7,7 @@ import { paymentInput, paymentRow, paymentUpdate, writtenPayment } from '../paym
 type Headers = Record<string, { $ref: string }>;
 export type Responses = Record<string, unknown>;
 
-/** Error codes that the REST API returns. It never returns `too_many_requests`, which is only for staff sign-in. */
+/** Error codes that the REST API returns. It never returns `too_many_requests`, which is only for staff logins. */
 type ApiErrorCode = Exclude<ErrorCode, 'too_many_requests'>;
 
 const MESSAGES: Record<ApiErrorCode, [message: string, field?: FieldError]> = {

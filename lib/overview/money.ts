@@ -29,8 +29,8 @@ type Today = Record<'today' | 'timeZone', string>;
  * that was marked as refunded without a matching refund does not count. A total is negative if more was returned than
  * received. A count is the number of payments.
  *
- * @param wanted the currency of `days`, if it has payments; defaults to the currency with the most payments
- * @returns `sums`: one per currency, the one with the most payments first; `currency`: null if there are no payments;
+ * @param wanted the currency of `days`, if `sums` contains it; defaults to the currency with the most payments
+ * @returns `sums`: one per currency, the one with the most payments first; `currency`: null if `sums` is empty;
  *   `days`: all days of the period in `currency`, including days without a payment
  */
 export async function getMoneyReceived(

@@ -123,7 +123,7 @@ export function monthsUntil(today: string, past: number): string[] {
   );
 }
 
-/** Builds the reports. @param given.first the first recorded month, whose MRR changes are therefore unknown */
+/** Builds the reports. `first` is the first recorded month, whose MRR changes are therefore unknown. */
 export function toReports(
   found: Measured[],
   { months, first }: { months: string[]; first: string | null },

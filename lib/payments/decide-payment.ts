@@ -233,9 +233,9 @@ export class PaymentDraft {
  * Decides on a change to a payment, and adds the changed rows to the draft. Call `settle` after the last decision. If a
  * new payment is refused, the draft stays unchanged.
  *
- * @throws AppError not_found; precondition_failed; validation_failed if the payment does not fit its invoice, or a
- *   read-only field changes; conflict if the reference is taken or names a Stripe payment that sync has recorded, or if
- *   the payment's transfer does not allow the change
+ * @throws AppError not_found; precondition_failed; validation_failed, for example if the payment does not fit its
+ *   invoice; conflict if the reference is taken or names a Stripe payment that sync has recorded, or if the payment's
+ *   transfer does not allow the change
  */
 export function decidePayment(
   draft: PaymentDraft,

@@ -101,7 +101,7 @@ export function keysOfTransfer(change: TransferChange): Keys {
  * equals the sum of its payments, its credit and the credit that was paid back.
  *
  * @throws AppError not_found; precondition_failed if the transfer has changed; validation_failed with the fields, where
- * `share_N` is the share of the invoice with id N; conflict if the reference is taken
+ * `share_N` is the share of the invoice with id N; conflict, for example if the reference is taken
  */
 export function decideTransfer(
   draft: PaymentDraft,
@@ -253,7 +253,7 @@ function freeName(draft: PaymentDraft, reference: string): string {
   return free;
 }
 
-/** Pays an invoice with the customer's credit. @throws AppError validation_failed if the credit is too small */
+/** Pays an invoice with the customer's credit. @throws AppError, for example if the credit is too small */
 function payWithCredit(
   draft: PaymentDraft,
   { invoice_id, amount, sources }: TransferChange & { kind: 'use_credit' },

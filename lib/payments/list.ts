@@ -175,7 +175,7 @@ export async function namePayments(db: Database, payments: PaymentRow[]): Promis
 
 type Keys = Pick<PaymentRow, 'customer_id' | 'invoice_id'>;
 
-/** Returns the customer and invoice of a payment for its page. */
+/** Returns the customer and the invoice of a payment. @throws AppError not_found if one of them is missing */
 export async function getPaymentContext(db: Database, payment: Keys) {
   const [found] = await db
     .select({

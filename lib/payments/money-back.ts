@@ -191,7 +191,7 @@ export const QUESTION_DAYS = 35;
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** Returns the condition for refunds and disputes of the last 35 days that have this problem. */
+/** Returns the condition for refunds and disputes of the last 35 days with this problem. `excess` adds earlier ones. */
 export function raising(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {

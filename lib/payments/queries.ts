@@ -131,7 +131,7 @@ export async function findTransferId(db: Database, reference: string): Promise<n
   return found?.id ?? null;
 }
 
-/** Maximum number of rows that each query about transfers and credit returns. */
+/** Maximum number of rows in each of the lists below. */
 const MAX_TRANSFERS = 100;
 
 /** Lists the payments of a transfer with the numbers of their invoices, oldest first. */

@@ -100,7 +100,7 @@ export type PaymentFilters = z.infer<typeof paymentFilters>;
 
 const instant = z.string().meta({ format: 'date-time', examples: ['2026-03-10T09:30:00.000Z'] });
 
-/** A payment in REST, MCP and pages, with amounts in major units of the currency and times in UTC. */
+/** A payment in REST and pages, with amounts in major units of the currency and times in UTC. */
 export const paymentRow = z.object({
   id: z.int().meta({ examples: [1] }),
   invoice_id: z.int().meta({ examples: [1] }),

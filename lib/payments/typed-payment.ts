@@ -86,7 +86,7 @@ function parseTyped<T>(schema: z.ZodType<T>, typed: Record<string, string>, mess
  * Records a new, completed payment of an invoice by its customer.
  *
  * @param typed values of `TYPED_FIELDS`
- * @throws AppError validation_failed naming the fields; conflict if the reference is taken
+ * @throws AppError validation_failed naming the fields; conflict, e.g. if the reference is taken
  */
 export async function recordForInvoice(
   db: Database,
@@ -109,8 +109,8 @@ export const CORRECTION_FIELDS = typedCorrection.keyof().options;
  * journal reverses the old payment. If that payment's month is over, the reversal is posted in the current month.
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
- * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict if the reference is
- *   taken, or Stripe reported the payment
+ * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict, for example if Stripe
+ *   reported the payment
  */
 export async function correctPayment(
   db: Database,
@@ -221,8 +221,8 @@ function toShares(typed: Record<string, string>): Share[] {
 }
 
 /**
- * Records a customer's transfer that pays several invoices. The amount that exceeds the shares becomes the customer's
- * credit.
+ * Records a customer's transfer, which can pay several invoices. The amount that exceeds the shares becomes the
+ * customer's credit.
  *
  * @param typed values of `TRANSFER_FIELDS` and of the fields `share_N`
  * @returns the id of the transfer
@@ -295,7 +295,7 @@ export async function deleteTransfer(db: Database, seen: SeenTransfer, writer: P
  * Records that a part of a transfer's credit was paid back. This moves no money.
  *
  * @param typed values of `REFUND_FIELDS`
- * @throws AppError not_found; precondition_failed; validation_failed
+ * @throws AppError not_found; precondition_failed; validation_failed; conflict if it was paid back too often
  */
 export async function payBackCredit(
   db: Database,
@@ -364,21 +364,21 @@ export async function returnPayment(
   await updatePayment(db, id, changes, writer);
 }
 
-/** Undoes the recorded return of a payment. Does nothing if no return is recorded. @throws AppError not_found */
+/** Undoes the recorded return of a payment, if there is one. @throws AppError not_found; validation_failed */
 export async function undoPaymentReturn(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const changes = (payment: StoredPayment, refunds: RefundState[]) =>
     wasReturned(payment, refunds) ? { status: 'completed' as const } : {};
   await updatePayment(db, id, changes, writer);
 }
 
-/** Maximum number of credit sources for one payment with credit. Each source adds a payment. */
+/** Maximum number of credit sources for one payment with credit. Each source can add a payment. */
 const MAX_SOURCES = 20;
 
 /**
  * Pays an invoice with its customer's credit in the same currency. Uses the oldest credit first.
  *
  * @param text the amount as a person typed it
- * @throws AppError not_found; validation_failed at `amount`
+ * @throws AppError, for example not_found, or validation_failed at `amount`
  */
 export async function applyCredit(
   db: Database,

@@ -46,8 +46,8 @@ export function apiWriter(
  * @returns the payment; `warning` is set if more is now recorded for a Stripe invoice than Stripe asks for
  * @param options.onlyNew whether to refuse a known reference instead of updating it
  * @param options.precondition function that checks the current payment, or null if it does not exist
- * @throws AppError precondition_failed; validation_failed if the payment does not fit its invoice; conflict if
- *   `onlyNew` is set and the reference is known, or if sync has recorded the Stripe payment that the reference names
+ * @throws AppError in the same cases as `decidePayment`, for example conflict if `onlyNew` is set and the reference is
+ *   known
  */
 export async function recordPayment(
   db: Database,
@@ -67,8 +67,7 @@ export async function recordPayment(
  * Changes some fields of a payment. The caller must have checked that the writer may change it.
  *
  * @param changes the new values, or a function that derives them from the payment (see `RequestedChanges`)
- * @throws AppError not_found; precondition_failed; validation_failed if the payment does not fit its invoice,
- *   or for a changed read-only field; conflict if another payment has the reference
+ * @throws AppError in the same cases as `decidePayment`, for example validation_failed for a changed read-only field
  */
 export async function updatePayment(
   db: Database,
@@ -91,7 +90,7 @@ function existing(payment: StoredPayment | null): StoredPayment {
  * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
  * sync does not record it again.
  *
- * @throws AppError not_found; precondition_failed
+ * @throws AppError not_found; precondition_failed; conflict for a partly refunded share of a transfer
  */
 export async function deletePayment(
   db: Database,
@@ -148,7 +147,7 @@ interface Question<Decision, Result> {
 
 /**
  * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
- * with another write, repeats all steps while the invoices are locked, so that no other write can interfere.
+ * with another write, repeats all steps, up to three times, while the invoices are locked.
  *
  * @param turn the key of a queue. Writes with the same key would conflict, so they run one after the other within a
  *   process. If null, the write does not wait in a queue.

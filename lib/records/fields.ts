@@ -4,7 +4,7 @@ import { startOfDay } from '../dates';
 import { oneOf, textLine } from '../fields';
 import { hasCurrencyPrecision, isCurrency, MAX_AMOUNT } from '../money';
 
-// Schemas of fields that several kinds of record use. A null value clears the field.
+// Schemas of fields that several kinds of record use. If a field may be null, null clears it.
 
 /** Schema of an optional line of text. @param normal function that normalizes the text before the checks */
 export const optionalText = (max: number, normal?: (text: string) => string) =>

@@ -20,7 +20,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Saved, Writing } from './rec
  * not refer to the same record.
  *
  * @returns the outcome of each draft, in the order of the drafts
- * @throws AppError not_found if a draft has the id of a record that does not exist; nothing is then written
+ * @throws AppError, for example not_found if a draft has the id of a missing record; nothing is then written
  */
 export function saveRecords(db: Database, kind: RecordKind, drafts: Draft[], writer: RecordWriter) {
   return transact(db, (tx) => saveWithin(tx, kind, drafts, writer));

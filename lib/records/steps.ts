@@ -30,8 +30,8 @@ export function stepsFrom<Name extends string>({ steps }: SteppedKind<Name>, sta
  * Changes the status of a record by a step.
  *
  * @param seen id of the record, and the version that the page showed
- * @throws AppError not_found; validation_failed if its status does not allow the step, or the step does not exist;
- *   precondition_failed after a conflict
+ * @throws AppError not_found; validation_failed, for example if its status does not allow the step; precondition_failed
+ *   after a conflict
  */
 export async function takeStep(
   db: Database,
@@ -44,8 +44,8 @@ export async function takeStep(
   await transact(db, async (tx) => {
     const [row]: Row[] = await tx.select().from(kind.table).where(eq(kind.table.id, seen.id)).for('update');
     if (!row) throw new AppError('not_found', 'The record no longer exists.');
-    // If the version has changed, let `saveRecord` report the conflict, because it explains why the status does not
-    // allow the step.
+    // If the version has changed, let `saveRecord` report the conflict, because the other change explains why the
+    // status does not allow the step.
     if (row.version === seen.version && !step?.from.includes(String(row.status))) {
       throw invalidField('status', `does not allow this step: ${row.status}`);
     }

@@ -37,7 +37,7 @@ import { customerReference } from '../services/save-services';
 
 type StoredDocument = typeof salesDocuments.$inferSelect;
 
-/** The steps by which people change a document's status. Only `convertDocument` sets the status `converted`. */
+/** The steps by which people change a document's status. Only `convertDocument` changes it to `converted`. */
 const DOCUMENT_STEPS = {
   send: { from: ['draft'], to: 'sent' },
   accept: { from: ['sent'], to: 'accepted' },
@@ -152,8 +152,8 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
  *
  * @param version the version of the document that the caller last read
  * @returns the id of the new order confirmation or invoice
- * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed if its status
- * does not allow the conversion
+ * @throws AppError not_found; precondition_failed if the document has changed since; validation_failed, for example if
+ * its status does not allow the conversion
  */
 export async function convertDocument(
   db: Database,

@@ -27,7 +27,7 @@ const FULL_AGAIN_MS = 60_000;
  * Starts the HTTP server on HOST and PORT, with its limits.
  *
  * @param handle function that handles valid requests
- * @throws StartError if the port is not available
+ * @throws StartError if the port or an IP address is not available
  */
 export async function openHttpServer(settings: Settings, handle: Handler) {
   const { trustedProxies, publicUrl, secret, log, limits = LIMITS } = settings;

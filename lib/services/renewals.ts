@@ -40,9 +40,9 @@ export function listServiceRenewals(db: Database, days: Days, start: PageStart, 
 }
 
 /**
- * Sums renewals by month and currency. For services, these are the prices of active services. For subscriptions, these
- * are the items of live subscriptions whose price has an amount, each on its own renewal day. The database updates the
- * sums whenever services and items are written.
+ * Sums renewals by month and currency. For services, these are the prices of active services that will be billed again.
+ * For subscriptions, these are the items of live subscriptions whose price has an amount, each on its own renewal day.
+ * The database updates the sums whenever services and items are written.
  */
 export async function sumRenewals(
   db: Database,

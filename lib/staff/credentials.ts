@@ -61,7 +61,7 @@ export async function changeOwnPassword(
  * resets their failed sign-ins. Does not change their second factor.
  *
  * @returns the person's email address, and the given or generated password
- * @throws AppError validation_failed; not_found
+ * @throws AppError, for example validation_failed or not_found
  */
 export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: GivenPassword, actor: Actor) {
   const { passwordTemporary = false } = given;
@@ -128,7 +128,7 @@ export async function beginTwoFactor(
 /**
  * Turns the authenticator app on, so that signing in also requires a code. The person's other sessions end.
  *
- * @throws AppError validation_failed for a wrong code; conflict if `beginTwoFactor` was not called
+ * @throws AppError validation_failed for a wrong code; conflict if no app waits for confirmation
  */
 export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: StaffSession, typed: string) {
   const { secretConfig } = await getStaffAuth(runtime).$context;
@@ -185,7 +185,7 @@ export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, 
  * Removes the authenticator app, recovery codes and passkeys of a person who lost them. Ends the person's sessions, and
  * resets their failed sign-ins. Does not change the password.
  *
- * @throws AppError not_found; conflict for the actor's own login
+ * @throws AppError not_found; forbidden; conflict for the actor's own login
  */
 export async function resetTwoFactor(db: Database, key: StaffKey, actor: Actor): Promise<void> {
   await writeLogin(db, actor, key, 'reset_two_factor', async (tx, user) => {
@@ -232,7 +232,7 @@ export async function listPasskeys(db: Database, userId: string) {
  *
  * @param headers request headers with the session's cookie
  * @returns the options, and the `Set-Cookie` headers that store their challenge
- * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if there are too many passkeys
+ * @throws AppError, for example validation_failed for a wrong password, or conflict if there are too many passkeys
  */
 export async function beginPasskey(
   runtime: Runtime,
@@ -253,7 +253,7 @@ export async function beginPasskey(
 /**
  * Stores the passkey that the browser created.
  *
- * @throws AppError validation_failed naming `name`; unauthenticated if the passkey does not match the challenge
+ * @throws AppError, for example validation_failed naming `name`, or unauthenticated if the passkey cannot be verified
  */
 export async function keepPasskey(
   runtime: Runtime,

@@ -37,7 +37,7 @@ export interface Invitation {
 /**
  * Creates a member of staff who can sign in only after accepting the invitation.
  *
- * @throws AppError validation_failed; conflict if the email address has a login already
+ * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
 export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor: Actor): Promise<Invitation> {
   let token = '';
@@ -51,7 +51,7 @@ export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor:
 /**
  * Issues a new invitation to a person who has not accepted the previous one. The previous invitation becomes invalid.
  *
- * @throws AppError not_found; conflict if the person has a password
+ * @throws AppError not_found; forbidden; conflict if the person has a password
  */
 export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Actor): Promise<Invitation> {
   let token = '';
@@ -111,7 +111,7 @@ function addressOf({ env }: SiteWorld, token: string): string {
  * Stores the password that the invited person chooses, and uses up the invitation.
  *
  * @returns the person's email address, for signing in
- * @throws AppError validation_failed naming the field; conflict if the invitation is no longer valid
+ * @throws AppError validation_failed naming the field; conflict if the invitation is not valid; too_many_requests
  */
 export async function acceptInvitation(
   world: World,
@@ -172,7 +172,7 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
 /**
  * Creates the first admin and uses up the token.
  *
- * @throws AppError validation_failed naming the field; conflict if the token is no longer valid
+ * @throws AppError validation_failed naming the field; conflict if the token is not valid; too_many_requests
  */
 export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
   const now = world.now();

@@ -96,7 +96,7 @@ export interface GivenPassword {
  *
  * @param condition function that throws if the person must not be added; it runs while `writeStaff` holds its lock
  * @returns the login with the given or generated password; only the password's hash is stored
- * @throws AppError validation_failed; conflict if the email address has a login already
+ * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
 export async function addStaffUser(
   world: StaffWorld,
@@ -129,7 +129,7 @@ export interface NewPerson {
  *   runs while `writeStaff` holds its lock.
  * @param condition function that throws if the person must not be added. It runs under the same lock, before the person
  *   is written.
- * @throws AppError validation_failed; conflict if the email address has a login already
+ * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
 export async function createStaffUser(
   world: StaffWorld,
@@ -162,7 +162,7 @@ export async function createStaffUser(
 /**
  * Changes a person's role. The new role takes effect with their next request. Writes nothing if the role is the same.
  *
- * @throws AppError not_found; conflict for the actor's own login and for the last admin
+ * @throws AppError not_found; forbidden; conflict for the actor's own login and for the last admin
  */
 export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRole, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
@@ -178,7 +178,7 @@ export async function changeStaffRole(db: Database, key: StaffKey, role: StaffRo
  * Deletes a person's login and revokes their access tokens. Their access ends immediately. Audit entries keep the
  * person's name.
  *
- * @throws AppError not_found; conflict for the actor's own login and for the last admin
+ * @throws AppError not_found; forbidden; conflict for the actor's own login and for the last admin
  */
 export async function removeStaffUser({ db, now }: Pick<Runtime, 'db' | 'now'>, key: StaffKey, actor: Actor) {
   await writeStaff(db, actor, async (tx) => {
@@ -193,7 +193,7 @@ export async function removeStaffUser({ db, now }: Pick<Runtime, 'db' | 'now'>, 
 /**
  * Ends all sessions of a person. Connected apps keep their access.
  *
- * @throws AppError not_found
+ * @throws AppError not_found; forbidden
  */
 export async function endStaffSessions(db: Database, key: StaffKey, actor: Actor): Promise<void> {
   await writeLogin(db, actor, key, 'sign_out', async (tx, { id }) => ({

@@ -140,7 +140,7 @@ export function uniteKeys(all: Keys[]): Keys {
 
 export const secondKey = (objectId: string, second: Date): string => `${second.toISOString()} ${objectId}`;
 
-/** The tables that sync reads and writes, in the order in which the commit creates ids. */
+/** The tables whose rows a snapshot contains, in the order in which the commit creates ids. */
 export const TABLES = {
   links: stripeCustomers,
   customers,

@@ -18,7 +18,7 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. Within a process, sync attempts for the same scope and Stripe customer run one after the other. */
+  /** The database. Within a process, writes with the same scope and key, e.g. a Stripe customer, run one by one. */
   scope: object;
   /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;

@@ -78,7 +78,7 @@ interface ListOptions<T> {
   filters: readonly string[];
   /** Valid values of the filter `status`. */
   statuses?: readonly string[];
-  /** Returns the predicate for the filters that do not refer to another object. */
+  /** Returns the predicate for the filters that are neither in `REFERENCES` nor in `statuses`. */
   matcher?(query: Query, world: World): (object: T) => boolean;
 }
 
@@ -167,7 +167,7 @@ function render(object: WorldObject | WorldEvent, shape: Shape): Json {
   return object.object === 'event' ? renderEvent(object, shape) : shape.render(object);
 }
 
-/** The record field for each filter whose value is the id of another object. */
+/** The record fields for filters whose value is the id of another object. */
 const REFERENCES = {
   customer: 'customer',
   invoice: 'invoice',

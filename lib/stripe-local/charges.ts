@@ -64,7 +64,7 @@ export function isChargeRefundable({ status }: Dispute): boolean {
   return status.startsWith('warning_');
 }
 
-/** A movement of the balance that no payout contains yet. */
+/** A movement of the balance, without the id of its payout. */
 export type Movement = Omit<BalanceTransaction, 'payout'>;
 
 /** Stripe's fee for a dispute, in minor units. It is not part of the dispute's amount. */

@@ -114,7 +114,7 @@ async function attempt(event: WorldEvent, webhook: Webhook | undefined, now: Dat
 
 const TIMEOUT_MS = 30_000;
 
-/** Sends one signed webhook request, as Stripe does for an event. @throws if no response arrives within 30 s */
+/** Sends one signed webhook request, as Stripe does for an event. @throws if it fails or takes more than 30 s */
 async function deliverEvent(event: WorldEvent, { url, secret }: Webhook, now: Date, shape?: Shape) {
   const payload = JSON.stringify(renderEvent(event, shape));
   const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: toEpoch(now) });

@@ -204,7 +204,7 @@ export interface Refund extends Entity<'refund'> {
   readonly failureReason: string | null;
   readonly balanceTransaction: string;
   /**
-   * Balance transaction that returns the money of a failed refund to the account. Null if the refund has not failed.
+   * Balance transaction that returns the money of a failed or canceled refund to the account. Null for other refunds.
    */
   readonly failureBalanceTransaction: string | null;
   readonly metadata: Metadata;

@@ -99,7 +99,7 @@ export function epochNow(world: World): number {
 }
 
 /**
- * Adds an event to the history. @param previous the record before the change, for event types that end in `.updated`
+ * Adds an event to the history. @param previous the record before the change, if the event reports previous values
  */
 export function emit(world: World, type: string, about: WorldObject, previous?: WorldObject): WorldEvent {
   const event: WorldEvent = {
@@ -130,7 +130,7 @@ export interface Among<T> {
   value: unknown;
 }
 
-/** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that never change. */
+/** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that `put` must not change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
   /** One list of all objects, and one for each value of an indexed field. Sorted from old to new, then by id. */

@@ -103,7 +103,7 @@ export interface InvoiceLinks {
  * Fetches the URLs of an invoice at Stripe. They are not stored, because they expire, and because they open the invoice
  * without a login. Never throws errors from Stripe or the network.
  *
- * @returns null if Stripe does not answer
+ * @returns null if Stripe responds with an error or does not answer
  */
 export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<InvoiceLinks | null> {
   try {

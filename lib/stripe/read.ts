@@ -17,7 +17,7 @@ const CONTROLS = /\p{Cc}/gu;
 const LINE_BREAKS = /[\t-\r\u0085]+/g;
 
 /**
- * Reads one line of text, and removes control characters and outer spaces. Stripe keeps control characters, but they
+ * Reads text as one line, without control characters and outer spaces. Stripe keeps control characters, but they
  * break files and terminals. PostgreSQL rejects NUL and unpaired surrogates.
  */
 export function asText(value: unknown): string | null {

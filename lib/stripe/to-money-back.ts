@@ -60,7 +60,7 @@ export function toProviderDispute(object: unknown) {
 }
 
 /**
- * Converts a Stripe credit note of any API version. Returns null if the object has no invoice or no number.
+ * Converts a Stripe credit note of any API version. Returns null if the object lacks an id, invoice, number or time.
  *
  * @throws UnstorableError for an amount or currency that no column can hold
  */

@@ -113,8 +113,8 @@ export type ProviderBilled = ReturnType<typeof toBilled>;
  * Reads the price of an item from its `price` or, in old API versions, its `plan`.
  *
  * The amount, in major units, is for the whole quantity and one interval, before tax. It is null if price and quantity
- * alone do not determine it. This applies to tiers, metered use, packages, prices that include tax, and prices in
- * another currency than the subscription's.
+ * alone do not determine it, e.g. with tiers, metered use, packages, or tax in the price. It is also null if it is too
+ * large or not a whole number of minor units.
  */
 function toBilled(item: Json, subscription: Json) {
   const [price, plan] = [asObject(item.price), asObject(item.plan)];
@@ -157,7 +157,7 @@ function amountOf(item: Json, currency: string): string | null {
   return fits && scaled % scale === 0n ? fromMinorUnits(Number(minor), currency) : null;
 }
 
-/** Returns the unit price in minor units, possibly with decimals. Stripe's client returns decimals as objects. */
+/** Returns the unit price in minor units as text, or ''. Stripe's client returns decimals as objects. */
 function unitOf(priced: Json, prefix: string): string {
   const value = priced[`${prefix}amount`] ?? priced[`${prefix}amount_decimal`];
   return value == null ? '' : String(value);

@@ -28,7 +28,7 @@ const s = subscriptions;
 const item = subscriptionItems;
 const r = itemRenewals;
 
-/** Sort expression, which has an index. Subscriptions without a next billing date come last. */
+/** Sort expression, which has an index. A missing next billing date sorts after every date. */
 const NEXT_BILLING = sql`coalesce(${s.next_billing_date}, 'infinity')`;
 
 /** The list of subscriptions for staff, with their customers, items and unpaid amounts. */

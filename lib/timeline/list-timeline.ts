@@ -54,7 +54,7 @@ interface TimelineOptions {
   timeZone: string;
   /** Cursor of an older page. With an invalid cursor, the newest page is returned. */
   before?: string | null;
-  /** Whether to include Stripe's events that changed nothing in our database (outcome `ignored`). */
+  /** Whether to include Stripe's events that sync ignored. */
   withIgnored?: boolean;
   /** Whether to include programs' queries about the customer, which only admins may see. */
   withCalls?: boolean;
@@ -247,7 +247,10 @@ const ID = /^(?<id>\d{1,10})$/;
 
 type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
 
-/** Changes that reconciliation made to a customer's records. All changes to one record in one run form one entry. */
+/**
+ * Changes that reconciliation logged for a customer and its records, without refunds and disputes. All changes to one
+ * record in one run form one entry.
+ */
 const changesSource = toSource({
   form: ID,
   async read({ db, customerId }, place, limit) {

@@ -70,7 +70,7 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** Names of the arguments that contain no personal data: numbers, dates, states and column names. */
+/** Names of the arguments that are kept, because they describe no person: numbers, dates, types, column names. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
@@ -105,7 +105,7 @@ function shortenValue(value: unknown, isKept: boolean): unknown {
   return shorten(value, isKept ? MAX_KEPT_TEXT : MAX_UNKNOWN_TEXT);
 }
 
-/** Shortens a text, and removes NUL characters, which JSON allows and PostgreSQL refuses. */
+/** Shortens a text. Removes NUL characters and replaces lone surrogates, because PostgreSQL refuses them. */
 function shorten(text: string, length: number): string {
   const characters = Array.from(
     text

@@ -98,7 +98,7 @@ interface Wanted {
 /**
  * Starts an import or dry run of an uploaded file in this process. The run continues even if the page is closed.
  *
- * @returns a promise that resolves at the end of the run, even if the run fails; the stored run contains the failure
+ * @returns `ended`, which resolves at the end of the run, even if the run fails; the stored run contains the failure
  * @throws AppError conflict while another import is running
  */
 export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor }: Wanted) {
@@ -211,7 +211,7 @@ const EVERY_MS = 3_600_000;
 /** Maximum age of an incomplete upload: longer than any upload takes. */
 const ARRIVING_MS = 3_600_000;
 
-/** Deletes files that were uploaded more than a day ago: immediately, and then every hour while the process runs. */
+/** Deletes expired uploads immediately, and then every hour while the process runs. */
 export function keepUploadsCleared(deps: Pick<Runtime, 'env' | 'now' | 'log'>): void {
   const clear = () =>
     clearUploads(deps).catch((error: unknown) => {

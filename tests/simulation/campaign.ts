@@ -31,7 +31,7 @@ export interface Orders extends Pick<CampaignOptions, 'server' | 'isPure' | 'shr
   isCovered: boolean;
 }
 
-/** A worker's report: the outcomes since its last report, its next history, and the blocks that it has not reached. */
+/** A worker's report: a failure, or the outcomes since its last report, its next history and the blocks not reached. */
 export type Reported = { next: number; done: Totals; unreached?: string[] } | { failure: Failure };
 
 const WORKER = relative('.', fileURLToPath(new URL('worker.ts', import.meta.url)));
@@ -60,7 +60,7 @@ interface State {
   unreached: string[] | null;
 }
 
-/** Runs many histories in one process per core and stops at the first failure. */
+/** Runs many histories in parallel processes and stops at the first failure. */
 export async function runCampaign(
   options: CampaignOptions,
   show: (done: number, totals: Totals) => void,

@@ -323,7 +323,8 @@ const STATEMENTS = new Set(['select', 'selectDistinct', 'insert', 'update', 'del
 const CODES = { killed: '57P01', refused: 'XX000', conflict: '40001' };
 
 /**
- * Returns a database with one planned fault: before a statement, before a commit or after a commit.
+ * Returns a database with one planned fault: before a statement, before a commit or after a commit. A killed process
+ * also fails at every later statement.
  *
  * The result is a new object, like the database object of another process, so that it has its own work queue.
  */

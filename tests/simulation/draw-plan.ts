@@ -16,7 +16,7 @@ const EMAILS = 4;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
-/** The longest wait between two steps of a `hasty` history, in milliseconds. */
+/** The longest drawn wait between two steps of a `hasty` history, in milliseconds. */
 const MOMENT = 2 * SECOND;
 /** The number of objects of each kind that the steps of a `narrow` history choose from. */
 const FEW = 2;
@@ -69,7 +69,7 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     claims: fc.constantFrom(0, 1, 5, 5, 5),
     /** Whether all steps concern one Stripe customer and a few of its objects. */
     narrow: fc.constantFrom(1, 1, 1, 5, 5),
-    /** Whether all steps happen within seconds, so that late events arrive among newer ones. */
+    /** Whether most steps follow within seconds, so that late events arrive among newer ones. */
     hasty: sometimes,
     /** Whether the history has few steps, which leaves more time for long histories. */
     brief: sometimes,

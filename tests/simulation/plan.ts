@@ -1,7 +1,7 @@
 /** Frequency of each kind of step and fault in one history. 0 means never, and 1 means the default frequency. */
 export type Swarm = Readonly<Record<string, number>>;
 
-/** Everything that determines one history. A plan always leads to the same history. */
+/** Everything that determines one history, besides its seed. */
 export interface Plan {
   swarm: Swarm;
   /** Whether sync has an API key. Without one, sync cannot fetch missed changes, so such a plan is also `lossless`. */

@@ -19,7 +19,7 @@ import type { Steps } from './stripe-steps/scene';
 import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
 
 /**
- * The start of a history: a few days before a month ends, and some minutes before midnight in some of the time zones.
+ * The start of a history: a few days before a month ends, and half an hour before midnight in Berlin.
  */
 const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
@@ -29,7 +29,7 @@ const LONG_AFTER = 96 * HOUR;
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
  * If more processes than this work on one customer at the same time, a decision may end with outdated answers, because
- * a decision asks Stripe at most four times and may need two answers.
+ * the number of its questions to Stripe is limited.
  */
 const MOST_RIVALS = 2;
 const [FEW_AT_ONCE, MANY_AT_ONCE] = [5, 12];
@@ -55,7 +55,7 @@ export class Played {
   readonly looks: Look[] = [];
   /** Whether so many processes worked at the same time that answers of Stripe may have been out of date. */
   isCrowded = false;
-  /** Stripe customers that Stripe's API no longer returns. */
+  /** Stripe customers that Stripe's API does not return. */
   readonly unknown = new Set<string>();
   readonly strays: Stray[] = [];
   /** Signed bodies by event id. */

@@ -18,7 +18,7 @@ const addressOf = (at: number | null) =>
 export const OF_MERGED = 1_000_000;
 
 export const SERVICE_DATE = '2020-01-01';
-/** The end date that people entered for every second service. */
+/** The end date that people entered for every other service of a customer, starting with the first. */
 const SERVICE_END = '2031-12-31';
 
 /** An invoice of our own, which Stripe does not know. */

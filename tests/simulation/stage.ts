@@ -71,7 +71,7 @@ export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
 }
 
-/** The actions of staff and programs on our tables, and the rows they act on. Lists are ordered by id. */
+/** The actions of staff and programs on our tables, and the rows they act on. Lists of rows are ordered by id. */
 export interface Hands extends Making {
   now(): Date;
   payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
@@ -83,11 +83,11 @@ export interface Hands extends Making {
   isLinkedByStaff(itemId: number): Promise<boolean>;
   deletePayment(id: number): Promise<void>;
   updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
-  /** Records a payment. @throws AppError if the payment does not match its invoice or its reference is taken */
+  /** Records a payment. @throws AppError if it is refused, e.g. because its reference is taken */
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
-  /** Links a Stripe customer as staff. @throws AppError on a conflict */
+  /** Links a Stripe customer as staff. @throws AppError */
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
-  /** Links an item as staff. @throws AppError on a conflict */
+  /** Links an item as staff. @throws AppError */
   linkItem(id: number, serviceNumber: string | null): Promise<void>;
   dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Stage } from './stage';
 /**
  * Sets the faults of Stripe's API in a history.
  *
- * @param unknown customers that Stripe no longer knows
+ * @param unknown customers that Stripe does not know
  * @param meanwhile runs the given number of queued steps and deliveries before a late answer arrives
  */
 export function apiFaults(

@@ -64,8 +64,8 @@ interface WorkerDatabase {
 const shared = perProcess<WorkerDatabase>('test-database', () => ({ isInUse: false }));
 
 /**
- * Lends the worker's database, emptied. Each borrower gets a new `Database` object, so that caches of the
- * product that are keyed by this object (tokens, batches, refusal counts) start empty.
+ * Lends the worker's database, emptied. Each borrower gets a new `Database` object, so that the product's state that is
+ * keyed by this object starts empty.
  *
  * @throws Error if another borrower has not closed it
  */

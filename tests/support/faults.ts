@@ -233,6 +233,7 @@ const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
 
 /**
  * Converts rows to text, so that a test can compare the rows with and without a fault. Ids in references become names.
+ * Leaves out runs and resolved failures.
  *
  * @param since start of an hour within which all instants count as equal, as do all times of the last comparison with
  *   Stripe. Null compares times exactly.

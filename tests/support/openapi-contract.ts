@@ -12,7 +12,7 @@ ajv.addSchema(document, 'openapi');
 
 /**
  * Checks a response against the OpenAPI document: its status is described for the operation, the promised headers are
- * present, and the body has its media type and matches its schema. Paths outside the document are not checked.
+ * present, and the body has its media type and matches its schema. Skips paths outside the document and OPTIONS.
  *
  * @throws Error with the differences
  */

@@ -269,7 +269,7 @@ export function useRunScene() {
     expect(faulty.happened(), where).toBe(true);
   }
 
-  /** Removes the differences about an object, or about a customer and all its objects. */
+  /** Removes the differences about reconciliation's own tables, and about an object or a customer with its objects. */
   function ofOthers(found: string[], subject: string): string[] {
     const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
     const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];

@@ -42,7 +42,7 @@ function toHeld(exported: unknown): unknown {
   return handler;
 }
 
-/** Passes each request to its route file as the platform's `Request`, as Next would. Answers other paths with 404. */
+/** Passes each request to its route file as a `Request`, as Next would. Answers others with 404 or 405. */
 function webHandler(routes: Record<string, RouteModule>): Handler {
   return async (req, res) => {
     const url = new URL(req.url ?? '/', `http://${req.headers.host}`);

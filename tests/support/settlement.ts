@@ -274,7 +274,7 @@ export async function openLedger({ db, now, env }: TestRuntime): Promise<Payment
   return model;
 }
 
-/** Reads all rows that a write may change. */
+/** Reads the rows that the tests compare after a write. */
 export async function readLedger(db: Database) {
   return {
     invoices: await db.select().from(invoices).orderBy(invoices.id),

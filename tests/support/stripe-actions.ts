@@ -112,7 +112,7 @@ export const updateInvoice = action((world, id: string, patch: InvoicePatch): In
   return changeInvoice(world, invoiceThatIs(world, id, 'draft', 'open', 'uncollectible', 'paid'), patch);
 });
 
-/** Voids an invoice. Emits payment_intent.canceled if an intent was open, then invoice.updated and invoice.voided. */
+/** Voids an invoice. Emits payment_intent.canceled if it has an intent, then invoice.updated and invoice.voided. */
 export const voidInvoice = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
   if (before.amountPaid > 0) throw new WorldError(`The invoice ${id} is partly paid and cannot be voided.`);

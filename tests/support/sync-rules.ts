@@ -318,7 +318,7 @@ export function sold(to: Given, of: Given): Given[] {
  * Keys rows by the names that rules use: Stripe's id, or our number. A sold subscription that has no Stripe id yet is
  * named `sold C-1` after its customer, and its item gets the same name. Customers that sync created are named `new 1`,
  * `new 2` …. For each reference by id, the row also gets a column with a name: `customer`, `service`, `subscription`,
- * or `of` for the invoice of a payment and the payment of a refund.
+ * or `of` for an invoice or a payment.
  */
 function toView(rows: Rows): View {
   const byId = (table: TableName) => rows[table].toSorted((a, b) => Number(a.id) - Number(b.id));

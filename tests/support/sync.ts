@@ -53,7 +53,7 @@ interface SyncOptions {
 interface TakeOptions {
   /** Another connection to the database. */
   db?: Database;
-  /** Whether sync may ask Stripe. The default is the option of `useSync`. */
+  /** Whether sync may ask Stripe. The default is the option of `useSync`, and true for a reconciliation. */
   withKey?: boolean;
 }
 

@@ -40,7 +40,7 @@ export async function serveHere(): Promise<void> {
  * Sends requests to servers that may die. Repeats each request until a server answers 2xx, because a request without a
  * response may not have been handled.
  *
- * @returns the number of repeated requests
+ * @returns the number of repetitions
  */
 export async function sendToAny(servers: ServerProcess[], requests: Send[], atOnce: number): Promise<number> {
   const waiting = [...requests.entries()];

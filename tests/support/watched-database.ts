@@ -11,8 +11,8 @@ interface Watch {
 }
 
 /**
- * Returns a database whose statements a test can count, delay or fail. It is a new object, so it does not share the
- * queue that sync keeps per database object.
+ * Returns a database whose prepared statements a test can count, delay or fail. It is a new object, so it does not
+ * share the queue that sync keeps per database object.
  */
 export function watchedDatabase(db: Database, watch: Watch): Database {
   const session = new Proxy(db._.session, {

@@ -254,7 +254,7 @@ interface AskingFormProps {
   ask(typed: string, form: FormData): Promise<string | undefined>;
 }
 
-/** Shows a form that does not leave the page. Its fields keep the typed values after an error. */
+/** Shows a form whose fields keep the typed values after an error. */
 function AskingForm({ label, field, first, submit, color, children, ask }: AskingFormProps) {
   return (
     <ActionForm

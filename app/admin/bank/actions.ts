@@ -43,7 +43,7 @@ export const acceptNamed = staffFormAction({
     code === 'validation_failed' ? { typed, problems } : pageOf(statement, code),
 });
 
-/** Books the entries of a statement that match a proposal exactly, at most 300 at once. */
+/** Books the exact matches among the first 300 open entries of a statement. */
 export const acceptExact = staffAction({
   role: 'staff',
   input: [rowId],
@@ -82,7 +82,7 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Ignores an entry that is not a customer's payment, or reopens an ignored entry. */
+/** Ignores an entry that is not a customer's payment, or reopens an entry that is linked to no payment or payout. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],

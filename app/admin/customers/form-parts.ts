@@ -4,7 +4,7 @@ import type { FormPart } from '../_components/forms/record/record-form';
 import { countryField, currencyField } from '../_components/forms/record/suggestions';
 import { LANGUAGES } from '../_components/records/customer-facts';
 
-/** Returns a customer by id, or the customer that it was merged into. Returns null if it does not exist. */
+/** Returns the customer with this id, or the customer it was merged into. Returns null if there is neither. */
 export const readCustomer = (db: Runtime['db'], id: number) => getCustomerDetails(db, { id });
 
 export const customerParts = ({ isNew }: { isNew: boolean }): FormPart[] => [

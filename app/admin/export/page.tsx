@@ -87,7 +87,7 @@ interface Props {
   children?: ReactNode;
 }
 
-/** Shows a download form. It is a plain HTML form, because Next's router would treat the file as a page. */
+/** Shows an export form. It is a plain HTML form, because Next's router would treat a file as a page. */
 function ExportForm({ title, path, fields, submit = 'Download CSV', result, children }: Props) {
   return (
     <Section title={title}>
@@ -115,8 +115,8 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', result, chil
 }
 
 /**
- * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also lists the entries that the
- * file omits.
+ * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also says which entries the file
+ * omits.
  */
 function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
   const { postings, missing, leftOut, leftOutCount } = plan;

@@ -17,7 +17,7 @@ export interface ImportState {
 
 /**
  * Starts an import of an uploaded file, and redirects to the page with its progress. It starts a dry run instead if the
- * form asks for one, or if the latest run was not a dry run with the same options.
+ * form asks for one, or if the latest run was not a completed dry run with the same options.
  */
 export const start = staffFormAction({
   role: 'admin',

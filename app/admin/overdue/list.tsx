@@ -140,7 +140,7 @@ interface Reminded {
   reminder_level: number | null;
 }
 
-/** Describes the level and date of a customer's last reminder. Returns '' if no reminder was recorded. */
+/** Describes the level and date of the last reminder. Returns '' if no reminder was recorded. */
 export const reminderText = ({ last_reminder, reminder_level }: Reminded): string =>
   last_reminder === null ? '' : `Reminder ${reminder_level} on ${formatDate(last_reminder)}`;
 

@@ -10,8 +10,8 @@ import { OverdueViews, RECEIVABLES } from './list';
 export const metadata = { title: RECEIVABLES.title };
 
 /**
- * Shows what customers owe, by default in the currency with the most open invoices. An old link that filters by age
- * redirects to the list of overdue invoices.
+ * Shows what customers owe. If the URL names neither a currency nor a customer, the page chooses the currency with the
+ * most unpaid invoices. An old link that filters by age redirects to the list of overdue invoices.
  */
 export default staffPage(async ({ db, search }) => {
   if (search.has('age')) redirect(withParams(OVERDUE.path, search, {}));

@@ -9,7 +9,7 @@ const TRIGGERS: Record<RunRow['trigger'], string> = {
   cli: 'Command',
 };
 
-/** Returns the name of the person or trigger that started a run. */
+/** Returns who or what started a run. */
 export function triggerText({ trigger, started_by }: Pick<RunRow, 'trigger' | 'started_by'>): string {
   return (trigger === 'staff' && started_by) || TRIGGERS[trigger];
 }
@@ -51,7 +51,7 @@ export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'curr
   );
 }
 
-/** Texts for the differences that comparing a payout with our records can find. */
+/** Texts for the differences between a payout and our records or the bank. */
 export const PAYOUT_DIFFERENCES: Record<string, string> = {
   failed: 'Failed at the bank',
   sum_differs: 'Not the sum of its transactions',

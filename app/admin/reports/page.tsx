@@ -241,7 +241,7 @@ function columnsOf(report: ReportName): Column<TableRow>[] {
   ];
 }
 
-/** Shows a number as a link to the rows that it counts or sums. */
+/** Shows a number. Links it to the rows that it counts or sums, if there are any. */
 function numberOf(report: ReportName, column: string, row: TableRow): ReactNode {
   const value = row.values[column];
   const { picture, hrefOf } = SHOWN[report];

@@ -20,7 +20,7 @@ export const saveAccounts = staffFormAction({
   refused: ({ problems }, typed) => ({ typed, problems }),
 });
 
-/** Saves the details of our company that documents show, and redirects to the company settings. */
+/** Saves the details of our company, and redirects to the company settings. */
 export const saveOurCompany = staffFormAction({
   role: 'admin',
   input: [],
@@ -65,7 +65,7 @@ function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']
   return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
 }
 
-/** Parses a number. Returns any other text unchanged, so that validation reports the text. */
+/** Parses a whole number. Returns any other text unchanged, so that validation reports the text. */
 const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
 /** Sends a test alert to all channels. The page then shows whether the delivery succeeded. */

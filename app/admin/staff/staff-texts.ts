@@ -9,7 +9,7 @@ export const ROLE_TEXTS: Record<StaffRole, string> = {
   admin: 'All of that, and issue access tokens and manage staff.',
 };
 
-/** The field for another person's password. If it is left empty, a password is generated. */
+/** The field for a password that an admin sets. If it is left empty, a password is generated. */
 export const GIVEN_PASSWORD: FormField = {
   name: 'password',
   label: 'Password',

@@ -92,8 +92,8 @@ function Services({ subscription: { items, status } }: { subscription: ListedSub
 type Billed = Pick<SubscriptionItem, 'amount' | 'currency' | 'interval' | 'interval_count'>;
 
 /**
- * Returns the billed amount ("€29.00 / month"). Returns null if an amount is unknown, or if currencies or intervals
- * differ.
+ * Returns the billed amount ("€29.00 / month"). Returns null if there are no items, if an amount is unknown, or if
+ * currencies or intervals differ.
  */
 function billedText(items: Billed[]): string | null {
   const [first] = items;

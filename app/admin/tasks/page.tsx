@@ -34,7 +34,7 @@ export default staffPage(async ({ db, timeZone, notice }) => {
   );
 });
 
-/** Lists tasks, each with its record. An open task has a button. A finished task shows who finished it. */
+/** Lists tasks with links to their records. An open task has a button. A finished task shows who finished it. */
 function StaffTaskList({ label, tasks, timeZone }: { label: string; tasks: StoredTask[]; timeZone: string }) {
   const stateOf = (task: StoredTask) =>
     task.done_at ? (

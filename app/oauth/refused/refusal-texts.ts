@@ -1,4 +1,4 @@
-/** The text for each OAuth error: the problem, then what to do in the app. */
+/** Texts for OAuth errors: the problem, then what to do. */
 export const REFUSAL_TEXTS: Record<string, string> = {
   expired: 'The request has expired, or was changed in transit. Start the connection again in the app.',
   invalid_client:

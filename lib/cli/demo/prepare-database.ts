@@ -71,7 +71,7 @@ export async function prepareAccessToken(
   return (await createAccessToken(db, input, world.randomBytes)).token;
 }
 
-/** Creates the demo's admin login, or restores its password and role. Existing sessions stay valid. */
+/** Creates the demo's admin login, or restores its password and role. A new password ends all its sessions. */
 async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Promise<void> {
   const login = { email: settings.staffEmail, password: settings.staffPassword };
   const [found] = await world.db

@@ -34,8 +34,8 @@ const S256 = /^[\w-]{43}$/;
 
 /**
  * Handles an authorization request, for which a client redirects a person's browser to us. The provider checks the
- * request and redirects to our sign-in page or to the consent page. The person must consent each time, because any
- * program can pretend to be a known client.
+ * request and redirects, usually to our sign-in page or to the consent page. The person must consent each time, because
+ * any program can pretend to be a known client.
  */
 export async function answerAuthorize(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();

@@ -97,7 +97,7 @@ function unreachable(error: unknown): string {
 
 /**
  * Deletes the trial's token, and the client if the trial created it. A client with a metadata document stays, because
- * the real client may be in use. A client that nobody authorizes is deleted after an hour anyway.
+ * the real client may be in use. If it is never authorized, it is deleted after an hour anyway.
  */
 async function cleanUp({ runtime, clientId, isMade, token }: Trial): Promise<void> {
   if (token !== undefined) await endTrialToken(runtime.db, token);

@@ -238,7 +238,7 @@ function postTo(url: string, body: URLSearchParams | object, headers: Record<str
   });
 }
 
-/** Reads a JSON object. @throws Error if the status is not 200; SyntaxError if the body is not JSON */
+/** Reads a JSON object. @throws SyntaxError if the body is not JSON; another Error if the request fails */
 async function readJson(url: string, userAgent: string): Promise<Record<string, unknown>> {
   const answer = await getFrom(url, userAgent);
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);

@@ -188,7 +188,7 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   return refused(asked, errorCode(error, text), text);
 }
 
-/** Converts the provider's error code to a standard OAuth code. A wrong code or verifier becomes `invalid_grant`. */
+/** Converts the provider's error code to a standard OAuth code, such as `invalid_grant` for a wrong code verifier. */
 function errorCode(error: string, text: string): string {
   if (error === 'invalid_user' || error === 'invalid_token') return 'invalid_grant';
   const ofGrant = /code verification failed|code_verifier|session no longer exists|user not found/i;
@@ -212,8 +212,7 @@ interface Credentials {
 /**
  * Reads a client's credentials from the Authorization header or from the form.
  *
- * @returns null if the client id is missing or malformed, if header and form name different clients, or if both contain
- * a secret
+ * @returns null if the client id is missing or malformed, or if header and form contradict each other
  */
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');

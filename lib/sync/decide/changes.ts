@@ -4,7 +4,7 @@ import { toAmountText } from '../../money';
 type Row = Record<string, unknown>;
 export type Subject = Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>;
 
-/** Columns that only sync uses. A new value is not logged as a change. */
+/** Columns for sync's own bookkeeping. A new value is not logged as a change. */
 const BOOKKEEPING = new Set([
   'checkout_completed_at',
   'provider_amount',

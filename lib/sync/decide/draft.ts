@@ -156,7 +156,7 @@ export class Draft implements Tables {
     return this.lastId;
   }
 
-  /** Returns the columns that every new row has. */
+  /** Returns the id, version and timestamps of a new row. */
   newRow() {
     return { id: this.newId(), version: 0, created_at: this.now, updated_at: this.now };
   }
@@ -180,7 +180,7 @@ export class Draft implements Tables {
     return { state: 'unavailable', reason: 'not_asked_yet' };
   }
 
-  /** Adds a staff task and logs it as a `reported` change. Does nothing if the task exists, whether open or done. */
+  /** Adds a staff task and logs it as a `reported` change. Does nothing if it is open or a person closed it. */
   tell(task: StaffTask, about: Pick<FieldChange, 'entity' | 'entity_id' | 'stripe_id'>): void {
     const isKnown = this.tasks.some(({ kind, subject }) => kind === task.kind && subject === task.subject);
     if (isKnown || this.isTold(task)) return;
@@ -212,7 +212,7 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns whether the row's Stripe customer is reliably linked. Returns true for a row without a Stripe customer. */
+  /** Returns whether the row's Stripe customer is reliably linked. True if there is no Stripe customer or link. */
   isSure({ stripe_customer_id: id }: { stripe_customer_id: string | null }): boolean {
     const link = id === null ? undefined : this.link(id);
     return link === undefined || isSure({ linkedBy: link.linked_by });

@@ -57,7 +57,7 @@ const invoice = ({ isPaid, hasFailed, recordsPayment }: Effects = {}): Handler =
     if (!row || !recordsPayment) return applied;
     const known = draft.changes.length;
     applyPayment(draft, provider.id, row, { ...provider, paidAt: provider.paidAt ?? event.created });
-    // If a payment was recorded or corrected, the event counts as applied, even if the invoice's state was not applied.
+    // If `applyPayment` logged a change, the event counts as applied, even if the invoice's state was not applied.
     return draft.changes.length > known ? 'applied' : applied;
   },
 });

@@ -11,8 +11,8 @@ import type { Draft } from './draft';
 import { decideOrder, type StateOrigin } from './order';
 
 /**
- * Creates or updates a refund or dispute from its state at Stripe, then updates its payment. If the payment of a new
- * refund or dispute is unknown, it is stored without a payment, and a change with the outcome `reported` is logged.
+ * Creates or updates a refund or dispute from its state at Stripe, then updates its payment. A new refund or dispute
+ * with an unknown payment is stored without one, and a change with the outcome `reported` is logged.
  */
 export function applyMoneyBack<Kind extends MoneyBackKind>(
   draft: Draft,
@@ -52,7 +52,7 @@ export function applyMoneyBack<Kind extends MoneyBackKind>(
   const amount = toAmountText(take.amount, take.currency);
   draft.changes.push(...(stored ? toChanges(subject, row, state) : [createdChange(subject, amount)]));
   reportQuestions(draft, subject, { before: stored, told: take, payment });
-  // Merge a refund recorded by staff or API clients only if Stripe's refund is new or no longer pending. Repeated
+  // Merge a refund recorded by staff or API clients only if Stripe's refund is new or has just left `pending`. Repeated
   // reports of a pending refund must not merge another one.
   const isNews = !stored || (stored.status === 'pending' && 'status' in state && state.status !== 'pending');
   const told = isNews && kind === 'refund' ? draft.row('refund', take.id) : undefined;
@@ -228,7 +228,7 @@ function excessBefore(draft: Draft, payment: StoredPayment): number {
 
 function settleOwnInvoice(draft: Draft, payment: StoredPayment): void {
   const invoice = draft.invoiceOf(payment);
-  // Use the snapshot's paid amount, because `paidOf` returns the change since the snapshot.
+  // Use the snapshot's paid amount, because `paidOf` also starts from the snapshot.
   const before = invoice && draft.invoices.before(invoice.id);
   if (!invoice || !before || invoice.stripe_invoice_id !== null) return;
   const at = { today: toCalendarDate(draft.now, draft.timeZone), now: draft.now };

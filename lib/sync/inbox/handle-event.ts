@@ -70,7 +70,11 @@ function publish({ now }: SyncDeps, { created }: ProviderEvent, outcome: Handled
   handledEvents.publish({ outcome, lagMs: now().getTime() - created.getTime() } satisfies HandledDelivery);
 }
 
-/** Applies a stored event again. @throws AppError not_found; conflict if its body was dropped */
+/**
+ * Applies a stored event again.
+ *
+ * @throws AppError not_found; conflict if its body was dropped; any error of `handleEvent`
+ */
 export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutcome> {
   const [stored] = await deps.db
     .select({ payload: stripeEvents.payload })
@@ -127,7 +131,8 @@ const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waitin
 /**
  * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's turn.
  * If the delivery has not been processed in an earlier turn, the function processes the queued deliveries as one group.
- * It returns this delivery's result, or null if the delivery must be processed alone.
+ * It returns this delivery's result, the question that Stripe must answer first, or null if the delivery must be
+ * processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);

@@ -175,8 +175,8 @@ const DISPUTE_DAYS = 120;
 const FEW_INVOICES = 200;
 
 /**
- * Returns the time from which invoices are listed. Returns null for all of history if the lines of many invoices are
- * not stored yet, for example after an upgrade from a version that did not store lines.
+ * Returns the time from which invoices are listed. Null means all of history, for example because the lines of many
+ * invoices are not stored yet after an upgrade.
  */
 export async function invoicesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
@@ -226,8 +226,8 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 };
 
 /**
- * Returns the time from which credit notes are listed. Returns null for all of history if an invoice was credited and
- * none of its credit notes is stored yet.
+ * Returns the time from which credit notes are listed. Null means all of history, for example because an invoice was
+ * credited and none of its credit notes is stored yet.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;

@@ -9,8 +9,8 @@ import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage }
 import type { Run } from './run';
 
 /**
- * Records missing payments of Stripe's invoices. Corrects payments that sync recorded before the amount paid outside
- * Stripe was known. The search reads our own rows, not Stripe's recent lists, so it covers invoices of any age.
+ * Records missing payments of Stripe's invoices. Corrects sync's payments with a wrong amount, for example because the
+ * amount paid outside Stripe was unknown. The search reads our own rows, so it covers invoices of any age.
  */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(

@@ -106,8 +106,8 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
       .orderBy(asc(p.id))
       .limit(literal(1));
     if (!payout) {
-      // Resolve all failures at the end. A process may have died between storing a payout's entries and resolving its
-      // failure. Nothing else would resolve that failure, because the payout is not read again.
+      // Resolve the failures of all stored payouts here, because a process may have died after it stored the entries.
+      // Nothing else would resolve such a failure, because the payout is not read again.
       await resolveFailures(
         deps,
         'payout',

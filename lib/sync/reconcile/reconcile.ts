@@ -168,7 +168,7 @@ type Step = { name: string; phase: Phase } & (
 /** Returns the creation time from which a step lists objects. Null for all of history. */
 const windowFrom = (run: Run) => run.windowFrom;
 
-/** A run's steps, in order. They ask Stripe only about open or recent objects, so a long history costs no requests. */
+/** A run's steps, in order. After the first complete run, a long history costs few requests to Stripe. */
 export const STEPS: Step[] = [
   { name: 'failed events', phase: 'inbox', needs: 'database', page: retryFailedEvents },
   {
@@ -229,5 +229,5 @@ export const STEPS: Step[] = [
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 
-/** The step that reads the last of Stripe's lists. */
+/** The step after which a run has read all of Stripe's lists but those of payouts. */
 export const LAST_LIST = 'unseen disputes';

@@ -171,7 +171,7 @@ export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
 }
 
 /**
- * Number of days for which events are copied. Stripe keeps events for 30 days, so older events are never compared.
+ * Number of days for which all events are copied. Stripe keeps events for 30 days, so older events are never compared.
  */
 const EVENT_DAYS = 35;
 

@@ -69,7 +69,7 @@ export async function bookMissed(deps: SyncDeps, run: Run, after: string | null)
   return kind === 'invoices' ? 'payments 0' : null;
 }
 
-/** Recounts one block of each counted list and one day of the sums, and logs an error if a stored count is wrong. */
+/** Checks a sample of the stored counts and sums, and logs an error if one is wrong. */
 export async function checkLists({ db, log }: SyncDeps): Promise<null> {
   const wrong = await checkCounts(db);
   if (wrong.length > 0) log.error({ lists: wrong }, 'counts of lists are wrong');

@@ -232,7 +232,7 @@ const NAMES: Partial<Record<FieldChange['entity'], [table: WithId, name: PgColum
   dispute: [disputes, disputes.stripe_dispute_id],
 };
 
-/** Replaces the temporary ids of new rows in `changes` with the ids from the database. */
+/** Replaces the temporary ids of new rows with the ids from the database, or with null if a row is not found. */
 async function withNewIds(db: Database, changes: FieldChange[]): Promise<FieldChange[]> {
   const isNew = ({ entity_id }: FieldChange) => entity_id !== null && entity_id < 0;
   const ids = new Map<string, number>();

@@ -127,8 +127,8 @@ export type UnconfirmedLink = {
 };
 
 /**
- * Query for unconfirmed links. Never suggests customers that sync created, because their e-mail addresses come from
- * Stripe and confirm nothing.
+ * Query for unconfirmed links. Only an existing link by e-mail may suggest a customer that sync created, because the
+ * e-mail addresses of such customers come from Stripe and confirm nothing.
  */
 const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",

@@ -68,7 +68,7 @@ interface Link {
 
 /**
  * Returns the links that a Stripe customer may have. The result has several links if sync may not have seen all
- * numbers.
+ * numbers or the e-mail address.
  */
 function linksOf(truth: Truth, id: string, known: Reported | undefined, full: boolean): Link[] {
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
@@ -114,8 +114,8 @@ function numbered(truth: Truth, known: Reported | undefined, full: boolean): num
 }
 
 /**
- * Returns a key for the new customer that sync creates. Stripe customers with the same e-mail address share a key,
- * unless the address belongs to one of our customers.
+ * Returns a key for the new customer that sync creates. With links by e-mail, Stripe customers with the same e-mail
+ * address share a key, unless the address belongs to one of our customers.
  */
 function groupOf(truth: Truth, known: Reported | undefined, id: string): string {
   const [email] = known?.emails ?? [];

@@ -37,7 +37,7 @@ export interface Truth extends Setup, Deeds {
   intents: ReadonlyMap<string, string>;
   times: ReadonlyMap<string, EventTimes>;
   looks: readonly Look[];
-  /** Stripe customers that Stripe's API no longer returns. */
+  /** Stripe customers that Stripe's API does not return. */
   unknown: ReadonlySet<string>;
 }
 

@@ -19,7 +19,7 @@ export async function startCoverage(): Promise<BlockCoverage> {
   return new BlockCoverage(session);
 }
 
-/** The blocks of `decide` that this process reached, as counted by V8. */
+/** Tracks the blocks of `decide` that this process has not reached, as counted by V8. */
 class BlockCoverage {
   private readonly scripts = new Map<string, Script>();
   private readonly unreached = new Set<string>();

@@ -76,7 +76,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   payouts: listedPayouts,
   'transactions of payouts': payoutEntries,
   'differences of payouts': comparePayouts,
-  // No history is long enough for these steps to have an effect.
+  // The model has no month states, and no history has anything that the other two steps would delete.
   'state of the last month': async () => {},
   'old documents': async () => {},
   'old tool calls': async () => {},
@@ -186,7 +186,7 @@ async function listedDisputes(night: Night): Promise<void> {
   await pages(night, 'dispute', { status: null, createdFrom: disputesFrom(night.work) });
 }
 
-/** Retrieves each invoice with a credit note that is newer than its stored state. */
+/** Retrieves each invoice whose stored state may not include a listed credit note. */
 async function creditNotes(night: Night): Promise<void> {
   const { deps, work } = night;
   if (!deps.stripe) return;
@@ -353,7 +353,7 @@ async function missingPayments(night: Night): Promise<void> {
   }
 }
 
-/** Returns whether a payment of an invoice may be missing, like the query of `recordMissingPayments`. */
+/** Returns whether an invoice's payment may be missing or wrong, like the query of `recordMissingPayments`. */
 function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
   const { stripe_invoice_id: id, amount_off_stripe: off } = row;
   const paid = Number(row.amount_paid);

@@ -40,7 +40,7 @@ const ODD_REFUNDS: Record<number, object> = {
   28: { status: STRANGE },
 };
 
-/** Returns one invoice line or, for some steps, more lines than Stripe includes in an invoice. */
+/** Returns one or two invoice lines or, for some steps, more lines than Stripe includes in an invoice. */
 function linesOf(
   b: number,
   c: number,

@@ -9,7 +9,7 @@ export interface Scene {
   setup: Setup;
   /** Sold subscriptions that already have a checkout. */
   checkedOut: Set<number>;
-  /** Deleted Stripe customers that Stripe's API no longer returns. */
+  /** Deleted and stray Stripe customers that Stripe's API does not return. */
   unknown: Set<string>;
   /** The number of stray events so far. */
   strays: { count: number };

@@ -96,7 +96,7 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-/** Lists the changed fields of an update, the filled fields of a created or deleted row, or the findings of a check. */
+/** Lists the changed fields of an update, the main fields of a created or deleted row, or the findings of a check. */
 function linesOf(entry: AuditRow, timeZone: string): string[] {
   if (isCheck(entry)) return checkLines(entry, timeZone);
   const { before, after } = entry;

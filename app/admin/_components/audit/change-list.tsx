@@ -13,7 +13,7 @@ interface ChangeListProps {
   timeZone: string;
 }
 
-/** Lists the records that the Stripe sync changed or reported, with each field's old and new value. */
+/** Lists the records that differed from Stripe, with each field's old and new value and the outcome. */
 export function ChangeList({ changes, timeZone }: ChangeListProps) {
   const rows = byRecord(changes);
   return (
@@ -44,7 +44,7 @@ interface ChangedRecord {
   fields: NamedChange[];
 }
 
-/** Groups changes by record. Applied and reported changes of the same record form separate groups. */
+/** Groups changes by record. Changes of the same record with different outcomes form separate groups. */
 function byRecord(changes: NamedChange[]): ChangedRecord[] {
   const records = new Map<string, ChangedRecord>();
   for (const change of changes) {
@@ -177,7 +177,7 @@ export function changedField({ field }: Pick<Change, 'field'>): string {
   return FIELDS[field] ?? formatField(field);
 }
 
-/** Describes a reported difference. Returns null if it was fixed, or if showing both values is enough. */
+/** Describes a reported difference. Returns null for other outcomes, or if showing both values is enough. */
 function changedSentence({ entity, field, before, after, outcome }: Change): string | null {
   if (outcome !== 'reported') return null;
   if (entity === 'account') return `${after} at Stripe, ${before} in APP_TIMEZONE`;
@@ -189,7 +189,7 @@ function changedSentence({ entity, field, before, after, outcome }: Change): str
   return null;
 }
 
-/** Formats the value of a changed field. An empty value becomes a dash. */
+/** Formats the value of a changed field. Null becomes a dash. */
 function changedValue(
   { entity, field }: Pick<Change, 'entity' | 'field'>,
   value: string | null,

@@ -3,7 +3,7 @@ import { type Checkable, checkWithStripe } from '@/lib/sync/staff/check-with-str
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { staffAction } from '../page/staff-action';
 
-/** Creates a server action that syncs a record with Stripe and redirects to its page, which shows the changes. */
+/** Creates a server action that syncs a record with Stripe. The record's page then shows the outcome. */
 export const checkAction = (entity: Checkable) =>
   staffAction({
     role: 'staff',

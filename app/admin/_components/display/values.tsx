@@ -110,7 +110,7 @@ interface BadgeProps {
   children?: string;
 }
 
-/** Shows a state as a coloured badge. A list can show fifty badges, so a badge is plain HTML without client code. */
+/** Shows a state as a coloured badge. A list can show many badges, so a badge is plain HTML without client code. */
 export function StatusBadge({ status, children = formatField(status) }: BadgeProps) {
   return (
     <span className={classes.badge} data-color={statusColor(status)}>

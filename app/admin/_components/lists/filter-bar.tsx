@@ -20,7 +20,7 @@ interface Props {
   problems: Record<string, string>;
 }
 
-/** Shows a chip for each filter. A chip opens links or a GET form for its value, and both work without JavaScript. */
+/** Shows a chip for each filter. A chip opens links, a GET form or both, which work without JavaScript. */
 export function FilterBar({ label, path, fields, values, problems }: Props) {
   const bar = useRef<HTMLElement>(null);
   useOpenDetails(bar);
@@ -46,7 +46,7 @@ interface FilterChipProps extends Pick<Props, 'path' | 'values' | 'problems'> {
   field: FilterField;
 }
 
-/** Shows a filter with its current value, a form to set the value, and a link that clears the filter. */
+/** Shows a filter with its current value, links or a form to set the value, and a link that clears a set filter. */
 function FilterChip({ path, field, values, problems }: FilterChipProps) {
   const names = namesOf(field);
   const text = filterText(field, values);

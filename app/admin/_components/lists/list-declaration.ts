@@ -92,7 +92,7 @@ interface ParsedFilters<Filters> {
   filters: Filters | null;
   /** The first error message of each invalid field. */
   problems: Record<string, string>;
-  /** The parameters that the schema declares, for links: filters, sort order and page size, but not the page number. */
+  /** The parameters that the schema declares, for links, e.g. filters and sort order, but not the page number. */
   params: URLSearchParams;
 }
 

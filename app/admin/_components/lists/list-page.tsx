@@ -113,7 +113,7 @@ function Refusal({ refused, text }: Pick<CursorList<unknown>, 'refused'> & { tex
   );
 }
 
-/** Shows a download link. It is a plain link, because Next's router would treat the file as a page and prefetch it. */
+/** Shows a download link. It is a plain link, because Next's router would treat the file as a page. */
 export function DownloadButton({ href, children = 'Download CSV' }: { href: string; children?: string }) {
   return (
     <Button

@@ -2,7 +2,7 @@
 
 import type { MouseEvent, ReactNode } from 'react';
 
-/** Opens a record on a click anywhere in its table row, unless the person has selected text. */
+/** Opens a record on a click in its table row, unless the click is on a link or control, or text is selected. */
 export function RowBody({ children }: { children: ReactNode }) {
   // biome-ignore lint/a11y/useKeyWithClickEvents: keyboard users have the link in the row
   return <tbody onClick={follow}>{children}</tbody>;

@@ -51,7 +51,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
 
 /**
  * Creates a server action for the staff pages. The action checks the session, parses every argument, calls `run`, and
- * then redirects or returns a result. Errors other than `AppError` are thrown.
+ * then redirects or returns a result. Errors that `refused` does not handle are thrown.
  *
  * @example
  * export const finish = staffAction({

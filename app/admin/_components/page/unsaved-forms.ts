@@ -96,6 +96,6 @@ function askAtTraversal(event: Event): void {
   if (isElsewhere(new URL(destination.url)) && !mayLeave()) event.preventDefault();
 }
 
-/** Returns the Navigation API. Undefined in browsers without it, where the back button asks for no confirmation. */
+/** Returns the Navigation API. Undefined in browsers without it, where going back within the app asks nothing. */
 const navigationOf = (owner: Window): EventTarget | undefined =>
   'navigation' in owner ? (owner.navigation as EventTarget) : undefined;

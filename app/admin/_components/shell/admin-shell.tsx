@@ -158,7 +158,7 @@ function PageMemory() {
 interface UserMenuProps {
   name: string;
   email: string;
-  /** Called when the person opens another page. */
+  /** Called when the person opens the account page. */
   onLeave(): void;
 }
 

@@ -18,7 +18,7 @@ const SCHEMES = [
 interface OpenedUserMenuProps {
   name: string;
   email: string;
-  /** Called when the person opens another page. */
+  /** Called when the person opens the account page. */
   onLeave(): void;
 }
 

@@ -92,7 +92,7 @@ interface BalanceProps {
   uncounted: Uncounted[];
 }
 
-/** Shows the unpaid, overdue and overpaid amounts of a customer, by currency. */
+/** Shows the amounts that a customer owes, and the customer's credit, by currency. */
 export function Balance(props: BalanceProps) {
   const { unpaid, overdue, balances, credits, transferCredits, statementPath, transferPath, uncounted } =
     props;

@@ -150,7 +150,7 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
   );
 });
 
-/** Maximum number of rows for each kind of record. */
+/** Maximum number of rows in most sections. */
 const ROWS = 10;
 
 interface RecordsOf {

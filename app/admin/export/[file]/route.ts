@@ -26,7 +26,7 @@ import { EVENTS } from '../../webhooks/list';
 
 const monthOf = (params: URLSearchParams) => calendarMonth.safeParse(params.get('month')).data ?? notFound();
 
-/** The files that staff download, keyed by the last part of their URL. */
+/** The files of this route, keyed by the last part of their URL. */
 const FILES: Record<string, OpenFile> = {
   ...listFile(PAYMENTS),
   ...listFile(INVOICES),

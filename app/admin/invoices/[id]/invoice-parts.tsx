@@ -126,8 +126,8 @@ interface NoticesProps {
 }
 
 /**
- * Shows notices if the invoice is overdue, was refunded or is missing at Stripe, or if Stripe does not count a payment
- * that is recorded here.
+ * Shows notices if the invoice is overdue, owed again after a refund or missing at Stripe, or if Stripe does not count
+ * a payment that is recorded here.
  */
 export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
   const { currency, provider_gone_at: gone } = invoice;
@@ -179,7 +179,7 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
 
 /**
  * Offers the customer's credit as payment for an unpaid invoice. Shows nothing if Stripe manages the invoice, or if the
- * customer has no credit in the invoice's currency.
+ * customer has no usable credit in the invoice's currency.
  */
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
@@ -261,7 +261,7 @@ export function InvoiceFacts({ invoice, timeZone }: FactsProps) {
   );
 }
 
-/** Shows whether Stripe manages an invoice, and the subscription or sales document that the invoice comes from. */
+/** Shows where an invoice comes from, and whether Stripe manages it. */
 export async function OriginFacts({ invoice, timeZone }: FactsProps) {
   const { db } = await getRuntime();
   const { data: documents } = await listSalesDocuments(db, { converted_to_invoice_id: invoice.id });
@@ -337,7 +337,7 @@ interface DocumentProps {
   isAdmin: boolean;
 }
 
-/** Shows links to the files of an invoice's document and to Stripe's files, or the reason why there is no document. */
+/** Shows links to the files of an invoice's document, or why there is none, and links to Stripe's files. */
 export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   const { id, customer, stripe_invoice_id } = invoice;
   const stripes = stripe_invoice_id !== null && invoice.status !== 'draft' && <StripeFiles id={id} />;

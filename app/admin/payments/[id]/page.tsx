@@ -215,7 +215,7 @@ interface FactsProps {
   payment: PaymentRow;
   /** Id of the transfer that the payment is part of. Null if it is part of none, or if the transfer was deleted. */
   transferId: number | null;
-  /** The payment's id at Stripe. Null if it is unknown, or if the payment was deleted. */
+  /** The payment's id at Stripe. Null for a payment without such an id, and for a deleted payment. */
   stripePayment: string | null;
   timeZone: string;
 }

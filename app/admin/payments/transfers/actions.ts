@@ -36,7 +36,7 @@ export const spread = staffFormAction({
   },
 });
 
-/** Corrects a transfer. If a value is refused, the form shows the error. Other errors redirect to its page. */
+/** Corrects a transfer. The form shows which values were refused. Other errors redirect to the transfer's page. */
 export const correct = staffFormAction({
   role: 'staff',
   input: [rowId, version],

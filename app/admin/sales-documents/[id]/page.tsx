@@ -113,7 +113,7 @@ function factsOf(document: SalesDocumentDetails, timeZone: string) {
   };
 }
 
-/** Shows the status changes and conversions that the status of a sales document allows. */
+/** Shows the actions that the type and status of a sales document allow. */
 function DocumentActions({ document }: { document: SalesDocumentDetails }) {
   const { id, version, status, document_number: number } = document;
   const name = `${number}, ${formatMoney(document.total, document.currency)}`;

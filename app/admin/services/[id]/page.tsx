@@ -116,7 +116,7 @@ const DONE = {
 
 const KEPT = 'Other records refer to this service, so it cannot be deleted. Cancel or terminate it instead.';
 
-/** Lists the Stripe subscriptions that bill a service. */
+/** Lists the latest subscriptions that bill a service. */
 async function ServiceBilling({ serviceId }: { serviceId: number }) {
   const { db, env } = await getRuntime();
   const subscriptions = await listSubscriptionsOfService(db, serviceId);

@@ -15,7 +15,7 @@ import { saveReminders } from '../actions';
 
 export const metadata = { title: 'Reminders' };
 
-/** Shows the settings of payment reminders: when each level is due, and the texts. */
+/** Shows the settings of payment reminders. */
 export default adminPage(async ({ runtime: { db }, notice }) => (
   <FormPage
     maw={720}

@@ -114,7 +114,7 @@ const NOT_REPLAYED = {
   failed: 'Replayed, but it failed again. Nothing was saved.',
 };
 
-/** Shows the outcome of a replay, why the event failed or matched no customer, and the event's warnings. */
+/** Shows the outcome of a replay, whether the event failed or matched no customer, and the event's warnings. */
 function EventNotices({ event, replayed }: { event: StoredEvent; replayed: string | null }) {
   const { outcome, error_code, failure_reason, warnings } = event;
   return (
@@ -167,7 +167,7 @@ interface FactsProps {
   timeZone: string;
 }
 
-/** Shows when an event was created, received and processed, and the records that it concerns. */
+/** Shows facts about an event, such as its dates, and the records that it concerns. */
 function EventFacts({ event, records, timeZone }: FactsProps) {
   const { customer, invoice, subscription_id, payment_id } = records;
   const { stripe_customer_id: stripeCustomer } = event;

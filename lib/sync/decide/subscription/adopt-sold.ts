@@ -153,7 +153,7 @@ export function matchSold(
   if (billed.length !== sold.length) return 'price_differs';
   const pairs = new Map<string | null, SoldWithService>();
   const left = [...sold];
-  // Start with items whose metadata names a service. Otherwise an item without metadata could be paired with it.
+  // Start with items whose metadata names a service. Otherwise an item without metadata could take that service.
   const isNamed = ({ namedServiceId, namedServiceNumber }: BilledItem) =>
     Number(namedServiceId !== null || namedServiceNumber !== null);
   for (const item of [...billed].sort((a, b) => isNamed(b) - isNamed(a))) {

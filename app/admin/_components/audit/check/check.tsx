@@ -71,7 +71,7 @@ export function LastCheckSection({ last, timeZone }: { last: LastCheck | null; t
   );
 }
 
-/** Describes the findings of a check with Stripe, one line for each change and each failure. */
+/** Describes the findings of a check with Stripe, one line for each change and each failure, without duplicates. */
 export function checkLines(entry: Pick<AuditRow, 'after'>, timeZone: string): string[] {
   const { changes, failures } = toChecked(entry);
   const lines = [

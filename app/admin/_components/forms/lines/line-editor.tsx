@@ -23,7 +23,7 @@ import { type LineField, NEW_LINE, ofEach, type TypedLine } from '@/lib/records/
 import { TotalList } from './total-list';
 
 interface LineEditorProps {
-  /** Initial lines. Empty for a new record, and for an imported record that has only totals. */
+  /** Initial lines. Empty for an imported record that has only totals. */
   initial: TypedLine[];
   /** Error messages by field name, such as `lines.0.text`. */
   problems: Record<string, string>;
@@ -180,14 +180,14 @@ interface LineRowProps {
   /** Formatted amount without tax. */
   net: string;
   problems: Partial<Record<LineField, string | undefined>>;
-  /** Default tax category of the line. Undefined if it is not known. */
+  /** Default tax category of the line. Undefined if it is unknown, or if the line has a chosen category. */
   usual: TaxCategory | undefined;
   /** Whether the line was just added. Its first field then receives the focus. */
   isNew: boolean;
   onChange(changes: Partial<TypedLine>): void;
   /** Moves the line up (-1) or down (1). */
   onMove(by: number): void;
-  /** Removes the line. Undefined for the last line of a record that already had lines. */
+  /** Removes the line. Undefined for the only remaining line, unless the form was opened without lines. */
   onRemove: (() => void) | undefined;
 }
 

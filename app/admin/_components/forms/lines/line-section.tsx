@@ -93,7 +93,7 @@ function notesOf(
   ];
 }
 
-/** Formats the price of one unit. Returns '' if Stripe reports no quantity, or if the price is not exact. */
+/** Formats the price of one unit. Returns '' if the quantity is missing or 0, or the price exceeds six decimals. */
 function priceOf({ amount, quantity }: StripeLineRow, currency: string): string {
   const price = Number(amount) / Number(quantity ?? 0);
   const isExact = Number.isFinite(price) && Math.abs(Number(price.toFixed(6)) - price) < 1e-9;

@@ -24,7 +24,7 @@ export interface StaffKind {
   remove: typeof deleteRecord;
 }
 
-/** The record kinds whose records staff can move to another status or delete. */
+/** The record kinds that `step` and `remove` accept, by the name that the browser sends. */
 export const KINDS = {
   customer: { path: CUSTOMERS, steps: customerSteps, remove: deleteRecord },
   server: { path: SERVERS, steps: serverSteps, remove: deleteRecord },

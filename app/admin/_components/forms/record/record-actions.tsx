@@ -45,7 +45,7 @@ interface RecordActionsProps<Kind extends KindName> {
   grave?: ReactElement[];
 }
 
-/** Shows the actions of a record. An action is refused if the record has changed since the page was loaded. */
+/** Shows the actions of a record. Steps and deletion are refused if the record has changed since the page loaded. */
 export function RecordActions<Kind extends KindName>(props: RecordActionsProps<Kind>) {
   const { kind, texts, record, name, edit = EDIT, removal, except = [] } = props;
   const { id, version, status } = record;

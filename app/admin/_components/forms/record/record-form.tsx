@@ -27,7 +27,7 @@ interface RecordFormProps {
   cancel: string;
   /** The customer of the record. Null or undefined if no customer is chosen yet. */
   customer?: CustomerChoice | null;
-  /** Our company as the seller. It determines the tax categories of the lines. */
+  /** Our company as the seller. The tax categories of the lines depend on it. */
   seller: Seller;
 }
 

@@ -14,7 +14,7 @@ export const generateMetadata = titleOfRow(
   (one) => `Erase ${formatCustomer(one)}`,
 );
 
-/** Explains the consequences of an erasure, and asks for the customer's number as confirmation. */
+/** Explains an erasure and asks for the customer's number as confirmation, or says why the erasure is refused. */
 export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
   const refused = await requireErasable(db, id).then(
     () => null,

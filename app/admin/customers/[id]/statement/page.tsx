@@ -31,7 +31,7 @@ const NO_PDF =
 /** Maximum number of entries per currency on the page. The PDF and the CSV file contain all entries. */
 const SHOWN = 500;
 
-/** Shows a customer's invoices and payments in a period, with the running balance of each currency. */
+/** Shows a customer's statement of account for a period, with the running balance of each currency. */
 export default recordPage(
   readCustomer,
   async (customer, { id, db, search, notice, timeZone, runtime: { now } }) => {

@@ -19,8 +19,8 @@ export const generateMetadata = titleOfRow(
 );
 
 /**
- * Shows the form for a new transfer. The currency defaults to that of the oldest unpaid invoice, or else to the
- * customer's. The URL can choose the currency of any other unpaid invoice.
+ * Shows the form for a new transfer. The currency defaults to that of the unpaid invoice that is due first, or else to
+ * the customer's. The URL can choose the customer's currency, or that of any unpaid invoice.
  */
 export default recordPage(readCustomer, async (customer, { id, db, search, timeZone, runtime: { now } }) => {
   const page = `/admin/customers/${id}`;

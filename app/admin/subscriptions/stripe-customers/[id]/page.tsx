@@ -97,7 +97,7 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, 
 interface IsNewProps {
   id: string;
   customerId: number;
-  /** Customers with the same e-mail address. */
+  /** Other customers with the same e-mail address. */
   same: Awaited<ReturnType<typeof listSameEmail>>;
 }
 
