@@ -204,15 +204,15 @@ describe('refused imports', () => {
   });
 
   test.each([
-    [['sofas', 'x.csv'], /^sofas cannot be imported: there is customers, .*, payments, stripe\.$/],
+    [['sofas', 'x.csv'], /^sofas cannot be imported: choose one of customers, .*, payments, stripe\.$/],
     [['servers'], /^Usage/],
     [['servers', 'x.csv', '--map', 'x'], /equals sign/],
     [['servers', 'x.csv', '--delimiter', '||'], /one character/],
     [['servers', 'x.csv', '--encoding', 'latin1'], /--encoding must be one of utf-8, windows-1252/],
-    [['servers', 'x.csv', '--decimal-comma', '--decimal-point'], /exclude each other/],
+    [['servers', 'x.csv', '--decimal-comma', '--decimal-point'], /cannot be combined/],
     [['servers', 'x.csv', '--dry-run', '--yes'], /leave out --yes/],
-    [['servers', 'x.csv', '--format', 'whmcs'], /no such format of servers/],
-    [['customers', 'x.csv', '--format', 'toString'], /no such format/],
+    [['servers', 'x.csv', '--format', 'whmcs'], /is not a format of servers/],
+    [['customers', 'x.csv', '--format', 'toString'], /is not a format/],
   ])('the import arguments %j are refused', (args, sentence) => {
     expect(() => COMMANDS.import.read(args)).toThrow(sentence);
   });
