@@ -232,7 +232,10 @@ describe('a server with the embedded database', () => {
 
   test('npm run db:seed is refused if the database has customers', async () => {
     await createCustomer(server.runtime.db);
-    expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already contains customers/) });
+    expect(await ask('db:seed')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/already contains customers/),
+    });
   });
 
   test('a command whose query fails prints a sentence without SQL', async () => {

@@ -48,7 +48,7 @@ describe('an import of customers', () => {
     const { code, said } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
     expect(said).toEqual([
-      'line 3, column company: or a name is needed',
+      'line 3, column company: must not be empty unless there is a name',
       'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
       'line 5, column customer_number: is also in line 2',
       expect.stringMatching(/^line 6 has a quotation mark/),

@@ -58,7 +58,7 @@ describe('the first import of a Stripe account', () => {
     expect(told).toMatch(/payer-1@example.com +Payer payer-1@example.com +T1 +one customer has/);
     expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
     expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
-    expect(told).toContain('1 have the e-mail address of exactly one customer');
+    expect(told).toContain('Not linked, with the e-mail address of exactly one customer: 1.');
     const [header, ...rows] = links();
     expect(header).toBe(HEADER);
     expect(rows.sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1))).toEqual([
