@@ -168,7 +168,7 @@ describe('refused imports from Stripe', () => {
     files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
-      said: ['The column filed_under is missing: take the file that --proposals writes.'],
+      said: ['The column filed_under is missing: use the file that --proposals writes.'],
     });
   });
 

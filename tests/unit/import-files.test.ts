@@ -142,7 +142,7 @@ describe('headers of CSV files', () => {
 
   test.each([
     ['colour,hostname', {}, 'Unknown: "colour"'],
-    ['Host Name;hostname', {}, 'The column hostname is there twice, as "Host Name" and "hostname"'],
+    ['Host Name;hostname', {}, 'The column hostname appears twice, as "Host Name" and "hostname"'],
     ['hostname,hostname', {}, 'twice'],
     ['Name,ipv4', { map: [['Nam', 'hostname']] as [string, string][] }, 'no column Nam'],
     ['Name,ipv4', { map: [['Name', 'host']] as [string, string][] }, 'Unknown: "host"'],
