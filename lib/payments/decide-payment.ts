@@ -288,9 +288,7 @@ function refuseApart(before: StoredPayment, { invoice_id, payment_reference, sta
 }
 
 function notAsWanted(current: StoredPayment | null): AppError {
-  const found = current
-    ? 'The payment with this reference does not meet the precondition'
-    : 'There is no such payment';
+  const found = current ? 'This payment does not meet the precondition' : 'There is no such payment';
   return new AppError('precondition_failed', `${found}: read it again.`);
 }
 
