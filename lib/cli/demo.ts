@@ -67,6 +67,6 @@ function events(): string {
   return `Make something happen at Stripe, in a second terminal (without a type, the command lists the types):
 npm run stripe:event -- invoice.payment_failed
 
-Make something happen without calling the webhook, so that reconciliation has to find it:
+Make something happen without calling the webhook, so that only reconciliation finds it:
 npm run stripe:event -- invoice.paid --silent`;
 }

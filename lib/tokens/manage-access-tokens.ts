@@ -39,7 +39,7 @@ const typedToken = z.object({
     .min(1, 'must not be empty')
     .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`),
   scopes: z.array(z.enum(SCOPES, 'is not a known scope')).min(1, 'must contain at least one scope'),
-  expires: z.enum([...TOKEN_DAYS, 'never', 'date'], 'must be one of the list'),
+  expires: z.enum([...TOKEN_DAYS, 'never', 'date'], 'must be a number of days, never or date'),
 });
 
 /**

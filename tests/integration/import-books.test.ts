@@ -184,7 +184,7 @@ describe('an import of invoice lines', () => {
       'line 9, column position: must be more than in the line before',
       'line 10, column invoice_number: is also in line 2: keep the lines of one record together',
       'line 11, column invoice_number: is not a known invoice',
-      'line 12, column invoice_number: must not be empty: it identifies the row',
+      'line 12, column invoice_number: must not be empty, because it identifies the row',
       'line 13 Stripe manages this invoice',
       'f.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
@@ -202,7 +202,7 @@ describe('an import of invoice lines', () => {
     await createInvoice(base.db, { number: 'KEY-1' });
     const file = ['KEY-1,,,Hosting,1,100,19', ',,,Free line of another invoice,1,0,19'];
     expect((await importing('invoice-lines', [HEADER, ...file])).slice(0, 2)).toEqual([
-      'line 3, column invoice_number: must not be empty: it identifies the row',
+      'line 3, column invoice_number: must not be empty, because it identifies the row',
       'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 1 rejected.',
     ]);
     const texts = await base.db

@@ -55,7 +55,7 @@ describe('an import of customers', () => {
       'line 8 has 7 cells, but the first line has 5',
       'line 9, column company: must not contain control characters',
       'line 10, column company: must have at most 200 characters',
-      'line 11, column customer_number: must not be empty: it identifies the row',
+      'line 11, column customer_number: must not be empty, because it identifies the row',
       'line 12, column tax_exempt: must be true or false, or yes or no',
       'c.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 9 rejected.',
       expect.stringMatching(/c\.rejected\.csv: correct them there/),

@@ -115,7 +115,9 @@ describe('the connection check', () => {
     const isBlocked = (one: Sent) => agentOf(one).startsWith('claude-code/');
     const blocked = await check(instead(isBlocked, 'Blocked', { status: 403 }));
     expect(blocked.failed).toEqual([
-      expect.stringMatching(/^Claude Code: .* answers 403 .* blocks requests from “claude-code\/[^”]+”: allow/),
+      expect.stringMatching(
+        /^Claude Code: .* answers 403 .* blocks requests from “claude-code\/[^”]+”: allow/,
+      ),
     ]);
     expect(blocked.report.clients.find(({ name }) => name === 'Claude Code')?.steps).toEqual([
       { name: 'Reach', works: true },
