@@ -106,7 +106,7 @@ describe('refused uploads', () => {
       401,
       'You are not signed in',
     ],
-    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
+    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'Only admins can import'],
     [
       'the Origin of another site',
       () => ({ cookie: cookies.admin, origin: 'https://evil.example' }),
