@@ -146,26 +146,26 @@ const databaseUrl = text
   .regex(/^postgres(ql)?:\/\/./, { error: 'must start with postgres:// or postgresql://', abort: true })
   .refine(
     isDatabaseUrl,
-    'is no valid address: special characters of a password are written % as %25, # as %23, / as %2F, @ as %40',
+    'is not a valid address: in a password, write %25 for %, %23 for #, %2F for / and %40 for @',
   );
 
 export const variables = z.object({
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_URL_DIRECT: databaseUrl.optional(),
   DATABASE_POOLER: z
-    .enum(['transaction'], 'must be transaction, or unset: then it is found out at the start')
+    .enum(['transaction'], 'must be transaction; leave it unset to detect the pooler at startup')
     .optional(),
   DATA_DIR: text.default('.data'),
   PORT: z.coerce.number('must be a port number').int().min(1).max(65535).default(3000),
-  HOST: text.regex(/^[\w.:-]+$/, 'must be an address or a name of this machine').optional(),
+  HOST: text.regex(/^[\w.:-]+$/, 'must be an IP address or a host name of this machine').optional(),
   TRUSTED_PROXIES: text
-    .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8 with commas between')
+    .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8, separated by commas')
     .optional(),
   PUBLIC_URL: webAddress,
   APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
   TAX_COUNTRY: text
     .toUpperCase()
-    .refine(isCountry, 'must be the two letters of a country, such as DE')
+    .refine(isCountry, 'must be a two-letter country code such as DE')
     .default('DE'),
   TAX_RATE: z.coerce
     .number('must be a number such as 19')
@@ -180,25 +180,29 @@ export const variables = z.object({
   STRIPE_WEBHOOK_SECRET: text
     .regex(
       /^\s*whsec_[^,\s]+\s*(,\s*whsec_[^,\s]+\s*)*$/,
-      'must be one or several whsec_… with commas between',
+      'must be one or more secrets that start with whsec_, separated by commas',
     )
     .optional(),
   STRIPE_API_BASE: webAddress,
   LINK_BY_EMAIL: z.enum(['propose', 'on'], 'must be propose or on').default('propose'),
-  EVENT_RETENTION_DAYS: days(35, 'must be at least 35: for 30 days Stripe may send an event again').default(
-    180,
-  ),
+  EVENT_RETENTION_DAYS: days(
+    35,
+    'must be at least 35, because Stripe may send an event again for 30 days',
+  ).default(180),
   DOCUMENT_RETENTION_YEARS: integer.min(1, 'must be at least 1').max(100, 'must be at most 100').default(8),
   CRON_SECRET: text.min(16, 'must have at least 16 characters').optional(),
   METRICS_TOKEN: text.min(16, 'must have at least 16 characters').optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: webAddress,
   BETTER_AUTH_SECRET: text.min(32, 'must have at least 32 characters').optional(),
   MCP_ALLOWED_ORIGINS: text
-    .refine(isOriginList, 'must be origins such as https://example.com with commas between')
+    .refine(isOriginList, 'must be origins such as https://example.com, separated by commas')
     .optional(),
   OAUTH_DYNAMIC_REGISTRATION: onOrOff,
   OAUTH_REDIRECT_SCHEMES: text
-    .refine(isSchemeList, 'must be schemes such as cursor with commas between, and neither http nor https')
+    .refine(
+      isSchemeList,
+      'must be URL schemes of apps such as cursor, separated by commas, without http and https',
+    )
     .default('cursor,vscode,vscode-insiders'),
   TOOL_CALL_RETENTION_DAYS: days(1, 'must be at least 1').default(90),
   MCP_REQUESTS_PER_MINUTE: whole.default(6000),
@@ -207,13 +211,13 @@ export const variables = z.object({
   ALERT_DISK_MB: whole.default(200),
   ALERT_WEBHOOK_URL: webAddress,
   ALERT_WEBHOOK_SECRET: text
-    .regex(/^whsec_[A-Za-z\d+/]{32,}={0,2}$/, 'must be whsec_ and 24 or more bytes in Base64')
+    .regex(/^whsec_[A-Za-z\d+/]{32,}={0,2}$/, 'must be whsec_ followed by at least 24 bytes in Base64')
     .optional(),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/, error: 'must be an address such as smtps://user:password@mail.example.com' })
     .optional(),
   ALERT_MAIL_FROM: z.email('must be an e-mail address').optional(),
-  ALERT_MAIL_TO: text.refine(isAddressList, 'must be e-mail addresses with commas between').optional(),
+  ALERT_MAIL_TO: text.refine(isAddressList, 'must be e-mail addresses, separated by commas').optional(),
   FAST_PATHS: onOrOff,
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   NODE_ENV: z.string().default('production'),
@@ -297,30 +301,30 @@ function contradictions(v: Variables): string[] {
   const live = secret === 'live' || publishable === 'live';
   return [
     secret && publishable && secret !== publishable
-      ? `STRIPE_SECRET_KEY is a ${secret} key and STRIPE_PUBLISHABLE_KEY a ${publishable} key: take both from the same mode.`
+      ? `STRIPE_SECRET_KEY is a ${secret} key and STRIPE_PUBLISHABLE_KEY a ${publishable} key: use two keys of the same mode.`
       : '',
     live && !v.PUBLIC_URL?.startsWith('https://')
-      ? 'PUBLIC_URL must be an https address while the Stripe keys are live keys.'
+      ? 'PUBLIC_URL must be an https address if the Stripe keys are live keys.'
       : '',
-    live && v.STRIPE_API_BASE ? 'STRIPE_API_BASE must be unset while the Stripe keys are live keys.' : '',
+    live && v.STRIPE_API_BASE ? 'STRIPE_API_BASE must be unset if the Stripe keys are live keys.' : '',
     v.VERCEL && !v.DATABASE_URL
       ? 'DATABASE_URL must be set on Vercel, which has no disk for the embedded database: set it and run npm run db:migrate.'
       : '',
     (v.DATABASE_URL_DIRECT || v.DATABASE_POOLER) && !v.DATABASE_URL
-      ? 'DATABASE_URL must be set together with DATABASE_URL_DIRECT and DATABASE_POOLER, which say more of it.'
+      ? 'DATABASE_URL must be set if DATABASE_URL_DIRECT or DATABASE_POOLER is set.'
       : '',
     v.VERCEL && !v.PUBLIC_URL
-      ? 'PUBLIC_URL must be set on Vercel: the address at which people reach this service.'
+      ? 'PUBLIC_URL must be set on Vercel, to the address at which people reach this service.'
       : '',
     v.ALERT_WEBHOOK_URL && !v.ALERT_WEBHOOK_SECRET
-      ? 'ALERT_WEBHOOK_SECRET must be set together with ALERT_WEBHOOK_URL: echo whsec_$(openssl rand -base64 32) makes one.'
+      ? 'ALERT_WEBHOOK_SECRET must be set if ALERT_WEBHOOK_URL is set: generate one with echo whsec_$(openssl rand -base64 32).'
       : '',
     v.SMTP_URL && !(v.ALERT_MAIL_FROM && v.ALERT_MAIL_TO)
       ? 'SMTP_URL must be set together with ALERT_MAIL_FROM and ALERT_MAIL_TO.'
       : '',
     v.ALERT_MAIL_TO && !v.SMTP_URL ? 'ALERT_MAIL_TO must be set together with SMTP_URL.' : '',
     v.DATABASE_URL && !v.BETTER_AUTH_SECRET
-      ? 'BETTER_AUTH_SECRET must be set together with DATABASE_URL: openssl rand -base64 32 makes one.'
+      ? 'BETTER_AUTH_SECRET must be set if DATABASE_URL is set: generate one with openssl rand -base64 32.'
       : '',
   ].filter((sentence) => sentence !== '');
 }

@@ -110,14 +110,14 @@ const SENTENCES: Record<string, string> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
   EISDIR: 'is a folder',
-  EACCES: 'may not be opened: its permissions do not allow it',
-  EPERM: 'may not be opened: its permissions do not allow it',
+  EACCES: 'cannot be opened: its permissions do not allow it',
+  EPERM: 'cannot be opened: its permissions do not allow it',
   EROFS: 'cannot be written: the disk is read-only',
   ENOSPC: 'cannot be written: the disk is full',
   EDQUOT: 'cannot be written: the disk quota is used up',
-  EEXIST: 'is there already',
+  EEXIST: 'already exists',
   EFBIG: 'cannot be written: it would be too large',
-  ENAMETOOLONG: 'has too long a name',
+  ENAMETOOLONG: 'has a name that is too long',
 };
 
 /** Converts a file system error to a StartError with the path and the problem. Returns any other error unchanged. */

@@ -76,7 +76,7 @@ function isAtMost(max: number, text: string): boolean {
 export const someOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z
     .array(oneOf(values), 'must be a list')
-    .min(1, 'must name at least one')
+    .min(1, 'must contain at least one value')
     .max(values.length, 'must not repeat a value');
 
 /** Returns the schema of an enum whose error message lists the values. */

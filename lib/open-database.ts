@@ -50,7 +50,7 @@ export class DatabaseBusyError extends StartError {
     readonly socket: string | undefined,
   ) {
     super([
-      `The embedded database in ${dataDir} is in use by process ${pid}: stop that process, give another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
+      `The embedded database in ${dataDir} is in use by process ${pid}: stop that process, set another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
     ]);
   }
 }
@@ -113,7 +113,9 @@ export async function restoreDatabase(
   const handle = await restoreEmbedded(dataDir, image).catch((error: unknown) => {
     if (error instanceof DataDirBusyError) throw new DatabaseBusyError(dataDir, error.pid, undefined);
     if (error instanceof DataDirTakenError)
-      throw new StartError([`There is a database in ${dataDir} already: give an empty DATA_DIR.`]);
+      throw new StartError([
+        `DATA_DIR ${dataDir} already contains a database: set DATA_DIR to an empty folder.`,
+      ]);
     const known = explainNoRoom(error, dataDir);
     throw known === error ? new StartError([`${file} is not a complete backup.`]) : known;
   });
@@ -129,7 +131,7 @@ export function makeDataDir(dataDir: string): void {
     accessSync(dataDir, constants.W_OK);
   } catch {
     throw new StartError([
-      `DATA_DIR ${dataDir} cannot be written: give another folder or change its permissions.`,
+      `DATA_DIR ${dataDir} cannot be written: choose another folder or change its permissions.`,
     ]);
   }
 }
@@ -139,10 +141,10 @@ type ServerEnv = Pick<Env, 'databaseUrl' | 'databaseUrlDirect' | 'databasePooler
 /** Error code with which a pooler refuses a connection that requests session settings. */
 const PROTOCOL_VIOLATION = '08P01';
 const NEEDS_DIRECT =
-  'A dry run needs a session of its own, which the pooler of DATABASE_URL does not give: set DATABASE_URL_DIRECT to the address of the database itself.';
+  'A dry run needs a session of its own, which the pooler of DATABASE_URL does not provide: set DATABASE_URL_DIRECT to the address of the database itself.';
 
 const UNPATCHED =
-  'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
+  'The PostgreSQL driver is not patched, because npm ci ran with --ignore-scripts: run npx patch-package, then npm run build.';
 
 /**
  * Opens the database of DATABASE_URL and makes sure that it has this version's schema. Detects a pooler unless
@@ -228,26 +230,26 @@ const ANSWER_MS = 15_000;
 const SENTENCES: [code: RegExp, sentence: string, url?: RegExp][] = [
   [
     /^42501$/,
-    'The user of DATABASE_URL lacks rights in that database: make it the owner (alter database NAME owner to USER), or grant create on database NAME and on schema public to it.',
+    'The user of DATABASE_URL lacks rights in that database: make the user the owner (alter database NAME owner to USER), or grant it create on database NAME and on schema public.',
   ],
-  [/^28P01$/, 'The server of DATABASE_URL refused its user or password: check both.'],
+  [/^28P01$/, 'The server of DATABASE_URL rejected the user or the password: check both.'],
   [
     /^28...$/,
-    'The server of DATABASE_URL does not let its user in: check the user, and what pg_hba.conf allows from here.',
+    'The server of DATABASE_URL rejected the user: check the user, and whether pg_hba.conf allows connections from this machine.',
   ],
   [/^3D000$/, 'The server of DATABASE_URL has no database of that name: create it, or correct the name.'],
   [
     /^(ECONNRESET|EPROTO|ERR_SSL_\w+)$/,
-    'The database of DATABASE_URL hung up when it was asked for SSL: turn SSL on there, or take sslmode out of the address.',
+    'The server of DATABASE_URL closed the connection when SSL was requested: turn SSL on there, or remove sslmode from the address.',
     /[?&](ssl|sslmode)=(?!disable|false|prefer|allow)/,
   ],
   [
     /CERT|^UNABLE_TO_/,
-    'The certificate of the server of DATABASE_URL is not trusted: give one that is, or set sslmode=require, which does not look at it.',
+    'The certificate of the server of DATABASE_URL is not trusted: install a trusted one, or set sslmode=require, which does not verify it.',
   ],
   [
     /^42704$/,
-    'The database of DATABASE_URL does not know a parameter of the address: check what follows its ?.',
+    'The server of DATABASE_URL rejected a parameter of the address: check the part after the question mark.',
   ],
 ];
 
@@ -283,10 +285,10 @@ function toStartError(error: unknown, address: string): unknown {
 }
 
 const FOREIGN =
-  'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
+  'This database was created by a version before the first release, whose migrations no longer exist: start with an empty one (another DATABASE_URL or DATA_DIR).';
 
 const NOT_UNICODE =
-  "This database cannot hold every name: make one with encoding 'UTF8' (create database w5t encoding 'UTF8' template template0) on a PostgreSQL built with ICU, as packages and hosts have it.";
+  "This database cannot store every name: create one with encoding 'UTF8' (create database w5t encoding 'UTF8' template template0) on a PostgreSQL built with ICU, like the common packages and hosting providers use.";
 
 const newerSentence = ({ found, known }: NewerDatabaseError) =>
   `This database belongs to a newer version: it has ${found} migrations, and this version knows ${known}. Start the newer version, or restore a backup from before its migration.`;

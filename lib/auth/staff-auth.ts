@@ -247,7 +247,7 @@ export function staffSecret(
     : writeSecret(env.dataDir, file, randomBytes(32).toString('base64url'));
   if (secret.length >= MIN_SECRET_LENGTH) return secret;
   throw new StartError([
-    `${file} holds fewer than ${MIN_SECRET_LENGTH} characters: remove it, and a new one is made.`,
+    `${file} contains fewer than ${MIN_SECRET_LENGTH} characters: delete it, and the next start creates a new one.`,
   ]);
 }
 

@@ -171,7 +171,7 @@ async function findNamedInvoice(db: Database, text: string) {
   } catch (error) {
     const [field] = error instanceof AppError ? error.fields : [];
     throw field
-      ? invalidField('named', `there is no such customer, and as an invoice it ${field.message}`)
+      ? invalidField('named', `is not a known customer, and as an invoice it ${field.message}`)
       : error;
   }
 }

@@ -45,7 +45,7 @@ const SLICE = 50_000;
 export async function readCamt(text: string): Promise<Statement> {
   const declared = /<!(DOCTYPE|ENTITY)/i.exec(text);
   if (declared)
-    throw refuse('declares a document type or an entity, which is not read', lineAt(text, declared.index));
+    throw refuse('declares a document type or an entity, which is not allowed', lineAt(text, declared.index));
   const { frame, cut } = cutEntries(text);
   const root = parse(frame, 1);
   const statements = all(root, 'Document', 'BkToCstmrStmt', 'Stmt');

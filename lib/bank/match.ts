@@ -261,7 +261,7 @@ function toProposal(
   if (found.customer === 'mistyped' && !isNamed)
     reasons.push([25, `The text almost names ${customer_number}.`]);
   if (found.account === 'ruled') reasons.push([45, 'A rule assigns this account to the customer.']);
-  if (found.account === 'known') reasons.push([40, 'Earlier money of the customer came from this account.']);
+  if (found.account === 'known') reasons.push([40, 'The customer has paid from this account before.']);
   if (found.name >= MIN_NAME) reasons.push([Math.round(25 * found.name), 'The name is similar.']);
   if (cover) reasons.push([BASIS[cover.basis].score, BASIS[cover.basis].text]);
   const score = reasons.reduce((sum, [points]) => sum + points, 0);

@@ -69,7 +69,7 @@ export const isOpen = and(
 /** Schema of an IBAN or a part of it, as a person types it. */
 const accountText = textLine(60)
   .transform((text) => text.replace(/\s/g, '').toUpperCase())
-  .pipe(z.string().regex(/^[A-Z\d]{1,34}$/, 'must be an IBAN or a part of it'));
+  .pipe(z.string().regex(/^[A-Z\d]{1,34}$/, 'must be an IBAN or part of one'));
 
 /** The list of bank statements on staff pages. */
 export const statementList = defineList({

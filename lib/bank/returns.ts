@@ -79,17 +79,17 @@ function toProposal(
   if (named.length > 0) reasons.push([50, `The text names ${named.join(', ')}.`]);
   const isSame = original && original.iban !== '' && original.iban === entry.iban;
   if (isSame) reasons.push([40, 'The money came from this account.']);
-  else if (isKnown) reasons.push([35, 'Earlier money of the customer came from this account.']);
+  else if (isKnown) reasons.push([35, 'The customer has paid from this account before.']);
   const booked = original ? windowsOf(original.purpose).filter((text) => text.length >= 6) : [];
   if (named.length === 0 && booked.some((text) => texts.includes(text))) {
-    reasons.push([45, 'The text is that of the booked entry.']);
+    reasons.push([45, 'The text equals that of the booked entry.']);
   }
   const share = nameShare(one.customer.name, entry.name);
   if (share >= MIN_NAME) reasons.push([Math.round(25 * share), 'The name is similar.']);
   const fee = toThousandths(String(-entry.amount)) - toThousandths(String(one.amount));
   const score = reasons.reduce((sum, [points]) => sum + points, 0);
   if (score === 0 || (fee > 0 && score < 50)) return null;
-  reasons.push([0, fee === 0 ? 'The amount is the same.' : 'The bank took more, which can be its fee.']);
+  reasons.push([0, fee === 0 ? 'The amount is the same.' : 'The bank took more, which may include its fee.']);
   const proposal = { ...one, reasons: reasons.sort(([a], [b]) => b - a).map(([, text]) => text) };
   return { score: fee === 0 ? score + 10 : score, proposal };
 }

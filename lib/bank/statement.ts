@@ -144,7 +144,10 @@ export function joinStatements(parts: (Statement & { line: number })[]): Stateme
       throw refuse('begins the statement of another account: upload one file for each account', line);
     }
     if (next.opening !== joined.closing) {
-      throw refuse('begins a statement whose opening balance is not the closing balance before it', line);
+      throw refuse(
+        'begins a statement whose opening balance differs from the closing balance before it',
+        line,
+      );
     }
     joined = {
       ...joined,
@@ -176,7 +179,7 @@ function checked(statement: Statement): Statement {
   const [before, booked, after] = [opening, sum, closing].map((one) =>
     toAmountText(fromThousandths(one), currency),
   );
-  throw refuse(`does not balance: ${before} and the entries of ${booked} do not give ${after}`);
+  throw refuse(`does not balance: ${before} and the entries of ${booked} do not add up to ${after}`);
 }
 
 interface KnownEntry {

@@ -91,8 +91,11 @@ async function requireOwn(db: Database, named: string | null, chosen: string | n
   const account = named ?? chosen ?? (another === undefined ? first : null);
   if (account === null) throw refuse('does not name its account: choose the account above');
   if (named !== null && chosen !== null && named !== chosen)
-    throw refuse(`is of the account ${named}, and you chose ${chosen}`);
-  if (!own.includes(account)) throw refuse(`is of the account ${account}, which is not that of the company`);
+    throw refuse(`is of the account ${named}, but you chose ${chosen}`);
+  if (!own.includes(account))
+    throw refuse(
+      `is of the account ${account}, which is not an account of the company: enter it under Company first`,
+    );
   return account;
 }
 

@@ -64,7 +64,9 @@ async function confirmed(
   const answer = await askTerminal(question, signal);
   if (answer !== null && /^y(es)?$/i.test(answer.trim())) return goOn();
   print(
-    answer === null ? 'Nothing was written: add --yes to write without a question.' : 'Nothing was written.',
+    answer === null
+      ? 'Nothing was written: add --yes to write without confirmation.'
+      : 'Nothing was written.',
   );
   return 1;
 }
@@ -87,7 +89,8 @@ async function runHere(command: Command, wanted: unknown, terminal: Terminal): P
   }
 }
 
-const STOPPED = 'Stopped: the server ends what it is at, and keeps it; the same command again does the rest.';
+const STOPPED =
+  'Stopped: the server finishes its current step and keeps the result. Run the same command again to do the rest.';
 
 /**
  * Runs a command in a running server, and prints the output.
@@ -120,7 +123,7 @@ export async function askServer(
   }
   if (signal.aborted) throw new StartError([STOPPED]);
   throw new StartError([
-    'The server stopped before the command had ended: look whether it was carried out, and try again.',
+    'The server stopped before the command ended: check what the command has done, then try again.',
   ]);
 }
 
@@ -134,7 +137,7 @@ async function open(path: string): Promise<Socket | null> {
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return null;
     if (code !== 'EACCES' && code !== 'EPERM') throw error;
     throw new StartError([
-      'The running server accepts commands only from the user that it runs as: run this as that user.',
+      'The running server accepts commands only from the user that it runs as: run this command as that user.',
     ]);
   }
 }

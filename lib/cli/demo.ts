@@ -9,7 +9,7 @@ import { runProgram } from './program';
 
 const USAGE = [
   'Usage: npm run demo',
-  'Everything, with sample data in DATA_DIR, or in an empty database of DATABASE_URL.',
+  'Starts everything with sample data, in DATA_DIR or in an empty database of DATABASE_URL.',
 ];
 
 runProgram(async (args) => {
@@ -64,9 +64,9 @@ function mcpClient(url: string, token: string) {
 }
 
 function events(): string {
-  return `Something happens at Stripe (in a second terminal; without a type it lists what can happen):
+  return `Make something happen at Stripe, in a second terminal (without a type, the command lists the types):
 npm run stripe:event -- invoice.payment_failed
 
-The webhook does not hear of it, and reconciliation finds it:
+Make something happen without calling the webhook, so that only reconciliation finds it:
 npm run stripe:event -- invoice.paid --silent`;
 }

@@ -6,7 +6,7 @@ import { requirePort } from '../server/listen';
 import { startNext, untilExit } from './child-process';
 import { runProgram } from './program';
 
-const USAGE = ['Usage: npm run dev', 'The server, rebuilding as files change.'];
+const USAGE = ['Usage: npm run dev', 'Starts the server, and rebuilds when files change.'];
 
 runProgram(async (args) => {
   readArguments(args, { usage: USAGE });

@@ -10,8 +10,8 @@ import { runProgram } from './program';
 
 const USAGE = [
   'Usage: npm run restore -- FILE',
-  'Makes the database from a file of npm run backup: the one of DATABASE_URL, which must be empty, with pg_restore;',
-  'else the embedded one, in a DATA_DIR that has none.',
+  'Restores a file of npm run backup into the empty database of DATABASE_URL, with pg_restore. If DATABASE_URL is unset,',
+  'restores it as the embedded database of a DATA_DIR that has none.',
 ];
 
 runProgram(async (args) => {
@@ -28,7 +28,9 @@ runProgram(async (args) => {
 async function restoreServer(url: string, file: string): Promise<void> {
   await withFile(file, () => access(file));
   if (!(await withServer(url, isEmpty))) {
-    throw new StartError([`There are tables in ${placeOf(url)} already: give an empty database.`]);
+    throw new StartError([
+      `Nothing was restored: ${placeOf(url)} already contains tables. Restore into an empty database.`,
+    ]);
   }
   await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', file]);
   console.log(`Restored ${await withServer(url, describeContents)} into ${placeOf(url)}.`);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 const USAGE = `Usage: npm start [-- --migrate | --version]
-The production server, after npm run build. --migrate brings the database of DATABASE_URL to this version first.
+Starts the production server, after npm run build. --migrate migrates the database of DATABASE_URL first.
 --version prints this version.`;
 const args = process.argv.slice(2);
 const isAsked = (...names) => names.some((name) => args.includes(name));

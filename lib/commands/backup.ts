@@ -10,9 +10,9 @@ import { command, type Terminal } from './command';
 export const backup = command({
   usage: [
     'Usage: npm run backup -- FILE',
-    'Writes the whole database into a new file, which npm run restore takes: the one of DATABASE_URL with pg_dump, else',
-    'the embedded one.',
-    'The file holds personal data and hashes of secrets: only its owner may read it.',
+    'Writes the whole database to a new file for npm run restore: the database of DATABASE_URL with pg_dump, or',
+    'the embedded one if DATABASE_URL is unset.',
+    'The file contains personal data and hashes of secrets. Only its owner can read it.',
   ],
   variables: DATABASE_VARIABLES,
   positionals: 1,
@@ -22,7 +22,7 @@ export const backup = command({
     if (!url) return null;
     const contents = await withServer(url, describeContents);
     if (contents === null)
-      throw new StartError([`Nothing was saved: ${placeOf(url)} has none of our tables.`]);
+      throw new StartError([`Nothing was saved: ${placeOf(url)} has no tables of this service.`]);
     await write(file, terminal, `${placeOf(url)} with ${contents}`, (part) =>
       runPgTool('pg_dump', url, ['--format=custom', `--file=${part}`]),
     );
@@ -62,7 +62,7 @@ async function write(
     }
   });
   const { size } = await stat(path);
-  print(`${file}: ${(size / 1e6).toFixed(1)} MB, ${contents}. Keep it where nobody else reads it.`);
+  print(`${file}: ${(size / 1e6).toFixed(1)} MB, ${contents}. Keep it where others cannot read it.`);
 }
 
 async function sync(path: string): Promise<void> {

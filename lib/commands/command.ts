@@ -128,7 +128,7 @@ export function readArguments<T extends Options>(
     if (!(error instanceof TypeError)) throw error;
     // Keep only the first sentence of Node's message. The advice after it rarely helps here.
     const problem = error.message.split(/\.?(?: |\n)(?=To |Did |This )/)[0] ?? '';
-    throw new StartError([`${problem.replace(/\.$/, '')}: --help shows what there is.`]);
+    throw new StartError([`${problem.replace(/\.$/, '')}: see --help.`]);
   }
 }
 
@@ -141,7 +141,7 @@ function requireAll(options: string[], given: object): void {
   );
   if (name === undefined || kept === undefined) return;
   const script = name === 'start' ? 'npm start' : `npm run ${name}`;
-  throw new StartError([`npm took --${kept} for an option of its own: write ${script} -- --${kept}.`]);
+  throw new StartError([`npm took --${kept} as one of its own options: write ${script} -- --${kept}.`]);
 }
 
 /**
@@ -150,7 +150,7 @@ function requireAll(options: string[], given: object): void {
  */
 export function sentencesOf(error: unknown): string[] {
   if (error instanceof StartError) return error.sentences;
-  if (isDiskFullError(error)) return ['The disk of the database is full: make room, and try again.'];
+  if (isDiskFullError(error)) return ['The disk of the database is full: free some space, then try again.'];
   if (isDatabaseUnavailable(error))
     return ['The database does not answer: start it, or correct its address.'];
   if (isQueryError(error)) return [`A database query failed (${pgErrorCode(error)}).`];

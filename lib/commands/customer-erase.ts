@@ -9,7 +9,7 @@ import { command, FLAG } from './command';
 export const customerErase = command({
   usage: [
     'Usage: npm run customer:erase -- K10001 [--yes]',
-    'Replaces what is personal of a customer wherever it stands. Without --yes it only says what will happen.',
+    'Erases the personal data of a customer. Without --yes, it only prints what would be erased.',
   ],
   variables: [...DATABASE_VARIABLES, 'DOCUMENT_RETENTION_YEARS'],
   options: { yes: FLAG },
@@ -21,7 +21,7 @@ export const customerErase = command({
     const found = await requireErasable(db, id);
     if (!yes) {
       for (const sentence of consequencesOf(env.documentRetentionYears)) print(sentence);
-      print(`Nothing is changed yet. To erase ${found}: npm run customer:erase -- ${found} --yes`);
+      print(`Nothing was changed. To erase ${found}: npm run customer:erase -- ${found} --yes`);
       return 0;
     }
     const actor = commandActor('customer:erase');

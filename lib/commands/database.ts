@@ -11,16 +11,16 @@ import { command, FLAG } from './command';
 export const dbMigrate = command({
   usage: [
     'Usage: npm run db:migrate [-- --role-limits]',
-    'Brings the database to this version.',
-    '--role-limits also ends what the role of DATABASE_URL does for too long there (alter role … set statement_timeout):',
-    'run it once for each role and database, with a pooler or without, since connections are given no limits.',
+    'Migrates the database to this version.',
+    '--role-limits also sets time limits for the role of DATABASE_URL (alter role … set statement_timeout). Run it once',
+    'for each role and database, with or without a pooler, because connections set no limits of their own.',
   ],
   variables: [...DATABASE_VARIABLES, 'VERCEL'],
   options: { 'role-limits': FLAG },
   prepare: migrateServer,
   async run({ 'role-limits': roleLimits }, { db, env }, { print }) {
     if (roleLimits && !env.databaseUrl) {
-      throw new StartError(['--role-limits is for a role of PostgreSQL: set DATABASE_URL.']);
+      throw new StartError(['--role-limits needs a role of PostgreSQL: set DATABASE_URL.']);
     }
     if (roleLimits) await limitRole(db);
     print(
@@ -28,7 +28,7 @@ export const dbMigrate = command({
         ? 'The database of DATABASE_URL is up to date.'
         : `The embedded database in ${env.dataDir} is up to date.`,
     );
-    if (roleLimits) print('Its role has limits of time from its next connection on.');
+    if (roleLimits) print('The time limits of its role apply from the next connection on.');
     return 0;
   },
 });
@@ -39,13 +39,13 @@ const MAX_SHOWN = 20;
 export const dbRecount = command({
   usage: [
     'Usage: npm run db:recount',
-    'Counts the rows of all lists anew, adds up the sums of the overview, and tells what was wrong.',
+    'Recounts the rows of all lists, recalculates the sums of the overview, and prints the corrections.',
   ],
   variables: DATABASE_VARIABLES,
   async run(_wanted, { db }, { print }) {
     for await (const { list, wrong } of recountLists(db)) {
       const name = list.replace('_', ' ').replace(/s?$/, 's');
-      print(`${name}: ${wrong.length === 0 ? 'right' : `counted anew, ${wrong.length} wrong`}`);
+      print(`${name}: ${wrong.length === 0 ? 'right' : `recounted, ${wrong.length} wrong`}`);
       for (const { block, kind, excess } of wrong.slice(0, MAX_SHOWN)) {
         const rows = `${Math.abs(excess)} too ${excess > 0 ? 'many' : 'few'}`;
         print(`  from ${isFirst(block) ? 'the first' : block}${kind && `, ${kind}`}: ${rows}`);
@@ -64,7 +64,7 @@ export const dbSeed = command({
   async run(_wanted, { db, env, now }, { print }) {
     if (await hasCustomers(db)) {
       throw new StartError([
-        'The database already holds customers: sample data goes into an empty one only.',
+        'The database already contains customers: use an empty database for sample data.',
       ]);
     }
     const today = toCalendarDate(now(), env.timeZone);

@@ -19,9 +19,9 @@ export const exportCommand = command({
     '       npm run -s export -- accounting --month 2026-10 [--semicolons] [--out FILE]',
     '       npm run -s export -- datev --month 2026-10 --out FILE',
     '       npm run -s export -- documents DIR --month 2026-10',
-    'Writes records as CSV that npm run import takes. --since: only what was changed on that day or later.',
+    'Writes records as CSV for npm run import. --since: only records that were changed on that day or later.',
     'accounting: the invoices, payments and refunds of a month. --semicolons: with decimal commas.',
-    'datev: a posting batch of DATEV with the postings of a month in euros. Prints what is not in it.',
+    'datev: a DATEV posting batch with the postings of a month in euros. Prints the entries that it leaves out.',
     'documents: the PDF and the XRechnung of each invoice and credit note of a month.',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
@@ -38,7 +38,7 @@ export const exportCommand = command({
       else await exportRecords(db, wanted, timeZone, terminal);
     } catch (error) {
       if (!terminal.signal.aborted) throw error;
-      throw new StartError(['Stopped: no file was left half written.']);
+      throw new StartError(['Stopped: no incomplete file was kept.']);
     }
     return 0;
   },
@@ -76,7 +76,7 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   if (kind && dir === undefined) return { kind, out, since };
   if (name === undefined || OTHERS.includes(name) || kind) return undefined;
   const known = [...EXPORT_NAMES, ...OTHERS].join(', ');
-  throw new StartError([`${name} cannot be exported: there is ${known}.`]);
+  throw new StartError([`${name} cannot be exported: choose one of ${known}.`]);
 }
 
 /** Names of exports that contain several kinds of records, or files other than CSV. */
@@ -120,7 +120,8 @@ async function exportDatev(
   await writeExport(resolve(cwd, out), datevFile(db, month, now), signal);
   const { leftOut, leftOutCount } = await planDatev(db, month);
   for (const text of leftOut) print(text);
-  if (leftOutCount > leftOut.length) print(`${leftOutCount - leftOut.length} further entries are not in it.`);
+  if (leftOutCount > leftOut.length)
+    print(`${leftOutCount - leftOut.length} more entries are not in the file.`);
 }
 
 /** Writes the documents of a month into files, and prints their paths. Prints the reason for each missing document. */

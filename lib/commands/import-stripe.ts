@@ -34,11 +34,11 @@ export const importStripe = command({
   usage: [
     'Usage: npm run -s import -- stripe [--dry-run | [--link-by-email] [--proposals FILE.csv]]',
     '       npm run -s import -- stripe --link FILE.csv',
-    'Reads what is at Stripe, or the rest where it was stopped, and says what could not be linked to a customer.',
-    '--dry-run        shows what would change, and writes nothing',
-    '--link-by-email  confirms the links of those whose e-mail address exactly one customer has',
-    '--proposals      writes who is still not linked, with the customer that it may be',
-    '--link           links as the customer_number of each row of that file says, once you have checked it',
+    'Imports from Stripe, or continues a stopped import, and prints the Stripe customers that could not be linked.',
+    '--dry-run        shows what would change and writes nothing',
+    '--link-by-email  links each Stripe customer whose e-mail address exactly one customer has',
+    '--proposals      writes a file of the Stripe customers that are not linked, each with a proposed customer',
+    '--link           links the Stripe customer of each row of that file to its customer_number; check the file first',
   ],
   variables: RECONCILIATION_VARIABLES,
   options: { 'dry-run': FLAG, 'link-by-email': FLAG, proposals: TEXT, link: TEXT },
@@ -48,10 +48,14 @@ export const importStripe = command({
     const links = linkByEmail || proposals !== undefined;
     if (file === undefined) {
       if (!dryRun || !links) return { task: 'read', dryRun, proposals, linkByEmail };
-      throw new StartError(['--dry-run goes alone: it links nobody and writes no file.']);
+      throw new StartError([
+        '--dry-run cannot be combined with other options: it links no customers and writes no file.',
+      ]);
     }
     if (!dryRun && !links) return { task: 'link', file };
-    throw new StartError(['--link goes alone: it links as the file says, and reads nothing else.']);
+    throw new StartError([
+      '--link cannot be combined with other options: it only links the rows of its file.',
+    ]);
   },
   isDryRun: (wanted) => wanted.task === 'read' && wanted.dryRun,
   stopsInOrder: () => true,
@@ -64,7 +68,7 @@ export const importStripe = command({
     terminal.print(
       wanted.task === 'read' && wanted.dryRun
         ? 'Stopped: nothing was written.'
-        : 'Stopped: what was done is kept. The same command again does the rest.',
+        : 'Stopped: the changes so far are kept. Run the same command again to do the rest.',
     );
     return STOPPED;
   },
@@ -85,9 +89,9 @@ async function readAndLink(
   const hasFailed = run.status === 'failed';
   if (hasFailed) {
     const { error_code } = await getRun(db, run.runId);
-    const unlinked = linkByEmail ? ' Nobody was linked by e-mail address.' : '';
+    const unlinked = linkByEmail ? ' No customers were linked by e-mail address.' : '';
     terminal.print(
-      `Not all of Stripe could be read (${error_code}). Once it can, the same command does the rest.${unlinked}`,
+      `Not everything at Stripe could be read (${error_code}). Run the same command again later to do the rest.${unlinked}`,
     );
   }
   // Link by e-mail address only after a complete run. Unread data may contain customer numbers, which take
@@ -108,7 +112,7 @@ async function readAndLink(
  */
 async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;
-  const tellStop = () => progress.write('\nStopping, once this page is done …\n');
+  const tellStop = () => progress.write('\nStopping after this page …\n');
   signal.addEventListener('abort', tellStop);
   try {
     for (;;) {
@@ -116,12 +120,12 @@ async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileR
       if (!run.alreadyRunning) return run.status === 'stopped' ? null : run;
       const isOver = await untilOver(runtime, run.runId, signal, (seconds) =>
         progress.write(
-          `Run ${run.runId} is under way. Unless it goes on, it is taken up in ${seconds} s …\n`,
+          `Run ${run.runId} is under way. If it makes no progress, this command continues it in ${seconds} s …\n`,
         ),
       );
       if (signal.aborted) return null;
       if (!isOver) {
-        throw new StartError([`Run ${run.runId} is under way already: try again when it has ended.`]);
+        throw new StartError([`Run ${run.runId} is already under way: try again when it has ended.`]);
       }
     }
   } finally {
@@ -192,7 +196,7 @@ async function printSummary(db: Database, runId: number, { print }: Pick<Termina
   if (records.length > 0) print(`\n${textTable(['Records', 'New', 'Changed', 'To look at'], records)}\n`);
   const { staff, number, email, created } = await countLinks(db);
   print(
-    `Stripe customers: ${number} linked by customer number, ${staff} by staff; ${email} by e-mail address, not confirmed; for ${created} a customer was created.`,
+    `Stripe customers: ${number} linked by customer number, ${staff} by staff; ${email} by e-mail address, not confirmed; ${created} as new customers.`,
   );
   const { all, clear } = await countUnconfirmedLinks(db);
   if (all === 0) return;
@@ -202,7 +206,7 @@ async function printSummary(db: Database, runId: number, { print }: Pick<Termina
   if (all > shown.length) print(`… and ${all - shown.length} more: --proposals FILE.csv writes all of them.`);
   if (clear === 0) return;
   print(
-    `${clear} have the e-mail address of exactly one customer: staff confirm them on the page Links to confirm, or --link-by-email does.`,
+    `Not linked, with the e-mail address of exactly one customer: ${clear}. Confirm them on the page Links to confirm, or with --link-by-email.`,
   );
 }
 
@@ -224,5 +228,7 @@ async function requireFolder(file: string, { cwd }: Pick<Terminal, 'cwd'>): Prom
 async function writeProposals(db: Database, file: string, { print, cwd }: Terminal): Promise<void> {
   const toItsEnd = new AbortController().signal;
   await writeExport(resolve(cwd, file), proposalsCsv(db), toItsEnd);
-  print(`${file} has all of them: check customer_number, and give it back with --link ${file}.`);
+  print(
+    `${file} contains all of them: check the column customer_number, then import the file with --link ${file}.`,
+  );
 }

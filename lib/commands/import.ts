@@ -15,7 +15,8 @@ export function isFromStripe(args: string[]): boolean {
 }
 
 function toSeparator(comma = false, point = false): DecimalSeparator | undefined {
-  if (comma && point) throw new StartError(['--decimal-comma and --decimal-point exclude each other.']);
+  if (comma && point)
+    throw new StartError(['--decimal-comma and --decimal-point cannot be combined: use one of them.']);
   return comma ? ',' : point ? '.' : undefined;
 }
 
@@ -47,13 +48,11 @@ function toFormat(name: string | undefined, kind: ImportName): FileOptions['form
   const format = Object.hasOwn(FORMATS, name) ? FORMATS[name]?.[kind] : undefined;
   if (format) return format;
   const known = Object.entries(FORMATS).map(([one, kinds]) => `${one} for ${Object.keys(kinds).join(', ')}`);
-  throw new StartError([
-    `--format ${name}: there is no such format of ${kind}; there is ${known.join('; ')}.`,
-  ]);
+  throw new StartError([`--format ${name} is not a format of ${kind}: use ${known.join('; ')}.`]);
 }
 
 const TEXTS = { ...TEXT, multiple: true } as const;
-const AGAIN = 'The same command again does the rest.';
+const AGAIN = 'Run the same command again to do the rest.';
 
 /** Imports records from a CSV file. */
 export const importCommand = command({
@@ -62,17 +61,17 @@ export const importCommand = command({
     '         [--map THEIRS=OURS …] [--set OURS=VALUE …] [--decimal-comma | --decimal-point] [--delimiter ;]',
     `         [--encoding ${ENCODINGS.join('|')}] [--format whmcs]`,
     '       npm run -s import -- stripe [--help]',
-    'Shows what would happen, asks, then creates what is new and changes what differs. Rows that are refused are',
-    'told, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
+    'Shows what would happen, asks, then creates new records and changes those that differ. Rejected rows are',
+    'printed, and kept in FILE.rejected.csv. Columns are read as in the last import of a file with the same header.',
     '--dry-run        only shows what would happen',
     '--yes            does not ask, for scripts',
-    '--map            their name of a column and ours; THEIRS= leaves it out',
-    '--set            a value for all rows, in our words',
-    '--decimal-comma  numbers look like 1.234,56; without it a number that may mean two things is refused',
+    '--map            reads the column THEIRS of the file as our column OURS; THEIRS= leaves it out',
+    '--set            a value of our column OURS for all rows',
+    '--decimal-comma  numbers look like 1.234,56; without it an ambiguous number is rejected',
     '--decimal-point  numbers look like 1,234.56',
-    '--delimiter      one character, or tab; without it the first line tells',
-    '--encoding       without it the bytes of the file tell',
-    '--format         columns and values as another program exports them',
+    '--delimiter      one character, or tab; by default it is detected from the first line',
+    '--encoding       by default it is detected from the bytes of the file',
+    '--format         reads columns and values as another program exports them',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
   options: {
@@ -90,7 +89,7 @@ export const importCommand = command({
   read(values, [name, file]) {
     const kind = IMPORT_NAMES.find((known) => known === name);
     if (name !== undefined && !kind) {
-      throw new StartError([`${name} cannot be imported: there is ${IMPORT_NAMES.join(', ')}, stripe.`]);
+      throw new StartError([`${name} cannot be imported: choose one of ${IMPORT_NAMES.join(', ')}, stripe.`]);
     }
     if (!kind || !file) return undefined;
     const options = {
@@ -135,7 +134,7 @@ export const importCommand = command({
       return mode === 'ask' && !result.stopped && created + changed > 0 ? UNCONFIRMED : code;
     } catch (error) {
       bar.end();
-      if (written > 0 && !dryRun) terminal.print(`Broken off: ${written} rows were written. ${AGAIN}`);
+      if (written > 0 && !dryRun) terminal.print(`Interrupted: ${written} rows were written. ${AGAIN}`);
       throw error;
     }
   },

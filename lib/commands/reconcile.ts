@@ -15,7 +15,7 @@ const MAX_LISTED = 1000;
 export const reconcile = command({
   usage: [
     'Usage: npm run -s reconcile [-- --dry-run]',
-    'Compares everything with Stripe and repairs it. --dry-run shows what it would change, and writes nothing.',
+    'Compares everything with Stripe and repairs the differences. --dry-run shows what it would change and writes nothing.',
   ],
   variables: RECONCILIATION_VARIABLES,
   options: { 'dry-run': FLAG },
@@ -24,7 +24,7 @@ export const reconcile = command({
     if (dryRun) await beginDryRun(runtime);
     const run = await runReconciliation(runtime, terminal);
     if (run.alreadyRunning) {
-      terminal.print(`Run ${run.runId} is under way already.`);
+      terminal.print(`Run ${run.runId} is already under way.`);
       return 0;
     }
     await report(runtime, run, dryRun, terminal);

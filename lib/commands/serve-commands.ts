@@ -47,7 +47,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
     };
   } catch (error) {
     // Do not fail, because the server also works without this socket.
-    runtime.log.warn({ code: (error as NodeJS.ErrnoException).code }, 'commands cannot be taken');
+    runtime.log.warn({ code: (error as NodeJS.ErrnoException).code }, 'cannot accept commands');
     return async () => {};
   }
 }
@@ -70,7 +70,7 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
   socket.setTimeout(REQUEST_MS, () => socket.destroy());
   const send = (message: CommandMessage) => socket.writable && socket.write(`${JSON.stringify(message)}\n`);
   try {
-    if (isBusy) throw new StartError(['The server is carrying out other commands: try again in a moment.']);
+    if (isBusy) throw new StartError(['The server is running other commands: try again in a moment.']);
     const request = await readRequest(socket);
     socket.setTimeout(0);
     send({ exit: await carryOut(runtime, request, send, hangUpOf(socket)) });
@@ -126,7 +126,7 @@ const copy = perProcess('copy', () => ({ isOpen: false }));
 /** Opens a runtime on an in-memory copy of the database, for dry runs. To save memory, only one is open at a time. */
 async function openCopy(runtime: Runtime): Promise<Runtime> {
   if (copy.isOpen)
-    throw new StartError(['The server is already making a dry run: try again when it has ended.']);
+    throw new StartError(['The server is already running a dry run: try again when it has ended.']);
   if (!runtime.copyDatabase) throw new Error('only an embedded database can be copied');
   copy.isOpen = true;
   try {

@@ -67,7 +67,7 @@ function toScopes(list: string): GrantedScope[] {
   const scopes = SCOPES.filter((scope) => names.delete(scope));
   const [unknown] = names;
   if (unknown === undefined) return scopes;
-  throw new StartError([`--scopes: ${unknown || 'an empty one'} is not one of ${SCOPES.join(', ')}.`]);
+  throw new StartError([`--scopes: ${unknown || 'an empty name'} is not one of ${SCOPES.join(', ')}.`]);
 }
 
 function toDays(expires: string | undefined): number | null {

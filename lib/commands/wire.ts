@@ -42,7 +42,7 @@ export function readLine(socket: Socket): Promise<string> {
       else resolve(text.slice(0, end));
     };
     socket.setEncoding('utf8').on('data', onData);
-    socket.once('close', () => reject(new Error('The line broke off.')));
+    socket.once('close', () => reject(new Error('The line is incomplete.')));
   });
 }
 

@@ -71,7 +71,7 @@ export async function findMergedNumbers(db: Database, numbers: string[]): Promis
   return new Map(
     found.map(({ number, now }) => [
       number.toLowerCase(),
-      `belongs to ${now}: the customer that had it was merged into that one`,
+      `belongs to ${now}, because the customer that had it was merged into ${now}`,
     ]),
   );
 }

@@ -53,7 +53,7 @@ export const customerKind: RecordKind = {
 function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
   const isNamed = after.company || after.last_name || after.first_name;
-  const problems = isNamed ? [] : [{ field: 'company', message: 'or a name is needed' }];
+  const problems = isNamed ? [] : [{ field: 'company', message: 'must not be empty unless there is a name' }];
   // An invalid VAT ID from before this rule, or from Stripe, must not block changes of other fields.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
   if (!isGiven || after.vat_id == null) return problems;

@@ -97,13 +97,13 @@ export const ownIbans = ({ iban, other_ibans }: Pick<Company, 'iban' | 'other_ib
 /** Returns why a text without spaces is not an IBAN, or undefined. Checks its form and its check digits (ISO 13616). */
 function ibanProblem(text: string): string | undefined {
   if (!IBAN_FORM.test(text)) {
-    return 'must be a country’s two letters, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
+    return 'must be a two-letter country code, two digits, and 11 to 30 letters and digits, such as DE89 3704 0044 0532 0130 00';
   }
   const digits = (text.slice(4) + text.slice(0, 4)).replace(/[A-Z]/g, (letter) =>
     String(letter.charCodeAt(0) - 55),
   );
   if (BigInt(digits) % 97n === 1n) return undefined;
-  return `has a wrong or missing character, because its check digits ${text.slice(2, 4)} do not fit the others: compare it with the IBAN that your bank gives, such as DE89 3704 0044 0532 0130 00`;
+  return `has a wrong or missing character, because its check digits ${text.slice(2, 4)} do not match: compare it with the IBAN from your bank, such as DE89 3704 0044 0532 0130 00`;
 }
 
 /** Returns our company. All fields are empty before the first save. */
@@ -175,7 +175,7 @@ function toLogo(bytes: Buffer): { logo: string } | { problem: string } {
   const type = isPng(bytes) ? 'png' : isJpeg(bytes) ? 'jpeg' : null;
   if (type === null) return { problem: 'must be a PNG or JPEG file' };
   const size = type === 'png' ? readPng(bytes) : readJpeg(bytes);
-  if (size === null) return { problem: 'cannot be read: save the picture again, as PNG or as JPEG in RGB' };
+  if (size === null) return { problem: 'cannot be read: save the image again, as PNG or as JPEG in RGB' };
   if (size.width > MAX_PIXELS || size.height > MAX_PIXELS) {
     return { problem: `must have at most ${MAX_PIXELS} × ${MAX_PIXELS} pixels` };
   }

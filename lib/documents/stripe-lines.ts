@@ -86,7 +86,7 @@ function readTax({ net, taxes }: StripeLineRow, name: string, { buyer, seller, c
   const small = taxes.find(isTooSmall);
   if (small) return { tax_rate: String(Number(small.rate)), tax_category: 'S' };
   const found = new Set(taxes.flatMap(({ reason }) => categoryOfReason(reason, buyer, seller) ?? []));
-  if (found.size > 1) return { ...none, problem: `${name} has several reasons for no tax (BT-151)` };
+  if (found.size > 1) return { ...none, problem: `${name} has several reasons why no tax is due (BT-151)` };
   const [tax_category = null] = found;
   return { ...none, tax_category };
 }

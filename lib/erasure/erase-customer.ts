@@ -36,7 +36,7 @@ export const ERASED_NAME = 'Erased customer';
  * @param years number of years for which documents are kept (`DOCUMENT_RETENTION_YEARS`)
  */
 export const consequencesOf = (years: number) => [
-  `The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Issued documents are kept for ${years} ${years === 1 ? 'year' : 'years'} after the year of their date (DOCUMENT_RETENTION_YEARS) and then deleted. Invoices without a document, such as imported totals, you must keep outside this service.`,
+  `The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Issued documents are kept for ${years} ${years === 1 ? 'year' : 'years'} after the year of their date (DOCUMENT_RETENTION_YEARS) and then deleted. You must keep invoices without a document, such as imported totals, outside this service.`,
   'Names, addresses, the e-mail address, phone numbers, the VAT ID and notes are removed permanently, including from the history and the data Stripe sent. Invoices, payments and documents stay, with numbers, amounts and dates.',
   'Anything Stripe sends about this customer later is still recorded, without personal data. Nothing is erased at Stripe, in backups, or in exported or imported files.',
 ];

@@ -41,24 +41,26 @@ export const health = z.object({
   version: z.string(),
   database: z.enum(['ok', 'unreachable', 'not_migrated']).meta({
     description:
-      'not_migrated: it is older than the service; npm run db:migrate mends it, or says what does.',
+      'not_migrated: the database is older than the service; run npm run db:migrate, which updates it or says what to do.',
   }),
   checks: z.object({
     reconciliation: z.enum(['ok', 'none', 'overdue', 'silent', 'failed', 'drift', 'unknown']).meta({
       description:
-        'none: no run yet; overdue: the daily one is late; silent: the one under way gives no sign of life; drift: the last one repaired a lot.',
+        'none: no run yet; overdue: the daily run is late; silent: the current run has stopped; drift: the last run repaired many fields.',
     }),
     inbox: z
       .enum(['ok', 'failures', 'unknown'])
-      .meta({ description: 'failures: events that were received and not processed.' }),
+      .meta({ description: 'failures: some events were received but not processed.' }),
     webhook: z.enum(['ok', 'refuses', 'unknown']).meta({
-      description: 'refuses: many deliveries had no valid signature, and none was accepted since.',
+      description:
+        'refuses: many deliveries had no valid signature, and no delivery has been accepted since.',
     }),
     disk: z.enum(['ok', 'low', 'full', 'unknown']).meta({
-      description: 'full: writes find no room; low: little is left on the disk of the embedded database.',
+      description:
+        'full: writes fail because the disk is full; low: the disk of the embedded database has little free space.',
     }),
   }),
-  alerts: z.array(alert).optional().meta({ description: 'Only for whoever sends CRON_SECRET.' }),
+  alerts: z.array(alert).optional().meta({ description: 'Only present if the caller sends CRON_SECRET.' }),
 });
 export type Health = z.infer<typeof health>;
 
@@ -229,7 +231,7 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
     add('inbox_thin', message);
   }
   if (account_zone !== null) {
-    const message = `The Stripe account uses the time zone ${account_zone}, and dates here are in ${env.timeZone}: an invoice can have another date, and month, than at Stripe. Set APP_TIMEZONE to the account’s time zone.`;
+    const message = `The Stripe account uses the time zone ${account_zone}, but dates here are in ${env.timeZone}, so an invoice can have another date and month than at Stripe. Set APP_TIMEZONE to the account’s time zone.`;
     add('time_zone_differs', message, run);
   }
   for (const [address, clients] of found.registrations) {
@@ -251,7 +253,7 @@ function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
   if (disk === 'ok') return [];
   const message =
     disk === 'full'
-      ? 'The disk of the database is full: nothing can be saved until there is room again.'
+      ? 'The disk of the database is full: nothing can be saved until space is freed.'
       : `The disk of DATA_DIR has less than ${diskMb} MB left.`;
   return [{ code: `disk_${disk}`, message }];
 }

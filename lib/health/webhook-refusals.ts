@@ -73,7 +73,7 @@ function tell(world: World, tally: Tally): void {
 }
 
 function reasonOf(env: World['env'], { age }: Tally): string {
-  if (lacksSecret(env)) return 'no STRIPE_WEBHOOK_SECRET is set';
+  if (lacksSecret(env)) return 'STRIPE_WEBHOOK_SECRET is not set';
   if (age === null) return 'their signatures are not valid';
   return 'their signatures are valid, but their times differ from the clock of this server';
 }
@@ -81,11 +81,11 @@ function reasonOf(env: World['env'], { age }: Tally): string {
 /** Returns the cause of many refused deliveries, and how to fix it, as the second half of a sentence. */
 export function refusalText(db: Database, env: Pick<Env, 'stripe'>): string {
   if (lacksSecret(env))
-    return 'were refused, because no STRIPE_WEBHOOK_SECRET is set: it is the signing secret of the endpoint.';
+    return 'were refused because STRIPE_WEBHOOK_SECRET is not set: set it to the signing secret of the endpoint.';
   const age = tallies.get(db)?.age ?? null;
   if (age !== null)
-    return `were refused, because the clock of this server is ${inWords(Math.abs(age))} ${age > 0 ? 'ahead of' : 'behind'} Stripe’s: set it, for example by NTP.`;
-  return 'had no valid signature, and none was accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.';
+    return `were refused because the clock of this server is ${inWords(Math.abs(age))} ${age > 0 ? 'ahead of' : 'behind'} Stripe’s: synchronize it, for example with NTP.`;
+  return 'had no valid signature, and no delivery has been accepted since: compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.';
 }
 
 function inWords(seconds: number): string {

@@ -28,7 +28,7 @@ function page(reason: string): string {
 <title>Service unavailable</title>
 <h1>The service is unavailable</h1>
 <p>${reason}</p>
-<p>This page looks again every five seconds.</p>
+<p>This page reloads every five seconds.</p>
 </html>
 `;
 }

@@ -56,12 +56,12 @@ async function requireUploader(runtime: Runtime, request: Request) {
   }
   const staff = await findStaff(runtime, request.headers);
   if (!staff)
-    throw new AppError('unauthenticated', 'Nobody is signed in: sign in, and upload the file again.');
+    throw new AppError('unauthenticated', 'You are not signed in: sign in, then upload the file again.');
   return staff;
 }
 
 function requireImporter(runtime: Runtime, { role }: Awaited<ReturnType<typeof requireUploader>>): void {
-  if (role !== 'admin') throw new AppError('forbidden', 'Files are imported by admins only.');
+  if (role !== 'admin') throw new AppError('forbidden', 'Only admins can import files.');
   if (runtime.env.vercel)
     throw new AppError('not_found', 'This server cannot import uploaded files: use npm run import.');
 }

@@ -130,7 +130,9 @@ export class ImportRows {
   /** Returns a problem if a unit has no key, or the same key as an earlier unit. Otherwise stores the key. */
   private keyProblems({ key, rows: [first] }: RowUnit): FieldError[] {
     if (!key) {
-      return [{ field: this.kind.keys[0] ?? '', message: 'must not be empty: it identifies the row' }];
+      return [
+        { field: this.kind.keys[0] ?? '', message: 'must not be empty, because it identifies the row' },
+      ];
     }
     const before = this.seen.note(this.seenAs(key.field, key.text), first?.row.line ?? 0);
     if (before === undefined) return [];

@@ -90,7 +90,7 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
     return parsed.error.issues.map(({ path, message }) =>
       path.length > 0
         ? { field: ['lines', ...path].join('.'), message }
-        : { field: '', message: `cannot be imported: there may be ${MAX_LINES} lines at most` },
+        : { field: '', message: `cannot be imported: a record can have at most ${MAX_LINES} lines` },
     );
   }
   const rows = values.rows as { position?: number; currencies?: string[] }[];
@@ -110,7 +110,7 @@ function lineProblems(values: Row, owner: LineOwner, known: LineRow[]): FieldErr
       known,
       lines.map((line, i) => ({ ...line, tax_category: line.tax_category ?? known[i]?.tax_category })),
     );
-    return isSame ? [] : [{ field: '', message: 'cannot be imported: the record has other lines already' }];
+    return isSame ? [] : [{ field: '', message: 'cannot be imported: the record already has other lines' }];
   }
   const sums = lineTotals(lines, owner.currency);
   const isEqual = (['subtotal', 'tax', 'total'] as const).every((sum) => sums[sum] === owner[sum]);

@@ -40,7 +40,7 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
     const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
     if (!told.some((column) => column && kind.keys.includes(column.name))) {
       throw new StartError([
-        `The column ${kind.keys.join(' or ')} is missing, which identifies each row: name it with --map THEIRS=${kind.keys[0]}.`,
+        `The column ${kind.keys.join(' or ')} is missing, but it identifies each row: name it with --map THEIRS=${kind.keys[0]}.`,
       ]);
     }
     const hasCurrency = columns.some(({ name }) => name === 'currency');
@@ -129,7 +129,7 @@ function cellProblem(cells: string[], columns: Header['columns']): string | unde
   const isFilled = (i: number) => cells[i]?.trim() !== '';
   const more = cells.slice(columns.length).some((_, i) => isFilled(columns.length + i));
   if (cells.length < columns.length || more) {
-    return `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, and the first line ${columns.length}`;
+    return `has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'}, but the first line has ${columns.length}`;
   }
   if (columns.every(({ theirs }, i) => cells[i]?.trim() === theirs)) return 'repeats the first line';
   const unnamed = columns.findIndex(({ theirs }, i) => theirs === '' && isFilled(i));
@@ -160,7 +160,7 @@ function currencyProblems(
   for (const { field, currencies } of found) {
     const common = possible.filter((code) => currencies.includes(code));
     if (common.length === 0) {
-      return [{ field, message: `is in ${text(currencies)}, and the row in ${text(possible)}` }];
+      return [{ field, message: `is in ${text(currencies)}, but the row is in ${text(possible)}` }];
     }
     possible = common;
   }
@@ -318,7 +318,7 @@ function requireNames({ map, constants }: FileOptions, columns: Header['columns'
   if (twice !== undefined) {
     const theirs = seen.get(twice) ?? '';
     throw new StartError([
-      `--set ${twice}=…: the file has a column of it, "${theirs}". Leave out --set, or leave out the column with --map ${quoted(`${theirs}=`)}.`,
+      `--set ${twice}=…: the file already has this column, "${theirs}". Leave out --set, or leave out the column with --map ${quoted(`${theirs}=`)}.`,
     ]);
   }
 }
@@ -329,7 +329,7 @@ function thereTwice(name: string, one: string, other: string): StartError {
     one === other
       ? 'twice: rename or delete one of them in the file.'
       : `twice, as "${one}" and "${other}": leave one out with ${options}.`;
-  return new StartError([`The column ${name} is there ${problem}`]);
+  return new StartError([`The column ${name} appears ${problem}`]);
 }
 
 /** Makes the error for unknown columns. The message proposes options of the import command. */
@@ -344,11 +344,11 @@ function unknownColumns(names: string[], columns: Header['columns'], known: Colu
     `Unknown: ${names.map((name) => `"${name}"`).join(', ')}. ${listOf(known)}`,
     program
       ? `These look like columns of ${program[0]}: --format ${program[0]} reads them.`
-      : `Add what fits, with our name behind the equals sign, or nothing to leave the column out: ${options.join(' ')}`,
+      : `Add the options that fit, with our column name after the equals sign, or with nothing to leave a column out: ${options.join(' ')}`,
   ]);
 }
 
-const listOf = (known: Column[]) => `There is ${known.map(({ name }) => name).join(', ')}.`;
+const listOf = (known: Column[]) => `Our columns are ${known.map(({ name }) => name).join(', ')}.`;
 
 /** Quotes a text for a shell. */
 const quoted = (text: string): string =>
@@ -356,5 +356,5 @@ const quoted = (text: string): string =>
 
 const noCsv = () =>
   new StartError([
-    'This is no CSV file: its first line has no names of columns, separated by commas, semicolons or tabs.',
+    'This is not a CSV file: its first line has no column names separated by commas, semicolons or tabs.',
   ]);

@@ -83,11 +83,11 @@ function readWords(text: string): CellValue {
   }
   if (NO_VALUE.test(trimmed)) {
     return {
-      problem: `is ${trimmed}, which stands for an empty cell in files of databases: leave the cell empty`,
+      problem: `is ${trimmed}, which stands for an empty cell in database exports: leave the cell empty`,
     };
   }
   return text.includes('\ufffd')
-    ? { problem: 'has a character that another program could not read: correct it, shown as \ufffd' }
+    ? { problem: 'has a character that another program could not read: correct the \ufffd' }
     : { value: text };
 }
 

@@ -40,6 +40,6 @@ async function readColumns(lines: AsyncGenerator<Line>): Promise<Header> {
   });
   const missing = COLUMNS.find((name) => !header.columns.some(({ ours }) => ours?.name === name));
   if (missing)
-    throw new StartError([`The column ${missing} is missing: take the file that --proposals writes.`]);
+    throw new StartError([`The column ${missing} is missing: use the file that --proposals writes.`]);
   return header;
 }

@@ -284,4 +284,6 @@ function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator 
 const BOTH: CellValue = {
   problem: 'has money in both directions, and a Refund ID: enter it as two transactions',
 };
-const NO_REFUND: CellValue = { problem: 'went out, and no Refund ID says which transaction it refunds' };
+const NO_REFUND: CellValue = {
+  problem: 'is outgoing, but has no Refund ID to name the refunded transaction',
+};

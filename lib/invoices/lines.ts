@@ -39,8 +39,8 @@ export const lineField = z.strictObject({
 /** All lines of an invoice or a sales document, in order. */
 export const linesField = z
   .array(lineField)
-  .min(1, 'must be at least one')
-  .max(MAX_LINES, `must be at most ${MAX_LINES}`);
+  .min(1, 'must contain at least one line')
+  .max(MAX_LINES, `must contain at most ${MAX_LINES} lines`);
 
 /** A line as stored in its table, with amounts as decimal text. */
 export type LineRow = ReturnType<typeof toLineRow>;

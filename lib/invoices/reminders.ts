@@ -255,7 +255,7 @@ export function noteReminder(
     const before = await lockInvoices(tx, inArray(invoices.id, seen));
     const due = await listDueInvoices(tx, customerId, rules, today);
     const isSame = due.length === seen.length && due.every(({ id }) => seen.includes(id));
-    if (!isSame || due.length === 0) throw new AppError('conflict', 'Other invoices are due now.');
+    if (!isSame || due.length === 0) throw new AppError('conflict', 'The due invoices have changed.');
     await changeReminders(tx, before, sql`array_append(${invoices.reminded_on}, ${today}::date)`, {
       ...{ writer, action: 'invoice.remind' },
     });
@@ -283,7 +283,7 @@ export function undoReminder(
   return transact(db, async (tx) => {
     await lockCustomer(tx, customerId);
     const last = await findLastReminder(tx, customerId);
-    if (last?.day !== day) throw new AppError('conflict', 'The last reminder is another one now.');
+    if (last?.day !== day) throw new AppError('conflict', 'The last reminder has changed.');
     const ids = last.invoices.map(({ id }) => id);
     const before = await lockInvoices(tx, inArray(invoices.id, ids));
     await changeReminders(tx, before, sql`trim_array(${invoices.reminded_on}, 1)`, {

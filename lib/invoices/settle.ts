@@ -79,7 +79,7 @@ export function checkPayment<Stored extends Pick<Invoice, 'id' | 'customer_id' |
     add('invoice_id', `there is no invoice ${payment.invoice_id}`);
   } else {
     if (isNew && !takes(invoice)) {
-      add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and takes no payment`);
+      add('invoice_id', `invoice ${invoice.id} is ${invoice.status} and cannot be paid`);
     }
     if (invoice.customer_id !== payment.customer_id) {
       add('customer_id', `invoice ${invoice.id} does not belong to customer ${payment.customer_id}`);

@@ -2,7 +2,7 @@ import { ALL_READ, issuerOf } from '../oauth/metadata';
 import { PROTOCOL_VERSIONS } from './protocol';
 
 export const CONNECT_INTRODUCTION =
-  'Assistants that sign in over OAuth need only the address: whoever adds it signs in with their own account and chooses what the assistant may read. Others need an access token with the scope `mcp:read` (`npm run -s token -- create --name NAME --scopes mcp:read` prints one). Snippets with `ACCESS_TOKEN` read the token from the program’s environment (`export ACCESS_TOKEN=w5t_…`).';
+  'Assistants that sign in over OAuth need only the address. The person who adds it signs in with their own account and chooses what the assistant may read. Other clients need an access token with the scope `mcp:read` (`npm run -s token -- create --name NAME --scopes mcp:read` prints one). Snippets with `ACCESS_TOKEN` read the token from the program’s environment (`export ACCESS_TOKEN=w5t_…`).';
 
 export const CONNECT_LIMITS =
   'claude.ai, ChatGPT, Gemini Enterprise and Copilot Studio can only reach public https addresses. For pages in a browser, add their origin to `MCP_ALLOWED_ORIGINS`.';

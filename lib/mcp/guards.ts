@@ -19,7 +19,7 @@ import {
 import { TOOLS } from './tools';
 
 const SENTENCE =
-  'Method not allowed. This server speaks Streamable HTTP: POST a JSON-RPC message. A client that knows only HTTP with SSE is too old.';
+  'Method not allowed. This server speaks Streamable HTTP: POST a JSON-RPC message. A client that supports only HTTP with SSE is too old.';
 
 const ALLOW = { Allow: 'POST, OPTIONS' };
 
@@ -146,7 +146,7 @@ function checkContentType(request: HttpRequest): Response | null {
 function checkAccept(request: HttpRequest): Response | null {
   const accept = request.headers.get('accept');
   if (accept === null || accept.trim() === '' || accept.split(',').some(isAcceptable)) return null;
-  return rpcError(406, RPC.refused, 'Accept application/json: every answer is of that type.');
+  return rpcError(406, RPC.refused, 'Send Accept: application/json, because every answer has that type.');
 }
 
 function isAcceptable(range: string): boolean {
@@ -162,7 +162,7 @@ function parseMessage(bytes: Uint8Array): Message | Response {
     return rpcError(400, RPC.parseError, 'Parse error: the body is not valid JSON.');
   }
   if (Array.isArray(message)) {
-    return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message a request.');
+    return rpcError(400, RPC.invalidRequest, 'Batches are not supported. Send one message per request.');
   }
   return withoutNullArguments(message) ?? { message, bytes };
 }

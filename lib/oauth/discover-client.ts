@@ -81,7 +81,7 @@ export async function readDocument(
   }
   if (typeof document !== 'object' || document === null) return 'it is not an object';
   if (!('client_id' in document) || document.client_id !== clientId) return 'it names another client_id';
-  if ('client_secret' in document) return 'it has a secret, which cannot be one';
+  if ('client_secret' in document) return 'it contains a secret, but the document is public';
   const parsed = parseClientMetadata(document, { schemes: env.oauth.redirectSchemes, methods: ['none'] });
   return isProblem(parsed) ? parsed.error_description : parsed;
 }
@@ -140,7 +140,7 @@ export function publicLookup(resolve: Resolve = resolveAll): LookupFunction {
   return (host, options, done) =>
     resolve(host, (error, found) => {
       const [first] = found;
-      if (error || !first) return done(error ?? new Error('the name has no address'), '');
+      if (error || !first) return done(error ?? new Error('the host name has no address'), '');
       if (!found.every(({ address }) => isPublicAddress(address))) {
         return done(new Error('the address is not public'), '');
       }
@@ -165,7 +165,7 @@ interface Settings {
 export function fetchDocument(url: URL, settings: Settings = {}): Promise<unknown> {
   const { lookup = publicLookup(), ms = DOCUMENT_MS, ...rest } = settings;
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0)
-    throw new Error('an address stands in place of a name');
+    throw new Error('the host is an IP address, not a name');
   return new Promise((resolve, reject) => {
     const asked = request(
       url,
@@ -198,7 +198,7 @@ export function fetchDocument(url: URL, settings: Settings = {}): Promise<unknow
       asked.destroy();
       reject(new Error(reason));
     };
-    const timer = setTimeout(() => fail('the document took too long'), ms);
+    const timer = setTimeout(() => fail('the document took too long to load'), ms);
     asked.on('error', (error) => fail(error.message));
     asked.end();
   });

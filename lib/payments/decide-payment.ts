@@ -284,7 +284,7 @@ function refuseApart(before: StoredPayment, { invoice_id, payment_reference, sta
 }
 
 function notAsWanted(current: StoredPayment | null): AppError {
-  const found = current ? 'The payment of this reference is not as you want it' : 'There is no such payment';
+  const found = current ? 'This payment does not meet the precondition' : 'There is no such payment';
   return new AppError('precondition_failed', `${found}: read it again.`);
 }
 

@@ -248,7 +248,10 @@ function freeName(draft: PaymentDraft, reference: string): string {
   const taken = new Set([...rows.map((row) => row.payment_reference), ...others.map((one) => one.reference)]);
   const free = namesOf(reference).find((name) => !taken.has(name));
   if (free === undefined) {
-    throw new AppError('conflict', `Transfer ${reference} has ${MAX_SHARES} payments and takes no more.`);
+    throw new AppError(
+      'conflict',
+      `Transfer ${reference} already has ${MAX_SHARES} payments, and cannot have more.`,
+    );
   }
   return free;
 }
@@ -404,7 +407,7 @@ function payBack(
   if (transfer.paid_back.length === MAX_PAID_BACK) {
     throw new AppError(
       'conflict',
-      `Transfer ${transfer.reference} was paid back ${MAX_PAID_BACK} times already.`,
+      `Transfer ${transfer.reference} was already paid back ${MAX_PAID_BACK} times, and cannot be paid back again.`,
     );
   }
   const paid_back = [...transfer.paid_back, { amount: amount.toFixed(3), date }];

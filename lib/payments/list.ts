@@ -297,8 +297,8 @@ export async function findPayableInvoice(db: Database, text: string) {
   if (!invoice) throw invalidField('invoice', 'there is no such invoice');
   if (another) {
     const ids = found.map(({ id }) => `#${id}`).join(', ');
-    throw invalidField('invoice', `is a number of several invoices: enter one of ${ids}`);
+    throw invalidField('invoice', `is the number of several invoices: enter one of ${ids}`);
   }
-  if (!takesPayments(invoice)) throw invalidField('invoice', `is ${invoice.status} and takes no payment`);
+  if (!takesPayments(invoice)) throw invalidField('invoice', `is ${invoice.status} and cannot be paid`);
   return getPaymentContext(db, { invoice_id: invoice.id, customer_id: invoice.customer_id });
 }

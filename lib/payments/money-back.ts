@@ -275,7 +275,7 @@ export function refundedAfter(
   const more = toThousandths(wanted) - toThousandths(refunded);
   if (toThousandths(wanted) < toThousandths(sum)) {
     const text = toAmountText(sum, payment.currency);
-    throw invalidField('refunded_amount', `must not be less than what came back already: ${text}`);
+    throw invalidField('refunded_amount', `must be at least ${text}, which has already come back`);
   }
   if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt, refundReason });
   return wanted;

@@ -56,6 +56,6 @@ async function tryListen(server: Server, address: string, port: number): Promise
 
 function sentenceOf(code: string, address: string, port: number): string {
   if (code === 'EADDRINUSE') return `Port ${port} is in use: stop the program that uses it or set PORT.`;
-  if (code === 'EACCES') return `Port ${port} is not for this user: set PORT to 1024 or above.`;
-  return `HOST ${address} is no address of this machine (${code}): set HOST to one, or to 0.0.0.0 for all.`;
+  if (code === 'EACCES') return `This user cannot listen on port ${port}: set PORT to 1024 or above.`;
+  return `HOST ${address} is not an address of this machine (${code}): set HOST to one of its addresses, or to 0.0.0.0 for all.`;
 }

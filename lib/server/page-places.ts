@@ -46,7 +46,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
         request,
         response,
         503,
-        'Too many pages are asked for at the moment. Try again in a few seconds.',
+        'Too many pages are requested at the moment. Try again in a few seconds.',
         limits.lingerMs,
       );
     }

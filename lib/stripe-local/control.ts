@@ -58,7 +58,7 @@ export async function answerControl(
 ): Promise<Answer> {
   try {
     if (!LOOPBACK.includes(req.socket.remoteAddress ?? ''))
-      throw new ApiError(403, 'Only this machine may ask for that.');
+      throw new ApiError(403, 'Only this machine may send this request.');
     authorize(req, options.secretKey);
     if (url.pathname !== '/_local/events' || req.method !== 'POST') {
       throw new ControlError(404, `There is no ${req.method} ${url.pathname}.`);

@@ -44,11 +44,11 @@ export function makeHappen(type: EventType, target: Happening): { action: string
   if (target.invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
     throw new ControlError(
       422,
-      `An invoice number goes with the events about invoices and their money, not with ${type}.`,
+      `An invoice number cannot be combined with ${type}: use it for events about invoices and their money.`,
     );
   }
   if (target.status !== undefined && !(type in STATUSES)) {
-    throw new ControlError(422, `No status can be asked for with ${type}.`);
+    throw new ControlError(422, `A status cannot be combined with ${type}: leave it out.`);
   }
   const [action, ...objects] = HAPPENINGS[type](target);
   return { action, objects };
@@ -64,13 +64,16 @@ const HAPPENINGS = {
   'customer.subscription.updated': (target) => {
     const { id } = find(target, target.world.subscriptions, isRenewable, 'subscription that renews itself');
     const { subscription, invoice } = act.renewSubscription(target.world, id).object;
-    const action = `The subscription ${id} went into its next period; the invoice for it is a draft.`;
+    const action = `The subscription ${id} entered its next period. Its invoice is a draft.`;
     return [action, subscription, invoice];
   },
   'customer.subscription.deleted': (target) => {
     const isLive = (one: Subscription) => !act.hasEnded(one);
     const { id } = find(target, target.world.subscriptions, isLive, 'live subscription');
-    return [`The subscription ${id} was cancelled at once.`, act.cancelSubscription(target.world, id).object];
+    return [
+      `The subscription ${id} was cancelled immediately.`,
+      act.cancelSubscription(target.world, id).object,
+    ];
   },
   'invoice.finalized': (target) => {
     const { id } = findInvoice(target, 'draft') ?? newDraft(target);
@@ -143,7 +146,7 @@ function checkOut(target: Happening): Happened {
     act.createCheckoutSession(world, { customer: anyCustomer(target).id, items: [{ unitAmount: 990 }] });
   const { object } = act.completeCheckout(world, session.id);
   const subscription = world.subscriptions.get(object.subscription ?? '');
-  const action = `The checkout ${object.id} was completed and made the subscription ${object.subscription}.`;
+  const action = `The checkout ${object.id} was completed and created the subscription ${object.subscription}.`;
   return subscription ? [action, object, subscription] : [action, object];
 }
 
@@ -228,7 +231,7 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Sta
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);
-  if (amount <= 0) throw new ControlError(409, `Nothing is left of the invoice ${invoice.number} to credit.`);
+  if (amount <= 0) throw new ControlError(409, `The invoice ${invoice.number} has nothing left to credit.`);
   if (invoice.status !== 'paid') {
     return { amount: Math.max(1, Math.floor((invoice.amountDue - invoice.amountPaid) / 2)) };
   }

@@ -64,7 +64,7 @@ export function asMetadata(value: unknown): Record<string, string> {
 export function asAmount(value: unknown): number | null {
   const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
   if (typeof number !== 'number' || Number.isSafeInteger(number)) return asInteger(number);
-  throw new UnstorableError(`The amount ${number} is no whole number of at most twelve digits.`);
+  throw new UnstorableError(`The amount ${number} is not a whole number of at most twelve digits.`);
 }
 
 /** Reads a currency code in lower case. Defaults to `usd`. @throws UnstorableError if it does not have three letters */
@@ -72,7 +72,7 @@ export function toCurrency(value: unknown): string {
   const currency = asText(value)?.toLowerCase() ?? 'usd';
   if (/^[a-z]{3}$/.test(currency)) return currency;
   const shown = JSON.stringify(currency.slice(0, 20));
-  throw new UnstorableError(`The currency ${shown} is no code of three letters.`);
+  throw new UnstorableError(`The currency ${shown} is not a three-letter code.`);
 }
 
 /** Converts minor units to major units, as decimal text. @throws UnstorableError if the amount is too large */

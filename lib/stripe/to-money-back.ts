@@ -99,7 +99,7 @@ function toMoneyBack(payload: Json) {
   if (id === null) return null;
   const currency = toCurrency(payload.currency);
   const amount = asAmount(payload.amount) ?? 0;
-  if (amount <= 0) throw new UnstorableError(`The amount ${amount} is not more than 0.`);
+  if (amount <= 0) throw new UnstorableError(`The amount ${amount} is not greater than 0.`);
   return {
     id,
     amount: toMoney(amount, currency),

@@ -38,8 +38,8 @@ const typedToken = z.object({
     .trim()
     .min(1, 'must not be empty')
     .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`),
-  scopes: z.array(z.enum(SCOPES, 'is not one of the list')).min(1, 'must be one at least'),
-  expires: z.enum([...TOKEN_DAYS, 'never', 'date'], 'must be one of the list'),
+  scopes: z.array(z.enum(SCOPES, 'is not a known scope')).min(1, 'must contain at least one scope'),
+  expires: z.enum([...TOKEN_DAYS, 'never', 'date'], 'must be a number of days, never or date'),
 });
 
 /**
@@ -155,8 +155,7 @@ export function tokenState(
 export async function revokeAccessToken(db: Database, id: number, by: Revoker): Promise<void> {
   await transact(db, async (tx) => {
     const revoked = await revokeWhere(tx, eq(accessTokens.id, id), by);
-    if (revoked === 0)
-      throw new AppError('not_found', `There is no access token ${id} that could be revoked.`);
+    if (revoked === 0) throw new AppError('not_found', `There is no active access token ${id}.`);
   });
 }
 

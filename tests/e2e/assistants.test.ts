@@ -220,7 +220,7 @@ test('the connection check page reports no problem except the local URL', {
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
   // The test server has no public URL, so these clients cannot reach it.
-  for (const sentence of failed) expect(sentence).toContain(`do not reach ${site.url}`);
+  for (const sentence of failed) expect(sentence).toContain(`cannot reach ${site.url}`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();
   expect(await violationsOf(page)).toEqual([]);

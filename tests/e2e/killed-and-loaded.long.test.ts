@@ -62,7 +62,7 @@ test.each(['SIGKILL', 'SIGINT'] as const)(
     const { code, out } = await ended;
     if (signal === 'SIGINT') {
       expect(code).toBe(130);
-      expect(out).toMatch(/ \d+ new, .*\nStopped: these rows are kept\. The same command/);
+      expect(out).toMatch(/ \d+ new, .*\nStopped: these rows are kept\. Run the same command again/);
     }
     const again = await runCommandFile('import', ['customers', file, '--yes'], env);
     const [, created, unchanged] = /(\d+) new, 0 changed, (\d+) unchanged, 1 rejected/.exec(again.out) ?? [];

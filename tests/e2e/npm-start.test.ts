@@ -44,13 +44,13 @@ describe('refused starts', () => {
   });
 
   test('npm start refuses an unknown option', async () => {
-    const sentence = "Unknown option '--migrat': --help shows what there is.";
+    const sentence = "Unknown option '--migrat': see --help.";
     expect(await start({}, ['--migrat'])).toEqual({ code: 1, lines: [sentence] });
   });
 
   test('npm start reports a missing -- if npm itself consumed an option', async () => {
     const { code, output } = await runToEnd(['npm', '-s', 'start', '--migrate']);
-    const sentence = 'npm took --migrate for an option of its own: write npm start -- --migrate.';
+    const sentence = 'npm took --migrate as one of its own options: write npm start -- --migrate.';
     expect([code, output.trim().split('\n').at(-1)]).toEqual([1, sentence]);
   });
 

@@ -53,7 +53,7 @@ describe('importing a file', () => {
     const problems = page.getByRole('table', { name: 'Rejected rows' });
     expect(await problems.locator('tbody tr').allTextContents()).toEqual([
       '3countrymust be a country by its name or its two letters, such as Germany or DE',
-      '5The whole rowhas 4 cells, and the first line 3',
+      '5The whole rowhas 4 cells, but the first line has 3',
     ]);
     expect(await page.getByRole('link', { name: 'Download rejected rows' }).count()).toBe(0);
 
@@ -103,7 +103,7 @@ describe('importing a file', () => {
     await expect.poll(() => page.getByLabel('ID', { exact: true }).inputValue()).toBe('');
     await page.goto(`${site.url}/admin/imports`);
     await upload(page, 'scan.csv', Buffer.from('%PDF-1.7\0\n'));
-    await page.getByRole('alert').filter({ hasText: 'This is no CSV file' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'This is not a CSV file' }).waitFor();
   });
 });
 

@@ -240,7 +240,7 @@ describe('forms of records', () => {
   test('a customer can be created without JavaScript', async () => {
     const page = await site.open('/admin/customers/new', { javaScriptEnabled: false });
     await press(page, 'Create customer');
-    await page.getByText('Or a name is needed.').waitFor();
+    await page.getByText('Must not be empty unless there is a name.').waitFor();
     await field(page, 'Company').fill('Plain');
     await press(page, 'Create customer');
     await page.getByText('The customer is created.').waitFor();

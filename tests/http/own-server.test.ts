@@ -624,7 +624,7 @@ describe('connections', () => {
   });
 
   test('the server reports that HOST is not an address of this machine', async () => {
-    const sentence = 'HOST 192.0.2.77 is no address of this machine';
+    const sentence = 'HOST 192.0.2.77 is not an address of this machine';
     await expect(open('192.0.2.77', await freePort())).rejects.toThrow(sentence);
   });
 

@@ -209,7 +209,7 @@ describe('a full disk', () => {
     const refused = await post('DISK-1');
     expectProblem(refused, 'insufficient_storage');
     expect(refused.body.detail).toMatch(/^The disk of the database is full, so nothing was saved\./);
-    const message = 'The disk of the database is full: nothing can be saved until there is room again.';
+    const message = 'The disk of the database is full: nothing can be saved until space is freed.';
     const full = { ...well, status: 'degraded', disk: 'full', alerts: [{ code: 'disk_full', message }] };
     expect(await healthLater()).toEqual(full);
     // Reads, in-place updates and writes to other tables do not prove that there is space again.

@@ -99,9 +99,14 @@ describe('bank statements', () => {
 
 describe('refused uploads', () => {
   test.each([
-    ['no session', () => ({}), 401, 'Nobody is signed in'],
-    ['a forged cookie', () => ({ cookie: 'w5t.session_token=forged.signature' }), 401, 'Nobody is signed in'],
-    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'by admins only'],
+    ['no session', () => ({}), 401, 'You are not signed in'],
+    [
+      'a forged cookie',
+      () => ({ cookie: 'w5t.session_token=forged.signature' }),
+      401,
+      'You are not signed in',
+    ],
+    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'Only admins can import'],
     [
       'the Origin of another site',
       () => ({ cookie: cookies.admin, origin: 'https://evil.example' }),

@@ -126,7 +126,7 @@ describe('refused deliveries', () => {
     const { db, env, now } = server.runtime;
     const [task] = await listTasks(db, now(), env);
     expect(task?.message).toBe(
-      '10 deliveries to Stripe’s webhook had no valid signature, and none was accepted since: ' +
+      '10 deliveries to Stripe’s webhook had no valid signature, and no delivery has been accepted since: ' +
         'compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.',
     );
 
@@ -176,11 +176,11 @@ describe('refused deliveries', () => {
     minute();
     await written(10);
     const lines = warned.mock.calls.map(([, line]) => line);
-    expect(new Set(lines)).toEqual(new Set(['webhook refused deliveries: no STRIPE_WEBHOOK_SECRET is set']));
+    expect(new Set(lines)).toEqual(new Set(['webhook refused deliveries: STRIPE_WEBHOOK_SECRET is not set']));
     const [task] = await listTasks(db, now(), env);
     expect(task?.message).toBe(
-      '10 deliveries to Stripe’s webhook were refused, because no STRIPE_WEBHOOK_SECRET is set: ' +
-        'it is the signing secret of the endpoint.',
+      '10 deliveries to Stripe’s webhook were refused because STRIPE_WEBHOOK_SECRET is not set: ' +
+        'set it to the signing secret of the endpoint.',
     );
     env.stripe.webhookSecrets = secrets;
   });
@@ -203,9 +203,9 @@ describe('refused deliveries', () => {
         { refused: 1, clock_ahead_seconds: off },
         `webhook refused deliveries: ${differ}`,
       ]);
-      const clock = `the clock of this server is ${by} ${where} Stripe’s: set it, for example by NTP.`;
+      const clock = `the clock of this server is ${by} ${where} Stripe’s: synchronize it, for example with NTP.`;
       expect((await listTasks(db, now(), env))[0]?.message).toBe(
-        `10 deliveries to Stripe’s webhook were refused, because ${clock}`,
+        `10 deliveries to Stripe’s webhook were refused because ${clock}`,
       );
       await send('whsec_wrong');
       expect((await listTasks(db, now(), env))[0]?.message).toMatch(/had no valid signature/);

@@ -163,12 +163,12 @@ describe('webhook deliveries', () => {
   });
 
   test.each([
-    [{ currency: 'euro' }, 'The currency "euro" is no code of three letters.'],
+    [{ currency: 'euro' }, 'The currency "euro" is not a three-letter code.'],
     [
       { amount_remaining: 123_456_789_012_345 },
       'The amount 1234567890123.45 EUR has more than twelve digits.',
     ],
-    [{ amount_remaining: 1e300 }, 'The amount 1e+300 is no whole number of at most twelve digits.'],
+    [{ amount_remaining: 1e300 }, 'The amount 1e+300 is not a whole number of at most twelve digits.'],
   ])('an invoice event with %j fails, and reconciliation does not retry it', async (more, failure_reason) => {
     const event = draw(finalized('in_bad', { ...own('bad'), ...more }));
     expect(await send(event)).toEqual(failure);

@@ -254,7 +254,7 @@ describe('bank statements', () => {
       const { id } = await upload(lines, 'n26.csv', SECOND);
       expect(await getStatement(base.db, id)).toMatchObject({ account: SECOND });
       await expect(upload(lines, 'n26.csv', 'DE25500105170137075030')).rejects.toMatchObject({
-        fields: [{ message: expect.stringContaining('which is not that of the company') }],
+        fields: [{ message: expect.stringContaining('which is not an account of the company') }],
       });
     });
   });
@@ -430,7 +430,7 @@ describe('bank statements', () => {
     expect(proposed.map((all) => all.map((one) => one.id))).toEqual([[recorded.payment.id], [], []]);
     expect(proposed[0]?.[0]?.reasons).toEqual([
       `The text names the reference ${reference}.`,
-      'The bank took more, which can be its fee.',
+      'The bank took more, which may include its fee.',
     ]);
     const entryId = found[0]?.id ?? 0;
     await bookReturn(base.db, entryId, { kind: 'payment', id: recorded.payment.id }, writer);

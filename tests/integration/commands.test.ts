@@ -64,24 +64,24 @@ describe('command arguments', () => {
   });
 
   test.each([
-    ['demo', ['--colour'], "Unknown option '--colour': --help shows what there is."],
+    ['demo', ['--colour'], "Unknown option '--colour': see --help."],
     ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
     ['simulate', ['--pure', '--mutants'], '--pure goes with neither --database nor --mutants.'],
   ])('npm run %s -- %j is refused with one sentence', async (script, args, sentence) => {
     expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
   });
 
-  const LINK_ALONE = '--link goes alone: it links as the file says, and reads nothing else.';
+  const LINK_ALONE = '--link cannot be combined with other options: it only links the rows of its file.';
   test.each<[CommandName, string[], string]>([
-    ['reconcile', ['--dryrun'], "Unknown option '--dryrun': --help shows what there is."],
+    ['reconcile', ['--dryrun'], "Unknown option '--dryrun': see --help."],
     ['import', ['--dry-run', 'stripe', '--link', 'a.csv'], LINK_ALONE],
-    ['db:migrate', ['now'], "Unknown argument 'now': --help shows what there is."],
+    ['db:migrate', ['now'], "Unknown argument 'now': see --help."],
     [
       'token',
       ['create', '--name', 'ERP', '--scopes', 'mcp:read,without_personal_data'],
       '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.',
     ],
-    ['token', ['create', '--name'], "Option '--name <value>' argument missing: --help shows what there is."],
+    ['token', ['create', '--name'], "Option '--name <value>' argument missing: see --help."],
   ])('the command %s with the arguments %j is refused with one sentence', (name, args, sentence) => {
     const { read } = COMMANDS[name === 'import' && isFromStripe(args) ? 'import stripe' : name];
     expect(() => read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
@@ -94,7 +94,7 @@ describe('command arguments', () => {
   ])('npm run %s %j is refused if npm has consumed the option --%s', (name, args, option) => {
     vi.stubEnv('npm_lifecycle_event', name);
     vi.stubEnv(`npm_config_${option.replaceAll('-', '_')}`, 'true');
-    const sentence = `npm took --${option} for an option of its own: write npm run ${name} -- --${option}.`;
+    const sentence = `npm took --${option} as one of its own options: write npm run ${name} -- --${option}.`;
     expect(() => COMMANDS[name].read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
     vi.unstubAllEnvs();
   });
@@ -232,7 +232,10 @@ describe('a server with the embedded database', () => {
 
   test('npm run db:seed is refused if the database has customers', async () => {
     await createCustomer(server.runtime.db);
-    expect(await ask('db:seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
+    expect(await ask('db:seed')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/already contains customers/),
+    });
   });
 
   test('a command whose query fails prints a sentence without SQL', async () => {
@@ -314,7 +317,7 @@ describe('a server with the embedded database', () => {
     await new Promise<void>((done) => stopped.listen(join(other, 'commands.sock'), done));
     nameSocket(other, join(other, 'commands.sock'));
     await expect(askCommand(other, 'token', ['list'])).rejects.toMatchObject({
-      sentences: [expect.stringMatching(/^The server stopped before the command had ended: look whether/)],
+      sentences: [expect.stringMatching(/^The server stopped before the command ended: check what/)],
     });
     stopped.close();
     unlock();

@@ -256,7 +256,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
     );
     const { code, said } = await runCommandHere(base.db, 'db:recount', [], { cwd: '/' });
     expect(code).toBe(0);
-    const at = said.indexOf(`${name.replace('_', ' ')}s: counted anew, 1 wrong`);
+    const at = said.indexOf(`${name.replace('_', ' ')}s: recounted, 1 wrong`);
     expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
     // All other lists, the two kinds of sums and the receivables are right.
     expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 2);

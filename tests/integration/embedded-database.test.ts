@@ -115,7 +115,7 @@ describe('the lock of the embedded database', () => {
   test('an unwritable DATA_DIR is reported by its path', async () => {
     writeFileSync(join(empty, 'file'), '');
     await expect(openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }))).rejects.toMatchObject({
-      sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: give another folder/)],
+      sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: choose another folder/)],
     });
   });
 });
@@ -199,7 +199,7 @@ describe('backups of the embedded database', () => {
   });
 
   test.each([
-    ['replace an existing file', 'one.tgz', 'one.tgz is there already.'],
+    ['replace an existing file', 'one.tgz', 'one.tgz already exists.'],
     ['write into a missing folder', 'no/where.tgz', 'no/where.tgz does not exist.'],
   ])('a backup does not %s', async (_, file, sentence) => {
     expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
@@ -210,7 +210,7 @@ describe('backups of the embedded database', () => {
     async (name) => {
       const contents = new Uint8Array(readFileSync(at('one.tgz')));
       await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
-        sentences: [`There is a database in ${at(name)} already: give an empty DATA_DIR.`],
+        sentences: [`DATA_DIR ${at(name)} already contains a database: set DATA_DIR to an empty folder.`],
       });
     },
   );

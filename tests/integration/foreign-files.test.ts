@@ -75,8 +75,8 @@ const AMOUNTS: [string, number | RegExp][] = [
   ['€9.90', 9.9],
   ['(5.00)', NEGATIVE],
   ['1.234', BOTH],
-  ['$9.90', /is in USD, CAD, AUD or another currency, and the row in EUR/],
-  ['9.90 USD', /is in USD, and the row in EUR/],
+  ['$9.90', /is in USD, CAD, AUD or another currency, but the row is in EUR/],
+  ['9.90 USD', /is in USD, but the row is in EUR/],
   ['5,-', /must be a number such as 1234\.56 or 1\.234,56/],
   ['#WERT!', /is #WERT!, an error of a spreadsheet/],
 ];
@@ -178,7 +178,7 @@ const rest: ForeignFile[] = [
     'a file with a constant for its column',
     'customers',
     'Clients\nID,Company Name,Currency\nK18,Eighteen,USD\n',
-    /--set currency=…: the file has a column of it/,
+    /--set currency=…: the file already has this column/,
     ['--format', 'whmcs', '--set', 'currency=eur'],
   ),
   one(
@@ -250,7 +250,7 @@ const rest: ForeignFile[] = [
       `a database file with the cell ${cell}`,
       'customers',
       `${CUSTOMER},phone\nK41,A,${cell}\n`,
-      /stands for an empty cell in files of databases: leave the cell empty/,
+      /stands for an empty cell in database exports: leave the cell empty/,
     ),
   ),
   one("a file with the last name 'Null'", 'customers', `${CUSTOMER},last_name\nK42,A,Null\n`, {

@@ -93,7 +93,7 @@ describe('an import of payments and Stripe invoices', () => {
     test('importing a refund a second time changes nothing', async () => {
       const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
       expect((await importing('payments', again)).slice(0, 2)).toEqual([
-        'line 3, column refunded_amount: must not be less than what came back already: 50.50 EUR',
+        'line 3, column refunded_amount: must be at least 50.50 EUR, which has already come back',
         'f.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
       ]);
       expect((await importing('payments', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,']))[0]).toBe(
@@ -179,12 +179,12 @@ describe('an import of invoice lines', () => {
       'line 4 cannot be imported: the lines add up to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), but the record has 100.00 EUR / 19.00 EUR / 119.00 EUR',
       'line 5 is refused together with line 6',
       'line 6, column quantity: must be a number such as 1234.56 or 1.234,56',
-      'line 7 has 5 cells, and the first line 7',
+      'line 7 has 5 cells, but the first line has 7',
       'line 8 is refused together with line 9',
       'line 9, column position: must be more than in the line before',
       'line 10, column invoice_number: is also in line 2: keep the lines of one record together',
       'line 11, column invoice_number: is not a known invoice',
-      'line 12, column invoice_number: must not be empty: it identifies the row',
+      'line 12, column invoice_number: must not be empty, because it identifies the row',
       'line 13 Stripe manages this invoice',
       'f.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 10 rejected.',
     ]);
@@ -202,7 +202,7 @@ describe('an import of invoice lines', () => {
     await createInvoice(base.db, { number: 'KEY-1' });
     const file = ['KEY-1,,,Hosting,1,100,19', ',,,Free line of another invoice,1,0,19'];
     expect((await importing('invoice-lines', [HEADER, ...file])).slice(0, 2)).toEqual([
-      'line 3, column invoice_number: must not be empty: it identifies the row',
+      'line 3, column invoice_number: must not be empty, because it identifies the row',
       'f.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 1 rejected.',
     ]);
     const texts = await base.db
@@ -231,7 +231,7 @@ describe('an import of invoice lines', () => {
   test('importing more than 500 lines for one invoice is refused', async () => {
     const many = Array.from({ length: 501 }, () => 'E,,,Part,1,0,19');
     const said = await importing('invoice-lines', [HEADER, ...many]);
-    expect(said[0]).toBe('line 2 cannot be imported: there may be 500 lines at most');
+    expect(said[0]).toBe('line 2 cannot be imported: a record can have at most 500 lines');
     expect(said.at(-2)).toBe('f.csv (UTF-8): 0 new, 0 changed, 0 unchanged, 501 rejected.');
   });
 });

@@ -48,14 +48,14 @@ describe('an import of customers', () => {
     const { code, said } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
     expect(said).toEqual([
-      'line 3, column company: or a name is needed',
+      'line 3, column company: must not be empty unless there is a name',
       'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
       'line 5, column customer_number: is also in line 2',
       expect.stringMatching(/^line 6 has a quotation mark/),
-      'line 8 has 7 cells, and the first line 5',
+      'line 8 has 7 cells, but the first line has 5',
       'line 9, column company: must not contain control characters',
       'line 10, column company: must have at most 200 characters',
-      'line 11, column customer_number: must not be empty: it identifies the row',
+      'line 11, column customer_number: must not be empty, because it identifies the row',
       'line 12, column tax_exempt: must be true or false, or yes or no',
       'c.csv (UTF-8): 2 new, 0 changed, 0 unchanged, 9 rejected.',
       expect.stringMatching(/c\.rejected\.csv: correct them there/),
@@ -191,7 +191,7 @@ describe('refused imports', () => {
       'a PNG image',
       Buffer.from('89504e470d0a1a0a0000000d4948445200000000', 'hex'),
       [],
-      /^This is no CSV file/,
+      /^This is not a CSV file/,
     ],
     ['a file in UTF-16', Buffer.from('\ufeffhostname\n', 'utf16le'), [], /UTF-16/],
     ['a file without the key column', 'location\nVienna\n', [], /^The column hostname is missing/],
@@ -204,15 +204,15 @@ describe('refused imports', () => {
   });
 
   test.each([
-    [['sofas', 'x.csv'], /^sofas cannot be imported: there is customers, .*, payments, stripe\.$/],
+    [['sofas', 'x.csv'], /^sofas cannot be imported: choose one of customers, .*, payments, stripe\.$/],
     [['servers'], /^Usage/],
     [['servers', 'x.csv', '--map', 'x'], /equals sign/],
     [['servers', 'x.csv', '--delimiter', '||'], /one character/],
     [['servers', 'x.csv', '--encoding', 'latin1'], /--encoding must be one of utf-8, windows-1252/],
-    [['servers', 'x.csv', '--decimal-comma', '--decimal-point'], /exclude each other/],
+    [['servers', 'x.csv', '--decimal-comma', '--decimal-point'], /cannot be combined/],
     [['servers', 'x.csv', '--dry-run', '--yes'], /leave out --yes/],
-    [['servers', 'x.csv', '--format', 'whmcs'], /no such format of servers/],
-    [['customers', 'x.csv', '--format', 'toString'], /no such format/],
+    [['servers', 'x.csv', '--format', 'whmcs'], /is not a format of servers/],
+    [['customers', 'x.csv', '--format', 'toString'], /is not a format/],
   ])('the import arguments %j are refused', (args, sentence) => {
     expect(() => COMMANDS.import.read(args)).toThrow(sentence);
   });

@@ -53,12 +53,12 @@ describe('the first import of a Stripe account', () => {
       expect(told).toMatch(row);
     }
     expect(told).toContain(
-      '1 linked by customer number, 0 by staff; 0 by e-mail address, not confirmed; for 3',
+      '1 linked by customer number, 0 by staff; 0 by e-mail address, not confirmed; 3 as new customers.',
     );
     expect(told).toMatch(/payer-1@example.com +Payer payer-1@example.com +T1 +one customer has/);
     expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
     expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
-    expect(told).toContain('1 have the e-mail address of exactly one customer');
+    expect(told).toContain('Not linked, with the e-mail address of exactly one customer: 1.');
     const [header, ...rows] = links();
     expect(header).toBe(HEADER);
     expect(rows.sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1))).toEqual([
@@ -153,10 +153,13 @@ describe('refused imports from Stripe', () => {
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 
   test.each([
-    [['--dry-run', '--link-by-email'], '--dry-run goes alone: it links nobody and writes no file.'],
+    [
+      ['--dry-run', '--link-by-email'],
+      '--dry-run cannot be combined with other options: it links no customers and writes no file.',
+    ],
     [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
-    [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
+    [['--map', 'a=b'], "Unknown option '--map': see --help."],
   ])('a Stripe import with the arguments %j is refused', async (args, sentence) => {
     expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
   });
@@ -165,7 +168,7 @@ describe('refused imports from Stripe', () => {
     files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
-      said: ['The column filed_under is missing: take the file that --proposals writes.'],
+      said: ['The column filed_under is missing: use the file that --proposals writes.'],
     });
   });
 
@@ -189,7 +192,7 @@ describe('refused imports from Stripe', () => {
     const fault = { kind: 'hold' as const, until: async () => stop.abort() };
     at.sync.api.faults.add({ when: isList, fault, times: 1 });
     const stopped = await at.run([], { signal: stop.signal });
-    const said = ['Stopped: what was done is kept. The same command again does the rest.'];
+    const said = ['Stopped: the changes so far are kept. Run the same command again to do the rest.'];
     expect(stopped).toEqual({ code: 130, said });
     const before = at.sync.api.requests.length;
     expect((await at.run([])).said.join('\n')).toMatch(/^Run 1, completed: /m);
@@ -203,7 +206,7 @@ describe('refused imports from Stripe', () => {
     expect(code).toBe(1);
     expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
     expect(said).toContain(
-      'Not all of Stripe could be read (stripe_api). Once it can, the same command does the rest. Nobody was linked by e-mail address.',
+      'Not everything at Stripe could be read (stripe_api). Run the same command again later to do the rest. No customers were linked by e-mail address.',
     );
     const byStaff = eq(stripeCustomers.linked_by, 'staff');
     expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
@@ -221,7 +224,7 @@ describe('refused imports from Stripe', () => {
       await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
     }, 200);
     const refused = await at.run([]).finally(() => clearInterval(beating));
-    const said = [`Run ${id} is under way already: try again when it has ended.`];
+    const said = [`Run ${id} is already under way: try again when it has ended.`];
     expect(refused).toEqual({ code: 1, said });
     const waiting = at.run([]);
     setTimeout(() => at.sync.later(600), 300);

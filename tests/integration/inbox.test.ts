@@ -291,7 +291,7 @@ describe('redeliveries with another body', () => {
       data: { object: { object: 'invoice', status: 'open', currency: 'eur', total: 11_900, ...invoice } },
     });
   const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
-  const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('no code of three letters');
+  const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('not a three-letter code');
 
   test('a failed delivery does not replace the body of an applied event', async () => {
     const bad = bodyOf(

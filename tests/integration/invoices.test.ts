@@ -124,8 +124,8 @@ describe('the invoice of a typed payment', () => {
       ['nope', 'there is no such invoice'],
       ['#0', 'there is no such invoice'],
       ['\u0000', 'must not contain control characters'],
-      [`#${draft.id}`, 'is draft and takes no payment'],
-      ['C-1', 'is cancelled and takes no payment'],
+      [`#${draft.id}`, 'is draft and cannot be paid'],
+      ['C-1', 'is cancelled and cannot be paid'],
       ['T-1', `enter one of #${one.id}, #${two.id}`],
     ] as const) {
       await expect(findPayableInvoice(db, text)).rejects.toMatchObject({

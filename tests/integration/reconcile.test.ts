@@ -241,7 +241,7 @@ describe('the time zone of the Stripe account', () => {
       { entity: 'account', stripe_id: 'acct_local', before: 'UTC', after: 'America/New_York' },
     ]);
     const message = expect.stringMatching(
-      /time zone America\/New_York, and dates here are in UTC: .* Set APP_TIMEZONE/,
+      /time zone America\/New_York, but dates here are in UTC, .* Set APP_TIMEZONE/,
     );
     const told = { code: 'time_zone_differs', message, run_id: runId };
     expect(await alertsIn('UTC')).toEqual([told]);

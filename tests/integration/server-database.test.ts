@@ -56,7 +56,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     await onServer(address, `create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`);
     const { code, err } = await runMigrate();
     expect(code).toBe(1);
-    expect(err).toMatch(/^This database cannot hold every name: make one with encoding 'UTF8' /);
+    expect(err).toMatch(/^This database cannot store every name: create one with encoding 'UTF8' /);
     expect(await isMigrated(own.handle.db)).toBe(false);
   });
 
@@ -79,7 +79,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
   test('db:migrate --role-limits sets the time limits of the database role', async () => {
     expect(await runCommandFile('db-migrate', ['--role-limits'], { DATABASE_URL: url })).toEqual({
       code: 0,
-      out: expect.stringMatching(/up to date\.\n.* limits of time .*\n$/),
+      out: expect.stringMatching(/up to date\.\n.* time limits .*\n$/),
       err: '',
     });
     const [found] = await rows(
@@ -122,7 +122,9 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
         });
         expect(await restore(other)).toMatchObject({
           code: 1,
-          err: expect.stringMatching(/^There are tables in the database \S+ on \S+ already/),
+          err: expect.stringMatching(
+            /^Nothing was restored: the database \S+ on \S+ already contains tables/,
+          ),
         });
       } finally {
         await onServer(address, `drop database ${other} with (force)`);
@@ -138,7 +140,9 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       await onServer(address, `create database ${name}`);
       const refused = await backUp(`${file}.empty`);
       expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.err).toMatch(/^Nothing was saved: the database \S+ on \S+ has none of our tables\.\n$/);
+      expect(refused.err).toMatch(
+        /^Nothing was saved: the database \S+ on \S+ has no tables of this service\.\n$/,
+      );
       expect(readdirSync(dirname(file))).toEqual(['w5t.dump']);
     });
 
@@ -156,7 +160,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
   });
 
   test('a production build on Vercel migrates the database, unlike a preview build', async () => {
-    expect(await build('preview')).toMatchObject({ code: 0, out: expect.stringMatching(/stays as it is/) });
+    expect(await build('preview')).toMatchObject({ code: 0, out: expect.stringMatching(/was not migrated/) });
     expect(await isMigrated(own.handle.db)).toBe(false);
     expect(await build('production')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
     expect(await isMigrated(own.handle.db)).toBe(true);
@@ -183,13 +187,17 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       `${url}?sslmode=require`,
       /^The database .* asked for SSL: .*\.\n$/,
     ],
-    ['an unknown parameter', `${url}?colour=blue`, /^The database .* does not know a parameter .*\.\n$/],
+    ['an unknown parameter', `${url}?colour=blue`, /^The server .* rejected a parameter .*\.\n$/],
     [
       'an unescaped %',
       'postgres://a:50%@127.0.0.1:5432/b',
-      /^DATABASE_URL is no valid address: .*%25.*\.\n$/,
+      /^DATABASE_URL is not a valid address: .*%25.*\.\n$/,
     ],
-    ['an unescaped #', 'postgres://a:b#@127.0.0.1:5432/b', /^DATABASE_URL is no valid address: .*%23.*\.\n$/],
+    [
+      'an unescaped #',
+      'postgres://a:b#@127.0.0.1:5432/b',
+      /^DATABASE_URL is not a valid address: .*%23.*\.\n$/,
+    ],
   ])('a DATABASE_URL with %s is refused', async (_, DATABASE_URL, sentence) => {
     const refused = await runMigrate({ DATABASE_URL });
     expect(refused).toEqual({ code: 1, out: '', err: expect.stringMatching(sentence) });
@@ -277,7 +285,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     for (const [table, make] of others) {
       await make();
       const before = await contents();
-      await expect(prepare()).rejects.toThrow(/holds rows that the demo did not make/);
+      await expect(prepare()).rejects.toThrow(/contains rows that the demo did not create/);
       expect(await contents()).toEqual(before);
       await own.handle.db.execute(sql.raw(`truncate ${table}, audit_log cascade`));
     }
@@ -287,10 +295,10 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     await prepare();
     await prepare();
     const other = await addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR);
-    await expect(prepare()).rejects.toThrow(/holds staff that the demo did not make/);
+    await expect(prepare()).rejects.toThrow(/contains staff that the demo did not create/);
     await own.handle.db.execute(sql`delete from staff_users where id = ${other.id}`);
     const { id } = await createAccessToken(own.handle.db, ERP, world.randomBytes);
-    await expect(prepare()).rejects.toThrow(/holds access tokens that the demo did not make/);
+    await expect(prepare()).rejects.toThrow(/contains access tokens that the demo did not create/);
     await revokeAccessToken(own.handle.db, id, { actor: ACTOR, now: world.now() });
     await prepare();
   });

@@ -128,7 +128,11 @@ describe('the control API of the local Stripe', () => {
       ['invoice.paid', { ...of(open), ...K2 }, `404 The invoice ${open} belongs to another customer.`],
       ['invoice.paid', { customer_number: 'K9' }, '404 No customer at Stripe has the customer number K9.'],
       ['invoice.paid', { customer: 'K1' }, /^422 /],
-      ['invoice.paid', { status: 'paid' }, '422 No status can be asked for with invoice.paid.'],
+      [
+        'invoice.paid',
+        { status: 'paid' },
+        '422 A status cannot be combined with invoice.paid: leave it out.',
+      ],
       ['customer.subscription.deleted', K1, '404 Customer K00001 has no live subscription at Stripe.'],
       ['charge.succeeded', {}, /^422 type: must be one of checkout/],
       ['refund.created', of(paid), `409 Stripe collected nothing for the invoice ${paid}.`],

@@ -70,7 +70,7 @@ describe('previews of uploaded files', () => {
 
   test('the preview of a file that is not CSV is refused', async () => {
     const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
-    await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is no CSV file');
+    await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is not a CSV file');
   });
 });
 
@@ -111,7 +111,7 @@ describe('imports of uploaded files', () => {
       counts: { created: 1, changed: 0, unchanged: 0, rejected: 2 },
       problems: [
         { line: 3, column: 'Firma' },
-        { line: 4, column: null, message: 'has 2 cells, and the first line 3' },
+        { line: 4, column: null, message: 'has 2 cells, but the first line has 3' },
       ],
     });
     const [made] = await base.db.select().from(customers);
@@ -166,7 +166,7 @@ describe('imports of uploaded files', () => {
   test('a failed import of an uploaded file stores why it failed', async () => {
     const upload = await add('Kunde,Kunde\n1,2\n');
     await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
-    const failure = 'The column customer_number is there twice: rename or delete one of them in the file.';
+    const failure = 'The column customer_number appears twice: rename or delete one of them in the file.';
     expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
     await removeUpload(dataDir, upload.id);
     await start(upload, COLUMNS).ended; // Another window has removed the upload, so nothing starts.

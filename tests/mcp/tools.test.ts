@@ -71,7 +71,7 @@ describe('errors for invalid arguments', () => {
     ['list-invoices-tool', { fields: false }, 'fields must be a list of column names (got false).'],
     ['list-invoices-tool', { summary: 'yes' }, 'summary must be true or false (got "yes").'],
     ['list-invoices-tool', { summary_by: 'status' }, 'summary_by must be customer (got "status").'],
-    ['list-invoices-tool', { statuses: [] }, 'statuses must name at least one (got a list).'],
+    ['list-invoices-tool', { statuses: [] }, 'statuses must contain at least one value (got a list).'],
     [
       'list-invoices-tool',
       { statuses: ['open', 'late', 'open'] },

@@ -178,7 +178,7 @@ export async function databaseState(db: Database) {
 }
 
 export const FOREIGN =
-  'This database was made by a version before the first release, whose migrations are gone: start with an empty one (another DATABASE_URL or DATA_DIR).';
+  'This database was created by a version before the first release, whose migrations no longer exist: start with an empty one (another DATABASE_URL or DATA_DIR).';
 
 /** Backdates the migrations of a database to a time before the first release. */
 export async function disownMigrations(db: Database): Promise<void> {

@@ -136,13 +136,13 @@ describe('metadata documents of OAuth clients', () => {
   test('a host name with a private IP address is refused', async () => {
     expect(await look(['1.1.1.1', '127.0.0.1'])).toBe('the address is not public');
     expect(await look(['169.254.169.254'], true)).toBe('the address is not public');
-    expect(await look([])).toBe('the name has no address');
+    expect(await look([])).toBe('the host name has no address');
   });
 
   test('a client metadata document on localhost is not fetched', async () => {
     await expect(fetchDocument(new URL('https://localhost/client.json'))).rejects.toThrow('not public');
     for (const url of ['https://127.0.0.1/x', 'https://[::1]/x', 'https://2130706433/x']) {
-      expect(() => fetchDocument(new URL(url))).toThrow('in place of a name');
+      expect(() => fetchDocument(new URL(url))).toThrow('is an IP address');
     }
   });
 
@@ -184,7 +184,7 @@ describe('metadata documents of OAuth clients', () => {
     ['the answer is not JSON', 'page'],
     ['the document is not JSON', 'text'],
     ['the document is too large', 'huge'],
-    ['the document took too long', 'slow'],
+    ['the document took too long to load', 'slow'],
   ])('a client metadata document is refused with the reason “%s”', async (reason, path) => {
     await expect(read(path)).rejects.toThrow(reason);
   });

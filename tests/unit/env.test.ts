@@ -90,13 +90,13 @@ describe('environment variables', () => {
     [{ PORT: 'http' }, /^PORT must be a port number\.$/],
     [{ PORT: '0' }, /^PORT /],
     [{ PORT: '65536' }, /^PORT /],
-    [{ HOST: '10.0.0.1/8' }, /^HOST must be an address or a name of this machine\.$/],
+    [{ HOST: '10.0.0.1/8' }, /^HOST must be an IP address or a host name of this machine\.$/],
     [{ TRUSTED_PROXIES: '10.0.0.0/8, proxy' }, /^TRUSTED_PROXIES must be addresses or networks such as/],
     [{ TRUSTED_PROXIES: '10.0.0.0/40' }, /^TRUSTED_PROXIES /],
     [{ PUBLIC_URL: 'a.example' }, /^PUBLIC_URL must be an http or https address\.$/],
     [{ PUBLIC_URL: 'ftp://a.example' }, /^PUBLIC_URL /],
     [{ APP_TIMEZONE: 'Mars/Olympus' }, /^APP_TIMEZONE must be an IANA time zone/],
-    [{ TAX_COUNTRY: 'XX' }, /^TAX_COUNTRY must be the two letters of a country/],
+    [{ TAX_COUNTRY: 'XX' }, /^TAX_COUNTRY must be a two-letter country code/],
     [{ TAX_RATE: '101' }, /^TAX_RATE must be at most 100\.$/],
     [{ TAX_RATE: '19,5' }, /^TAX_RATE must be a number such as 19\.$/],
     [{ STRIPE_SECRET_KEY: 'pk_test_1' }, /^STRIPE_SECRET_KEY must start with/],
@@ -108,7 +108,10 @@ describe('environment variables', () => {
     [{ CRON_SECRET: 'short' }, /^CRON_SECRET must have at least 16 characters\.$/],
     [{ METRICS_TOKEN: 'short' }, /^METRICS_TOKEN must have at least 16 characters\.$/],
     [{ BETTER_AUTH_SECRET: 'short' }, /^BETTER_AUTH_SECRET must have at least 32 characters\.$/],
-    [{ ALERT_WEBHOOK_URL: 'https://a.example' }, /^ALERT_WEBHOOK_SECRET must be set together/],
+    [
+      { ALERT_WEBHOOK_URL: 'https://a.example' },
+      /^ALERT_WEBHOOK_SECRET must be set if ALERT_WEBHOOK_URL is set/,
+    ],
     [{ ALERT_WEBHOOK_SECRET: 'whsec_short' }, /^ALERT_WEBHOOK_SECRET must be whsec_/],
     [{ SMTP_URL: 'mail.example' }, /^SMTP_URL must be an address such as smtps:/],
     [{ SMTP_URL: 'smtp://mail.example' }, /^SMTP_URL must be set together with ALERT_MAIL_FROM/],
@@ -124,7 +127,7 @@ describe('environment variables', () => {
       { VERCEL: '1', PUBLIC_URL: 'https://w5t.example' },
       /^DATABASE_URL must be set on Vercel.*npm run db:migrate/,
     ],
-    [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set together with DATABASE_URL/],
+    [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set if DATABASE_URL is set/],
   ])('the environment variables %j are refused with one sentence', (variables, sentence) => {
     const reported = sentences(variables);
     expect(reported).toEqual([expect.stringMatching(sentence)]);
@@ -214,8 +217,8 @@ test('git ignores every .env file except the example', () => {
 });
 
 test.each([
-  ['28P01', 'The server of DATABASE_URL refused its user or password: check both.'],
-  ['28000', 'The server of DATABASE_URL does not let its user in: check the user'],
+  ['28P01', 'The server of DATABASE_URL rejected the user or the password: check both.'],
+  ['28000', 'The server of DATABASE_URL rejected the user: check the user'],
   ['3D000', 'The server of DATABASE_URL has no database of that name: create it, or correct the name.'],
   ['57P03', 'The database of DATABASE_URL does not answer: start it, or correct its address.'],
 ])('the database error %s is reported as: %s', async (code, sentence) => {

@@ -142,12 +142,12 @@ describe('headers of CSV files', () => {
 
   test.each([
     ['colour,hostname', {}, 'Unknown: "colour"'],
-    ['Host Name;hostname', {}, 'The column hostname is there twice, as "Host Name" and "hostname"'],
+    ['Host Name;hostname', {}, 'The column hostname appears twice, as "Host Name" and "hostname"'],
     ['hostname,hostname', {}, 'twice'],
     ['Name,ipv4', { map: [['Nam', 'hostname']] as [string, string][] }, 'no column Nam'],
     ['Name,ipv4', { map: [['Name', 'host']] as [string, string][] }, 'Unknown: "host"'],
-    ['PK\u0003\u0004\u0000', {}, 'no CSV'],
-    ['"hostname', {}, 'no CSV'],
+    ['PK\u0003\u0004\u0000', {}, 'not a CSV file'],
+    ['"hostname', {}, 'not a CSV file'],
   ])('the CSV header %j is refused', (raw, given, sentence) => {
     expect(() => header(raw, given)).toThrow(sentence);
   });

@@ -184,10 +184,13 @@ describe('an invoice of any API version', () => {
   });
 
   test.each([
-    [{ currency: 'euro' }, 'The currency "euro" is no code of three letters.'],
+    [{ currency: 'euro' }, 'The currency "euro" is not a three-letter code.'],
     [{ total: 100_000_000_000_000 }, 'The amount 1000000000000.00 EUR has more than twelve digits.'],
     [{ total: -100_000_000_000_000 }, 'The amount -1000000000000.00 EUR has more than twelve digits.'],
-    [{ amount_due: 2 ** 60 }, 'The amount 1152921504606847000 is no whole number of at most twelve digits.'],
+    [
+      { amount_due: 2 ** 60 },
+      'The amount 1152921504606847000 is not a whole number of at most twelve digits.',
+    ],
   ])('an invoice from Stripe with %j is refused', (more, reason) => {
     expect(() => map(more)).toThrow(reason);
   });

@@ -109,7 +109,7 @@ async function requireOwnDatabase(
     db.transaction((tx) => findForeign(tx, staffEmail), { accessMode: 'read only' }),
   );
   if (!found) return;
-  throw new StartError([`The database of DATABASE_URL holds ${found}: give the demo an empty database.`]);
+  throw new StartError([`The database of DATABASE_URL contains ${found}: give the demo an empty database.`]);
 }
 
 /** Describes rows that no demo created, as part of an error message. Returns null if the database has no such rows. */
@@ -126,13 +126,13 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
       sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
         and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`,
     ));
-  if (!isOwn) return `rows that the demo did not make (in ${used})`;
+  if (!isOwn) return `rows that the demo did not create (in ${used})`;
   if (await holds(tx, sql`exists (select from staff_users where email <> ${staffEmail})`)) {
-    return 'staff that the demo did not make';
+    return 'staff that the demo did not create';
   }
   const others = sql`exists (select from access_tokens
     where revoked_at is null and created_by is distinct from ${DEMO})`;
-  return (await holds(tx, others)) ? 'access tokens that the demo did not make' : null;
+  return (await holds(tx, others)) ? 'access tokens that the demo did not create' : null;
 }
 
 /** Finds the first table with a row, except tables of PostgreSQL, of extensions and of drizzle. */

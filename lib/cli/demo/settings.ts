@@ -33,7 +33,7 @@ export function readSettings(dataDir: string, randomBytes: (size: number) => Buf
     return settings.parse(JSON.parse(readFileSync(fileOf(dataDir), 'utf8')));
   } catch {
     throw new StartError([
-      `${fileOf(dataDir)} is not a demo's file: delete it, and the next start makes one.`,
+      `${fileOf(dataDir)} is not a settings file of the demo: delete it, and the next start creates one.`,
     ]);
   }
 }

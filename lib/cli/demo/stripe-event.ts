@@ -8,10 +8,10 @@ import { EVENT_TYPES, STATUSES } from '../../stripe-local/happenings';
 
 const USAGE = [
   'Usage: npm run stripe:event -- TYPE [--customer NUMBER] [--invoice NUMBER] [--status STATUS] [--silent]',
-  'Makes something happen in the Stripe of the running demo, which tells the webhook about it.',
-  '--silent: the webhook is not told, as if the delivery were lost.',
+  'Makes something happen in the local Stripe of the running demo, which then calls the webhook.',
+  '--silent: does not call the webhook, as if the delivery were lost.',
   `TYPE is one of: ${EVENT_TYPES.join(', ')}`,
-  'STATUS defaults to the first one of its type:',
+  'STATUS defaults to the first one listed for TYPE:',
   ...Object.entries(STATUSES).map(([type, statuses]) => `  ${type}: ${statuses.join(', ')}`),
 ];
 

@@ -52,11 +52,11 @@ const MAX_BYTES = 16_384;
  */
 export async function readForm(request: Request): Promise<URLSearchParams | string> {
   if (mediaType(request) !== 'application/x-www-form-urlencoded')
-    return 'Send a form: application/x-www-form-urlencoded.';
+    return 'Send the body as application/x-www-form-urlencoded.';
   try {
     const form = new URLSearchParams(Buffer.from(await readBody(request, MAX_BYTES)).toString());
     const twice = [...form.keys()].find((name) => name !== 'resource' && form.getAll(name).length > 1);
-    if (twice !== undefined) return `${twice.slice(0, 40)} is there more than once.`;
+    if (twice !== undefined) return `${twice.slice(0, 40)} must be given only once.`;
     return hasNul(form) ? 'A value contains a NUL character.' : form;
   } catch (error) {
     if (error instanceof AppError) return error.message;

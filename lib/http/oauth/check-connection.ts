@@ -71,7 +71,7 @@ async function checkClient(trial: Trial) {
 /** Adds advice to allow the client's User-Agent if the step that failed had passed for `NEUTRAL`. */
 function withBlocked({ traits }: Trial, step: string, problem: string): string {
   if (step !== 'Challenge' && step !== 'Metadata') return problem;
-  return `${problem} Something in between blocks requests of “${traits.userAgent}”: allow this User-Agent there.`;
+  return `${problem} A proxy or firewall blocks requests from “${traits.userAgent}”: allow this User-Agent there.`;
 }
 
 /** Checks whether a client that runs on its vendor's servers can reach this service. */
@@ -80,19 +80,18 @@ async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
   const { protocol, hostname } = new URL(publicUrl);
   const isPublic = protocol === 'https:' && hostname !== 'localhost';
   if (!traits.isHosted || isPublic) return null;
-  return `It calls from its vendor's servers, which do not reach ${publicUrl}: it needs a public https URL.`;
+  return `It calls from its vendor's servers, which cannot reach ${publicUrl}: it needs a public https URL.`;
 }
 
 function howItConnects({ registers }: ClientTraits): string {
   if (registers === 'by hand') return 'It can connect once an admin has registered it.';
   if (registers === 'itself') return 'It can connect, and registers itself.';
-  return 'It can connect, and is known by its metadata document.';
+  return 'It can connect, and identifies itself by its metadata document.';
 }
 
 function unreachable(error: unknown): string {
-  if (error instanceof SyntaxError)
-    return 'Something in between answers with a page in place of this service.';
-  return `The address does not answer from here: ${reasonOf(error)}.`;
+  if (error instanceof SyntaxError) return 'A proxy or firewall answers with a page instead of this service.';
+  return `This server cannot reach the address: ${reasonOf(error)}.`;
 }
 
 /**

@@ -11,16 +11,16 @@ export async function checkChallenge({ runtime: { env }, traits }: Asker): Promi
   const asked = { 'user-agent': traits.userAgent };
   const { status, headers } = await postTo(resourceOf(env), message, asked);
   if (status !== 401)
-    return `${resourceOf(env)} answers ${status} where 401 is due: does a proxy stand in between?`;
+    return `${resourceOf(env)} answers ${status} instead of 401: check whether a proxy answers in its place.`;
   const told = headers.get('www-authenticate') ?? '';
   if (told.includes(resourceMetadataUrl(env))) return null;
-  return 'The header WWW-Authenticate with the address of the metadata is lost on the way.';
+  return 'The header WWW-Authenticate does not contain the address of the metadata: check whether a proxy changes it.';
 }
 
 export async function checkResource({ runtime: { env }, traits }: Asker): Promise<string | null> {
   const { resource } = await readJson(resourceMetadataUrl(env), traits.userAgent);
   if (resource === resourceOf(env)) return null;
-  return `The metadata names ${String(resource)} in place of ${resourceOf(env)}: PUBLIC_URL must be the address that clients use.`;
+  return `The metadata names ${String(resource)} instead of ${resourceOf(env)}: PUBLIC_URL must be the address that clients use.`;
 }
 
 export async function checkServer({ runtime: { env }, traits }: Asker): Promise<string | null> {
@@ -48,7 +48,7 @@ export async function register(trial: Trial): Promise<string | null> {
   if (registers === 'itself') return registerItself(trial);
   const read = await readDocument(trial.runtime, registers.document);
   if (typeof read === 'string') {
-    return `Its metadata document ${registers.document} is not taken: ${read}.`;
+    return `Its metadata document ${registers.document} is rejected: ${read}.`;
   }
   trial.clientId = registers.document;
   return null;
@@ -57,7 +57,7 @@ export async function register(trial: Trial): Promise<string | null> {
 async function registerItself(trial: Trial): Promise<string | null> {
   const { env } = trial.runtime;
   if (!env.oauth.dynamicRegistration) {
-    return 'It registers itself, which OAUTH_DYNAMIC_REGISTRATION has off: an admin has to register it by hand.';
+    return 'It registers itself, but OAUTH_DYNAMIC_REGISTRATION is off: an admin has to register it by hand.';
   }
   const metadata = {
     client_name: NAME,
@@ -112,7 +112,7 @@ export async function authorize({ runtime, traits, clientId = '' }: Trial): Prom
   const to = new URL(headers.get('location') ?? '', env.publicUrl);
   if (status === 302 && to.pathname === '/sign-in') return null;
   const error = to.searchParams.get('error');
-  return `It is not led to the sign-in, but to ${to.pathname} (${error ?? status}).`;
+  return `It is redirected to ${to.pathname} instead of the sign-in page (${error ?? status}).`;
 }
 
 export async function askToken({
@@ -139,8 +139,8 @@ export async function askToken({
   const { error } = (await answer.json()) as { error?: string };
   if (error === 'invalid_grant') return null;
   if (error === 'invalid_client' && secret !== null)
-    return 'The header Authorization is lost on the way to the token endpoint.';
-  return `A wrong code is answered with ${answer.status} ${error}.`;
+    return 'The header Authorization does not reach the token endpoint: check whether a proxy removes it.';
+  return `The token endpoint answers a wrong code with ${answer.status} ${error}.`;
 }
 
 const INFO = { name: 'Connection check', version: '1.0.0' };
@@ -184,10 +184,11 @@ async function ask(
       ...(isStateless(revision) && { 'mcp-method': method }),
     },
   );
-  if (answer.status === 401) return 'The header Authorization is lost on the way to the tools.';
+  if (answer.status === 401)
+    return 'The header Authorization does not reach the tools: check whether a proxy removes it.';
   const { result } = (await answer.json()) as { result?: Record<string, unknown> };
   if (result?.[expects] !== undefined) return null;
-  return `${method} of the revision ${revision} is answered with ${answer.status}.`;
+  return `The server answers ${method} in revision ${revision} with ${answer.status}.`;
 }
 
 function isStateless(revision: string): boolean {
@@ -247,7 +248,7 @@ async function readJson(url: string, userAgent: string): Promise<Record<string, 
 
 /** Returns a short reason why a request failed. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'no reason is known';
+  if (!(error instanceof Error)) return 'unknown reason';
   const { cause } = error;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : error.message;
 }

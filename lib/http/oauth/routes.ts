@@ -33,7 +33,7 @@ function answerRegister(request: Request): Promise<Response> {
     (runtime) =>
       runtime.env.oauth.dynamicRegistration
         ? register(runtime, request)
-        : openError(403, 'access_denied', 'Clients are registered by an admin here.'),
+        : openError(403, 'access_denied', 'Only an admin can register clients here.'),
     (status) => (status < 500 ? 'invalid_client_metadata' : 'server_error'),
   );
 }

@@ -49,7 +49,12 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
   const { headers } = request;
   const named = readCredentials(headers.get('authorization'), form);
   if (!named)
-    return openError(401, 'invalid_client', 'The client must name itself, in one way.', BASIC_CHALLENGE);
+    return openError(
+      401,
+      'invalid_client',
+      'The client must identify itself, in exactly one way.',
+      BASIC_CHALLENGE,
+    );
   const [client] = await runtime.db
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
@@ -78,7 +83,8 @@ async function refresh(asked: Asked): Promise<Response> {
   const find = () => findRefreshToken(runtime, named.clientId, form.get('refresh_token') ?? '');
   const stored = await find();
   const scope = stored ? refreshScopes(stored.scopes, form.get('scope')) : undefined;
-  if (scope === null) return refused(asked, 'invalid_scope', 'More is asked for than was granted.');
+  if (scope === null)
+    return refused(asked, 'invalid_scope', 'The request asks for scopes that were not granted.');
   if (stored?.state === 'stale') return endStale(asked, stored);
   const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
@@ -152,7 +158,7 @@ async function withConsent(asked: Asked, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
     if (await endUnconsented(asked.runtime.db, String(access_token))) {
-      return refused(asked, 'invalid_grant', 'The access was ended.');
+      return refused(asked, 'invalid_grant', 'The access was revoked.');
     }
   }
   return translate(asked, '/oauth2/token', answer);
@@ -177,7 +183,8 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
     return openError(429, 'slow_down', 'Too many requests.', { 'Retry-After': seconds });
   }
   const error = typeof body?.error === 'string' ? body.error : 'server_error';
-  const text = typeof body?.error_description === 'string' ? body.error_description : 'It cannot be done.';
+  const text =
+    typeof body?.error_description === 'string' ? body.error_description : 'The request was refused.';
   // A token that does not exist counts as revoked (RFC 7009, 2.2).
   if (path === '/oauth2/revoke' && error === 'invalid_request' && /token/i.test(text)) return openJson({});
   if (answer.status >= 500) {

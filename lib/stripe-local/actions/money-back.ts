@@ -145,7 +145,7 @@ function putDispute(
   const intent = collectedPayment(world, paid, leftOf, paid.amount);
   const amount = paid.amount ?? untouched(world, intent);
   if (paid.amount === undefined && amount <= 0) {
-    throw new WorldError(`Nothing is left of the charge ${intent.latestCharge} to dispute.`);
+    throw new WorldError(`The charge ${intent.latestCharge} has nothing left to dispute.`);
   }
   requirePositive(amount);
   if (amount > leftOf(intent)) {
@@ -336,7 +336,7 @@ function refuseUnequal(input: CreditNoteInput, wanted: number): void {
   const sum = parts.reduce((one, other) => one + other, 0);
   if (sum === wanted && parts.every((part) => part >= 0)) return;
   throw new WorldError(
-    `What is refunded, credited to the balance and given back off Stripe must be ${wanted} together, not ${sum}.`,
+    `The refund, the credit to the balance and the amount returned outside Stripe must add up to ${wanted}, not ${sum}.`,
   );
 }
 

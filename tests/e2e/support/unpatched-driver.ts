@@ -27,4 +27,4 @@ export function unpatchedDriver(folder: string): { NODE_OPTIONS: string } {
 
 /** The error message that a process with this driver prints when it starts. */
 export const UNPATCHED =
-  'The PostgreSQL driver lacks its patch, which npm ci --ignore-scripts leaves out: run npx patch-package, and npm run build again.';
+  'The PostgreSQL driver is not patched, because npm ci ran with --ignore-scripts: run npx patch-package, then npm run build.';

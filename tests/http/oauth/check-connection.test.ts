@@ -76,12 +76,12 @@ describe('the connection check', () => {
     const { report, sent } = await check();
     expect(report.problem).toBeNull();
     expect(report.clients.map(({ name, sentence }) => `${name}: ${sentence}`)).toEqual([
-      'claude.ai: It can connect, and is known by its metadata document.',
-      'ChatGPT: It can connect, and is known by its metadata document.',
-      'Claude Code: It can connect, and is known by its metadata document.',
+      'claude.ai: It can connect, and identifies itself by its metadata document.',
+      'ChatGPT: It can connect, and identifies itself by its metadata document.',
+      'Claude Code: It can connect, and identifies itself by its metadata document.',
       'Cursor: It can connect, and registers itself.',
-      'VS Code: It can connect, and is known by its metadata document.',
-      'Codex: It can connect, and is known by its metadata document.',
+      'VS Code: It can connect, and identifies itself by its metadata document.',
+      'Codex: It can connect, and identifies itself by its metadata document.',
       'Gemini CLI: It can connect, and registers itself.',
       'Gemini Enterprise: It can connect once an admin has registered it.',
       'Copilot Studio: It can connect, and registers itself.',
@@ -115,7 +115,9 @@ describe('the connection check', () => {
     const isBlocked = (one: Sent) => agentOf(one).startsWith('claude-code/');
     const blocked = await check(instead(isBlocked, 'Blocked', { status: 403 }));
     expect(blocked.failed).toEqual([
-      expect.stringMatching(/^Claude Code: .* answers 403 .* blocks requests of “claude-code\/[^”]+”: allow/),
+      expect.stringMatching(
+        /^Claude Code: .* answers 403 .* blocks requests from “claude-code\/[^”]+”: allow/,
+      ),
     ]);
     expect(blocked.report.clients.find(({ name }) => name === 'Claude Code')?.steps).toEqual([
       { name: 'Reach', works: true },
@@ -135,7 +137,7 @@ describe('the connection check', () => {
   test('the connection check reports the client whose metadata document cannot be read', async () => {
     flow.documents.delete('https://chatgpt.com/oauth/client.json');
     expect((await check()).failed).toEqual([
-      'ChatGPT: Its metadata document https://chatgpt.com/oauth/client.json is not taken: the name has no address.',
+      'ChatGPT: Its metadata document https://chatgpt.com/oauth/client.json is rejected: the host name has no address.',
     ]);
   });
 
@@ -144,12 +146,12 @@ describe('the connection check', () => {
     [
       'Authorization from the token endpoint',
       without('authorization', ({ url }) => url.endsWith('/token')),
-      'Gemini Enterprise: The header Authorization is lost on the way to the token endpoint.',
+      'Gemini Enterprise: The header Authorization does not reach the token endpoint: check whether a proxy removes it.',
     ],
     [
       'MCP-Protocol-Version from requests of one revision',
       without('mcp-protocol-version', isRevision),
-      'Codex: server/discover of the revision 2026-07-28 is answered with 400.',
+      'Codex: The server answers server/discover in revision 2026-07-28 with 400.',
     ],
   ])('the connection check detects a proxy that removes %s', async (_, way, sentence) => {
     expect((await check(way)).failed).toEqual([sentence]);
@@ -157,7 +159,9 @@ describe('the connection check', () => {
 
   test('the connection check detects a proxy that removes Authorization from all requests', async () => {
     const { failed } = await check(without('authorization'));
-    expect(failed[0]).toBe('claude.ai: The header Authorization is lost on the way to the tools.');
+    expect(failed[0]).toBe(
+      'claude.ai: The header Authorization does not reach the tools: check whether a proxy removes it.',
+    );
   });
 
   const refused = Object.assign(new Error(), { code: 'ECONNREFUSED' });
@@ -165,17 +169,17 @@ describe('the connection check', () => {
     [
       'an error response of a proxy',
       instead(({ url }) => url === RESOURCE, '', { status: 502 }),
-      `${RESOURCE} answers 502 where 401 is due: does a proxy stand in between?`,
+      `${RESOURCE} answers 502 instead of 401: check whether a proxy answers in its place.`,
     ],
     [
       'a proxy’s HTML page',
       instead(({ method }) => method === 'GET', '<p>Please wait</p>'),
-      'Something in between answers with a page in place of this service.',
+      'A proxy or firewall answers with a page instead of this service.',
     ],
     [
       'a refused connection',
       () => Promise.reject(new TypeError('fetch failed', { cause: refused })),
-      'The address does not answer from here: ECONNREFUSED.',
+      'This server cannot reach the address: ECONNREFUSED.',
     ],
   ])('the connection check reports %s once instead of for every client', async (_, way, problem) => {
     expect((await check(way)).report).toEqual({ problem, clients: [] });
@@ -186,7 +190,7 @@ describe('the connection check', () => {
     const headers = { location: '/maintenance' };
     const { failed } = await check(instead(isAuthorize, null, { status: 302, headers }));
     expect(failed).toHaveLength(10);
-    expect(failed[0]).toBe('claude.ai: It is not led to the sign-in, but to /maintenance (302).');
+    expect(failed[0]).toBe('claude.ai: It is redirected to /maintenance instead of the sign-in page (302).');
   });
 });
 
@@ -201,7 +205,7 @@ describe('the connection check without dynamic registration', () => {
       'Copilot Studio',
       'Other clients',
     ]);
-    expect(failed[0]).toMatch(/OAUTH_DYNAMIC_REGISTRATION has off: an admin has to register it/);
+    expect(failed[0]).toMatch(/OAUTH_DYNAMIC_REGISTRATION is off: an admin has to register it/);
   });
 });
 
@@ -216,6 +220,6 @@ describe('the connection check at a local URL', () => {
       'Gemini Enterprise',
       'Copilot Studio',
     ]);
-    expect(failed[0]).toContain('do not reach http://localhost:3000');
+    expect(failed[0]).toContain('cannot reach http://localhost:3000');
   });
 });

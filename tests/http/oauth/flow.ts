@@ -59,7 +59,7 @@ export function useFlow(env: Record<string, string> = {}) {
   const documents = new Map<string, unknown>();
   beforeAll(async () => {
     server.runtime.fetchDocument = async ({ href }) => {
-      if (!documents.has(href)) throw new Error('the name has no address');
+      if (!documents.has(href)) throw new Error('the host name has no address');
       return documents.get(href);
     };
     userId = (await addStaffUser(server.runtime, { ...ADA, role: 'admin' }, commandActor('test'))).id;
