@@ -12,7 +12,7 @@ import { insertClient, type Registered, redirectProblem } from './register-clien
 
 const MAX_NAME_LENGTH = 100;
 const MAX_REDIRECTS = 20;
-const MOST = 200;
+const MAX_CLIENTS = 200;
 
 /** The fields of the form in which an admin adds a client. */
 export interface TypedClient {
@@ -35,7 +35,7 @@ export async function listOwnClients(db: Database) {
     .from(oauthClients)
     .where(isOwn())
     .orderBy(desc(createdAt))
-    .limit(MOST);
+    .limit(MAX_CLIENTS);
 }
 
 /**
@@ -92,7 +92,7 @@ function isOwn(): SQL | undefined {
   return and(isNull(oauthClients.registeredFrom), isNull(oauthClients.clientDiscoveryId));
 }
 
-const LASTS_MS = 60_000;
+const TRIAL_TOKEN_MS = 60_000;
 
 /** Issues an access token for the connection check. It is valid for a minute and can read only servers. */
 export async function issueTrialToken(
@@ -109,7 +109,7 @@ export async function issueTrialToken(
     resources: [resourceOf(env)],
     scopes: ['servers:read'],
     createdAt: now(),
-    expiresAt: new Date(now().getTime() + LASTS_MS),
+    expiresAt: new Date(now().getTime() + TRIAL_TOKEN_MS),
   });
   return token;
 }

@@ -211,7 +211,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
-const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
+const KNOWN_GRANT_TYPES = ['authorization_code', 'refresh_token'];
 /** Matches text without control, invisible or direction-changing characters, with which a name can imitate another. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
@@ -272,7 +272,7 @@ export function parseClientMetadata(
     else if (redirectUris.length < MAX_REDIRECTS) redirectUris.push(uri);
   }
   if (redirectUris.length === 0) return problem('invalid_redirect_uri', problems[0] ?? '');
-  const grants = data.grant_types ?? KNOWN_GRANTS;
+  const grants = data.grant_types ?? KNOWN_GRANT_TYPES;
   if (!grants.includes('authorization_code')) {
     return problem('invalid_client_metadata', 'grant_types must have authorization_code.');
   }
