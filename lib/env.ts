@@ -198,7 +198,7 @@ export const variables = z.object({
     .optional(),
   OAUTH_DYNAMIC_REGISTRATION: onOrOff,
   OAUTH_REDIRECT_SCHEMES: text
-    .refine(isSchemeList, 'must be schemes such as cursor with commas between, and neither http nor https')
+    .refine(isAppSchemeList, 'must be schemes such as cursor with commas between, and neither http nor https')
     .default('cursor,vscode,vscode-insiders'),
   TOOL_CALL_RETENTION_DAYS: days(1, 'must be at least 1').default(90),
   MCP_REQUESTS_PER_MINUTE: whole.default(6000),
@@ -283,7 +283,7 @@ function isOriginList(value: string): boolean {
 }
 
 /** Returns whether browsers pass URLs with these schemes to an app. A browser opens `https` or `javascript` itself. */
-function isSchemeList(value: string): boolean {
+function isAppSchemeList(value: string): boolean {
   const own = /^(https?|file|ftp|data|javascript|vbscript|blob|about|mailto|ws|wss|view-source)$/;
   return list(value).every((entry) => /^[a-z][a-z\d+.-]*$/.test(entry) && !own.test(entry));
 }

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { describeContents, placeOf, runPgTool } from '../backup-files';
+import { databaseName, describeContents, runPgTool } from '../backup-files';
 import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { StartError, withFile } from '../errors';
@@ -28,10 +28,10 @@ runProgram(async (args) => {
 async function restoreServer(url: string, file: string): Promise<void> {
   await withFile(file, () => access(file));
   if (!(await withServer(url, isEmpty))) {
-    throw new StartError([`There are tables in ${placeOf(url)} already: give an empty database.`]);
+    throw new StartError([`There are tables in ${databaseName(url)} already: give an empty database.`]);
   }
   await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', file]);
-  console.log(`Restored ${await withServer(url, describeContents)} into ${placeOf(url)}.`);
+  console.log(`Restored ${await withServer(url, describeContents)} into ${databaseName(url)}.`);
 }
 
 async function isEmpty(db: Database): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeContents, placeOf, runPgTool } from '../backup-files';
+import { databaseName, describeContents, runPgTool } from '../backup-files';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { withServer } from '../open-database';
@@ -22,8 +22,8 @@ export const backup = command({
     if (!url) return null;
     const contents = await withServer(url, describeContents);
     if (contents === null)
-      throw new StartError([`Nothing was saved: ${placeOf(url)} has none of our tables.`]);
-    await write(file, terminal, `${placeOf(url)} with ${contents}`, (part) =>
+      throw new StartError([`Nothing was saved: ${databaseName(url)} has none of our tables.`]);
+    await write(file, terminal, `${databaseName(url)} with ${contents}`, (part) =>
       runPgTool('pg_dump', url, ['--format=custom', `--file=${part}`]),
     );
     return 0;

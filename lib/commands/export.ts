@@ -74,19 +74,19 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   if (name === 'all' && dir !== undefined && out === undefined) return { kind: 'all' as const, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
-  if (name === undefined || OTHERS.includes(name) || kind) return undefined;
-  const known = [...EXPORT_NAMES, ...OTHERS].join(', ');
+  if (name === undefined || OTHER_EXPORTS.includes(name) || kind) return undefined;
+  const known = [...EXPORT_NAMES, ...OTHER_EXPORTS].join(', ');
   throw new StartError([`${name} cannot be exported: there is ${known}.`]);
 }
 
 /** Names of exports that contain several kinds of records, or files other than CSV. */
-const OTHERS = ['all', 'accounting', 'datev', 'documents'];
+const OTHER_EXPORTS = ['all', 'accounting', 'datev', 'documents'];
 
-type Wanted = NonNullable<ReturnType<typeof read>>;
+type ExportRequest = NonNullable<ReturnType<typeof read>>;
 
 async function exportRecords(
   db: Runtime['db'],
-  wanted: Exclude<Wanted, { kind: 'accounting' | 'datev' | 'documents' }>,
+  wanted: Exclude<ExportRequest, { kind: 'accounting' | 'datev' | 'documents' }>,
   timeZone: string,
   terminal: Terminal,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
 /** Writes a month's posting batch for DATEV, and prints the entries that are not in it. */
 async function exportDatev(
   db: Runtime['db'],
-  { month, out }: Extract<Wanted, { kind: 'datev' }>,
+  { month, out }: Extract<ExportRequest, { kind: 'datev' }>,
   now: Date,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {
@@ -126,7 +126,7 @@ async function exportDatev(
 /** Writes the documents of a month into files, and prints their paths. Prints the reason for each missing document. */
 async function exportDocuments(
   db: Runtime['db'],
-  { month, dir }: Extract<Wanted, { kind: 'documents' }>,
+  { month, dir }: Extract<ExportRequest, { kind: 'documents' }>,
   moment: Moment,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {

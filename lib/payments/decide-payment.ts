@@ -160,7 +160,7 @@ export class PaymentDraft {
   }
 
   /** Follows a merge: if `id` is not the invoice's customer but was merged, returns the id it was merged into. */
-  meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
+  resolveMergedCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
 
@@ -249,9 +249,9 @@ export function decidePayment(
   const before = findChanged(draft.snapshot, change) ?? null;
   if (change.kind === 'record') {
     const { input, onlyNew, precondition = () => true } = change;
-    if (!precondition(before && toPaymentRow(before))) throw notAsWanted(before);
+    if (!precondition(before && toPaymentRow(before))) throw preconditionFailed(before);
     if (before && onlyNew) throw referenceTaken();
-    if (before) refuseApart(before, input);
+    if (before) checkShare(before, input);
     else if (draft.findTransfer(input.payment_reference)) {
       throw ofTransfer(input.payment_reference, 'payment_reference', 'is the reference of this transfer');
     }
@@ -268,12 +268,12 @@ export function decidePayment(
   }
   const changes = typeof change.changes === 'function' ? change.changes(before) : change.changes;
   refuseReadOnly(toPaymentRow(before), changes);
-  refuseApart(before, changes);
+  checkShare(before, changes);
   return { before, after: update(draft, before, changes, writer) };
 }
 
 /** Refuses changes to a transfer's payment that are allowed only for the whole transfer. */
-function refuseApart(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
+function checkShare(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;
   if (invoice_id !== undefined && invoice_id !== before.invoice_id) {
@@ -287,7 +287,7 @@ function refuseApart(before: StoredPayment, { invoice_id, payment_reference, sta
   }
 }
 
-function notAsWanted(current: StoredPayment | null): AppError {
+function preconditionFailed(current: StoredPayment | null): AppError {
   const found = current ? 'The payment of this reference is not as you want it' : 'There is no such payment';
   return new AppError('precondition_failed', `${found}: read it again.`);
 }
@@ -317,7 +317,7 @@ export function create(
   const { cameBack, refundedAt, refundReason, ...given } = input;
   const { source, now } = writer;
   const invoice = draft.invoices.get(input.invoice_id);
-  const wanted = { ...given, customer_id: draft.meantCustomer(input.customer_id, invoice) };
+  const wanted = { ...given, customer_id: draft.resolveMergedCustomer(input.customer_id, invoice) };
   refuseCounted(draft, wanted);
   const { currency } = checkPayment(
     wanted,
@@ -365,7 +365,7 @@ export function update(
 ): StoredPayment {
   const given = withChanges(before, changes);
   const invoice = draft.invoices.get(given.invoice_id);
-  const wanted = { ...given, customer_id: draft.meantCustomer(given.customer_id, invoice) };
+  const wanted = { ...given, customer_id: draft.resolveMergedCustomer(given.customer_id, invoice) };
   const moved = wanted.invoice_id !== before.invoice_id;
   const renamed = wanted.payment_reference !== before.payment_reference;
   const { currency } = checkPayment(wanted, invoice, moved);
