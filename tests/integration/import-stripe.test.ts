@@ -45,8 +45,8 @@ describe('the first import of a Stripe account', () => {
   const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
 
   test('the first import of a Stripe account lists the Stripe customers that no customer number links', async () => {
-    const { code, said } = await at.run(['--proposals', 'links.csv']);
-    const told = said.join('\n');
+    const { code, output } = await at.run(['--proposals', 'links.csv']);
+    const told = output.join('\n');
     expect(code).toBe(0);
     expect(told).toMatch(/^Run 1, completed: /m);
     for (const row of [/^subscription +12 +0 +0$/m, /^invoice +20 /m, /^payment +12 /m, /^refund +4 /m]) {
@@ -72,8 +72,8 @@ describe('the first import of a Stripe account', () => {
 
   test('the option --link-by-email links a Stripe customer if exactly one customer has its e-mail address', async () => {
     const [, one, two, none] = at.ids();
-    const { code, said } = await at.run(['--link-by-email']);
-    expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
+    const { code, output } = await at.run(['--link-by-email']);
+    expect([code, output]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
     // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
@@ -85,9 +85,9 @@ describe('the first import of a Stripe account', () => {
     expect(amounts.map(({ measure }) => measure)).toContain('age_open');
     const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
-    expect((await at.run([])).said.join()).toContain(', completed: ');
+    expect((await at.run([])).output.join()).toContain(', completed: ');
     const run = await files.run(at.sync.db, 'reconcile', [], { runtime: at.sync.runtime });
-    expect(run.said.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
+    expect(run.output.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
   test('npm run import -- stripe --link links the Stripe customers listed in its file', async () => {
@@ -101,8 +101,8 @@ describe('the first import of a Stripe account', () => {
     });
     const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];
     files.write('edited.csv', [...edited, ...wrong]);
-    const { code, said } = await at.run(['--link', 'edited.csv']);
-    expect(said.sort()).toEqual([
+    const { code, output } = await at.run(['--link', 'edited.csv']);
+    expect(output.sort()).toEqual([
       'edited.csv: 2 linked, 1 linked before, 0 without a customer_number, 4 refused.',
       'line 5: It was linked to another customer meanwhile: look at it again.',
       'line 6: There is no Stripe customer cus_nobody.',
@@ -115,7 +115,7 @@ describe('the first import of a Stripe account', () => {
     files.write('edited.csv', edited);
     expect(await at.run(['--link', 'edited.csv'])).toEqual({
       code: 0,
-      said: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
+      output: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
     });
   });
 });
@@ -158,27 +158,29 @@ describe('refused imports from Stripe', () => {
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': --help shows what there is."],
   ])('a Stripe import with the arguments %j is refused', async (args, sentence) => {
-    expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
+    expect(await at.run(args)).toEqual({ code: 1, output: [sentence] });
   });
 
   test('a file of links without its required columns is refused', async () => {
     files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
-      said: ['The column filed_under is missing: take the file that --proposals writes.'],
+      output: ['The column filed_under is missing: take the file that --proposals writes.'],
     });
   });
 
   test('a Stripe import is refused if the API key is missing or invalid', async () => {
     const withStripe = (stripe: TestRuntime['stripe']) =>
       at.run([], { runtime: { ...at.sync.runtime, stripe } });
-    expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
+    expect((await withStripe(null)).output).toEqual([
+      'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.',
+    ]);
     const wrong = createStripeClient('sk_test_wrong', at.sync.api.url, 10_000);
-    expect((await withStripe(wrong)).said).toEqual([
+    expect((await withStripe(wrong)).output).toEqual([
       'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.',
     ]);
     at.sync.api.faults.add({ fault: { kind: 'reset' } });
-    expect((await at.run([])).said).toEqual([
+    expect((await at.run([])).output).toEqual([
       expect.stringMatching(/^Stripe does not answer \(stripe_\w+\): try again later\.$/),
     ]);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
@@ -189,20 +191,20 @@ describe('refused imports from Stripe', () => {
     const fault = { kind: 'hold' as const, until: async () => stop.abort() };
     at.sync.api.faults.add({ when: isList, fault, times: 1 });
     const stopped = await at.run([], { signal: stop.signal });
-    const said = ['Stopped: what was done is kept. The same command again does the rest.'];
-    expect(stopped).toEqual({ code: 130, said });
+    const output = ['Stopped: what was done is kept. The same command again does the rest.'];
+    expect(stopped).toEqual({ code: 130, output });
     const before = at.sync.api.requests.length;
-    expect((await at.run([])).said.join('\n')).toMatch(/^Run 1, completed: /m);
+    expect((await at.run([])).output.join('\n')).toMatch(/^Run 1, completed: /m);
     const paths = at.sync.api.requests.slice(before).map(({ path }) => path);
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
   test('a Stripe import links no customer by e-mail if it cannot read all of Stripe', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
-    const { code, said } = await at.run(['--link-by-email']);
+    const { code, output } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
-    expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
-    expect(said).toContain(
+    expect(output).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
+    expect(output).toContain(
       'Not all of Stripe could be read (stripe_api). Once it can, the same command does the rest. Nobody was linked by e-mail address.',
     );
     const byStaff = eq(stripeCustomers.linked_by, 'staff');
@@ -221,11 +223,11 @@ describe('refused imports from Stripe', () => {
       await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
     }, 200);
     const refused = await at.run([]).finally(() => clearInterval(beating));
-    const said = [`Run ${id} is under way already: try again when it has ended.`];
-    expect(refused).toEqual({ code: 1, said });
+    const output = [`Run ${id} is under way already: try again when it has ended.`];
+    expect(refused).toEqual({ code: 1, output });
     const waiting = at.run([]);
     setTimeout(() => at.sync.later(600), 300);
-    expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
+    expect((await waiting).output.join('\n')).toContain(`Run ${id}, completed: `);
   });
 
   test('a Stripe import with the API key of another account is refused', async () => {
@@ -233,10 +235,10 @@ describe('refused imports from Stripe', () => {
     const secretKey = 'sk_test_other';
     const other = await startStripeLocal({ world: await fillUnreadAccount(at.sync.db, 0), secretKey });
     const stripe = createStripeClient(secretKey, other.url, 10_000);
-    const { code, said } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
+    const { code, output } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
     await other.close();
     const sentence = expect.stringMatching(/^Stripe knows none of the Stripe customers that/);
-    expect([code, said]).toEqual([1, [sentence]]);
+    expect([code, output]).toEqual([1, [sentence]]);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 });
