@@ -3,7 +3,7 @@ import { perProcess } from '@/db/per-process';
 import manifest from '../../package.json';
 import { AppError, NotMigratedError } from '../errors';
 import { checkHealth, type Health, healthOfOutage } from '../health/check-health';
-import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
+import { baseRuntime, builtRuntime, explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
@@ -20,7 +20,7 @@ interface Probe {
 
 /** The last probe of each runtime. `WITHOUT_RUNTIME` is the key while no runtime is built. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
-const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
+const WITHOUT_RUNTIME = baseRuntime({ logLevel: 'silent' });
 
 /** Handlers of `/api/health`. */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };

@@ -5,12 +5,12 @@ import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../tokens/access-token';
 import {
-  carriedName,
   type Handler,
   type HttpRequest,
   METHODS,
   type Method,
   mediaType,
+  originalName,
   type Params,
   parseJson,
   problemResponse,
@@ -174,13 +174,13 @@ export function validateQuery<Schema extends z.ZodObject>(
 ): z.infer<Schema> {
   const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1);
   if (repeated.length > 0) {
-    const errors = repeated.map((name) => ({ field: carriedName(name), message: 'must be given once' }));
+    const errors = repeated.map((name) => ({ field: originalName(name), message: 'must be given once' }));
     throw new AppError('validation_failed', 'The query is not valid.', errors);
   }
   const input = Object.fromEntries(
     [...params].map(([name, value]) => {
       const isNumber = isNumberField(schema.shape[name]) && /^-?\d{1,15}$/.test(value);
-      return [carriedName(name), isNumber ? Number(value) : value];
+      return [originalName(name), isNumber ? Number(value) : value];
     }),
   );
   return validate(schema, input, 'query');

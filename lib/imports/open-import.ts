@@ -63,7 +63,7 @@ function findDerived({ columns: theirs, format }: Header, columns: Column[], { c
   return columns.flatMap((column) => {
     const derived = format?.derived?.[column.name];
     const isGiven = constants.has(column.name) || theirs.some(({ ours }) => ours?.name === column.name);
-    const at = derived?.of.map((name) => names.indexOf(comparable(name))) ?? [];
+    const at = derived?.sources.map((name) => names.indexOf(comparable(name))) ?? [];
     if (!derived || isGiven || at.every((i) => i < 0)) return [];
     return [{ column, at, value: derived.value }];
   });
@@ -269,7 +269,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   if (columns.length === 1 && unknown.length === 1) throw noCsv();
   requireNames(options, columns, known);
   if (unknown.length > 0 && !format) throw unknownColumns(unknown, columns, known);
-  const used = Object.values(format?.derived ?? {}).flatMap(({ of }) => of.map(comparable));
+  const used = Object.values(format?.derived ?? {}).flatMap(({ sources }) => sources.map(comparable));
   const leftOut = unknown.filter((theirs) => !used.includes(comparable(theirs)));
   return { raw, delimiter, columns, leftOut, format };
 }

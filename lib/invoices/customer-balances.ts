@@ -3,7 +3,7 @@ import { type Database, pickColumns, rows } from '@/db/database';
 import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
-import { addCount, idOr, readSortedPage, withoutIndex } from '../counted-list/sorted-page';
+import { addCount, readSortedPage, validId, withoutIndex } from '../counted-list/sorted-page';
 import { hasNumber, idAfterHash, matchMention, spellings } from '../customers/match-customer';
 import { customerName } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
@@ -79,7 +79,7 @@ type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
  * who owe nothing come last.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
-  const at = { after: idOr(start.after), before: idOr(start.before) };
+  const at = { after: validId(start.after), before: validId(start.before) };
   return readLimited(db, async (tx) => {
     const page = await readCursorPage(
       at,

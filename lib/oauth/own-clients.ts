@@ -25,7 +25,7 @@ export interface TypedClient {
 
 export type OwnClient = Awaited<ReturnType<typeof listOwnClients>>[number];
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
 /** Lists the newest 200 clients that admins have added. */
 export async function listOwnClients(db: Database) {
@@ -45,14 +45,14 @@ export async function listOwnClients(db: Database) {
  * @throws AppError validation_failed naming the fields
  */
 export async function addOwnClient(
-  world: World,
+  deps: Deps,
   { name, redirects, hasSecret }: TypedClient,
   { actor, secret }: { actor: Actor; secret: string },
 ): Promise<Registered> {
   const uris = redirects.split(/\s+/).filter((uri) => uri !== '');
   const problems = [];
   const wrong = uris
-    .map((uri) => redirectProblem(uri, world.env.oauth.redirectSchemes))
+    .map((uri) => redirectProblem(uri, deps.env.oauth.redirectSchemes))
     .find((one) => one !== null);
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH) {
     problems.push({ field: 'name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` });
@@ -63,8 +63,8 @@ export async function addOwnClient(
   if (problems.length > 0) throw new AppError('validation_failed', 'The client is not complete.', problems);
   const authMethod = hasSecret ? 'client_secret_basic' : 'none';
   const metadata = { name: name.trim(), redirectUris: uris, uri: null, authMethod } as const;
-  return transact(world.db, async (tx) => {
-    const made = await insertClient({ ...world, db: tx }, metadata, { secret, registeredFrom: null });
+  return transact(deps.db, async (tx) => {
+    const made = await insertClient({ ...deps, db: tx }, metadata, { secret, registeredFrom: null });
     const after = { client_id: made.clientId, name: metadata.name, redirect_uris: uris };
     await recordAudit(tx, { ...clientEntry(made.clientId, actor, 'create'), before: null, after });
     return made;
@@ -96,7 +96,7 @@ const TRIAL_TOKEN_MS = 60_000;
 
 /** Issues an access token for the connection check. It is valid for a minute and can read only servers. */
 export async function issueTrialToken(
-  { db, env, now, newId, randomBytes }: World,
+  { db, env, now, newId, randomBytes }: Deps,
   clientId: string,
   userId: string,
 ): Promise<string> {
