@@ -26,9 +26,9 @@ export async function runPgTool(
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let errorOutput = '';
   child.stderr.on('data', (data) => {
-    said = `${said}${data}`.slice(-2000);
+    errorOutput = `${errorOutput}${data}`.slice(-2000);
   });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
@@ -37,14 +37,14 @@ export async function runPgTool(
     if (error.code !== 'ENOENT') throw error;
     throw new StartError([`${program} was not found: install PostgreSQL's client programs.`]);
   });
-  if (code !== 0) throw new StartError([`${program} failed:`, ...said.trim().split('\n')]);
+  if (code !== 0) throw new StartError([`${program} failed:`, ...errorOutput.trim().split('\n')]);
 }
 
 function withoutPassword(url: string): { address: string; password: string | undefined } {
   const [, scheme = '', user = '', password, rest = ''] =
     /^(\w+:\/\/)(?:([^:@/?#]*)(?::([^@/?#]*))?@)?(.*)$/s.exec(serverUrl(url)) ?? [];
   const [place = '', query = ''] = rest.split(/\?(.*)/s);
-  const parameters = query.split('&').filter((parameter) => KNOWN.test(parameter));
+  const parameters = query.split('&').filter((parameter) => KNOWN_PARAMETERS.test(parameter));
   const address = `${scheme}${user && `${user}@`}${place}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`;
   return { address, password: password === undefined ? undefined : decodeURIComponent(password) };
 }
@@ -66,13 +66,13 @@ export async function describeContents(db: Database): Promise<string | null> {
       (select count(*) from payments)::int as payments`,
   );
   const { customers = 0, invoices = 0, payments = 0 } = held ?? {};
-  return `${counted(customers, 'customer')}, ${counted(invoices, 'invoice')} and ${counted(payments, 'payment')}`;
+  return `${countText(customers, 'customer')}, ${countText(invoices, 'invoice')} and ${countText(payments, 'payment')}`;
 }
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Returns the name and the host of a server's database, without the user and password of the URL. */
-export function placeOf(url: string): string {
+export function databaseName(url: string): string {
   const [, hosts = '', name = ''] = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)\/?([^?#]*)/.exec(url) ?? [];
   return `the ${name === '' ? 'default database' : `database ${decodeURIComponent(name)}`} on ${hosts || 'this machine'}`;
 }

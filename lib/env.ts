@@ -287,7 +287,7 @@ function isOriginList(value: string): boolean {
 }
 
 /** Returns whether browsers pass URLs with these schemes to an app. A browser opens `https` or `javascript` itself. */
-function isSchemeList(value: string): boolean {
+function isAppSchemeList(value: string): boolean {
   const own = /^(https?|file|ftp|data|javascript|vbscript|blob|about|mailto|ws|wss|view-source)$/;
   return list(value).every((entry) => /^[a-z][a-z\d+.-]*$/.test(entry) && !own.test(entry));
 }

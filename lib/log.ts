@@ -33,7 +33,7 @@ export function stackOf(error: unknown): string | undefined {
 const LINES_A_SECOND = 20;
 const WARN = 40;
 
-const counted = perProcess('log-lines', () => new Map<string, number>());
+const lineCounts = perProcess('log-lines', () => new Map<string, number>());
 
 /** Limits warnings and errors, because any client can cause them. Lower levels are not limited. */
 function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, level: number): void {
@@ -42,15 +42,15 @@ function limitLines(this: PinoLogger, given: Parameters<LogFn>, write: LogFn, le
     return;
   }
   const message = String(given.find((one) => typeof one === 'string') ?? '');
-  const lines = (counted.get(message) ?? 0) + 1;
-  counted.set(message, lines);
-  if (lines === 1) setTimeout(() => tellRest(this, message), 1000).unref();
+  const lines = (lineCounts.get(message) ?? 0) + 1;
+  lineCounts.set(message, lines);
+  if (lines === 1) setTimeout(() => logDropped(this, message), 1000).unref();
   if (lines <= LINES_A_SECOND) write.apply(this, given);
 }
 
-function tellRest(log: PinoLogger, message: string): void {
-  const dropped = (counted.get(message) ?? 0) - LINES_A_SECOND;
-  counted.delete(message);
+function logDropped(log: PinoLogger, message: string): void {
+  const dropped = (lineCounts.get(message) ?? 0) - LINES_A_SECOND;
+  lineCounts.delete(message);
   if (dropped > 0) log.warn({ dropped, message }, 'lines were left out of the log');
 }
 
@@ -62,9 +62,9 @@ const escapeControls = (line: string): string =>
   line.replace(CONTROLS, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Maximum number of bytes that wait for a slow reader or a full disk. Above it, new lines are dropped. */
-const MOST_WAITING = 1_000_000;
+const MAX_WAITING_BYTES = 1_000_000;
 const RETRY_MS = 100;
-const MOST_TRIES_AT_EXIT = 20;
+const MAX_TRIES_AT_EXIT = 20;
 
 /**
  * Writes log lines to stdout in order. pino's own stream ends the process if the disk is full, and waits forever for
@@ -79,7 +79,8 @@ class LogStream {
   }
 
   write(line: string): void {
-    if (this.waiting.length < MOST_WAITING) this.waiting = Buffer.concat([this.waiting, Buffer.from(line)]);
+    if (this.waiting.length < MAX_WAITING_BYTES)
+      this.waiting = Buffer.concat([this.waiting, Buffer.from(line)]);
     this.retry ??= this.writeWaiting() ? undefined : setTimeout(() => this.tryAgain(), RETRY_MS).unref();
   }
 
@@ -103,7 +104,7 @@ class LogStream {
   }
 
   private writeRest(): void {
-    for (let tries = 0; !this.writeWaiting() && tries < MOST_TRIES_AT_EXIT; tries += 1) {
+    for (let tries = 0; !this.writeWaiting() && tries < MAX_TRIES_AT_EXIT; tries += 1) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }

@@ -25,7 +25,7 @@ import {
 import type { Env } from './env';
 import { NotMigratedError, StartError } from './errors';
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export interface OpenOptions {
   /**
@@ -65,13 +65,13 @@ export async function openDatabase(
   { scratch, patience = 0, onWait }: OpenOptions = {},
 ): Promise<DatabaseHandle> {
   if (env.databaseUrl) return scratch ? openScratch(env.databaseUrl, env) : openServer(env.databaseUrl, env);
-  for (let waited = 0; ; waited += LOOK_MS) {
+  for (let waited = 0; ; waited += POLL_MS) {
     try {
       return await openEmbeddedDatabase(env.dataDir);
     } catch (error) {
       if (!(error instanceof DatabaseBusyError) || error.socket || waited >= patience) throw error;
       if (waited === 0) onWait?.(error);
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 }
@@ -155,8 +155,8 @@ const UNPATCHED =
  */
 async function openServer(url: string, { databasePooler }: ServerEnv): Promise<DatabaseHandle> {
   requirePatchedDriver();
-  const told = databasePooler === 'transaction' ? TRANSACTION_POOLER : undefined;
-  const handle = await openMigrated(url, openPostgres(url, { pooler: told }));
+  const configured = databasePooler === 'transaction' ? TRANSACTION_POOLER : undefined;
+  const handle = await openMigrated(url, openPostgres(url, { pooler: configured }));
   if (databasePooler || (await isDirect(handle.db))) return handle;
   const pooler = await probePooler(url);
   if (!pooler.sharesSessions) return handle;

@@ -49,7 +49,7 @@ export async function getRuntime(): Promise<Runtime> {
     throw error;
   });
   const runtime = await holder[KEY];
-  if (isSchemaDoubted()) await settleDoubt(runtime.db);
+  if (isSchemaDoubted()) await verifySchema(runtime.db);
   return runtime;
 }
 
@@ -70,7 +70,7 @@ export function runtimeOrError(): Promise<Runtime | AppError> {
 /** Returns a 503 error if a database without this version's schema caused `error`. Otherwise returns `error` itself. */
 export async function explainFailure({ db }: Pick<Runtime, 'db'>, error: unknown): Promise<unknown> {
   if (!isSchemaDoubted()) return error;
-  const found = await settleDoubt(db).catch((cause: unknown) => cause);
+  const found = await verifySchema(db).catch((cause: unknown) => cause);
   return found instanceof NotMigratedError ? cannotServe(found) : error;
 }
 
@@ -80,7 +80,7 @@ function cannotServe(cause: unknown): AppError {
   return Object.assign(new AppError('unavailable', sentence), { cause });
 }
 
-async function settleDoubt(db: Database): Promise<void> {
+async function verifySchema(db: Database): Promise<void> {
   await requireMigrated(db);
   trustSchema();
 }
@@ -103,7 +103,7 @@ export function setRuntime(runtime: Runtime | undefined): void {
 export async function createRuntime(env: Env, options: OpenOptions = {}): Promise<Runtime> {
   const handle = await openDatabase(env, options);
   return {
-    ...worldOf(env),
+    ...baseRuntime(env),
     env,
     db: handle.db,
     stripe: env.stripe.secretKey ? createStripeClient(env.stripe.secretKey, env.stripe.apiBase) : null,
@@ -114,7 +114,9 @@ export async function createRuntime(env: Env, options: OpenOptions = {}): Promis
 }
 
 /** Returns the part of a runtime that needs no database: clock, ids, random bytes and log. */
-export function worldOf(env: Pick<Env, 'logLevel'>): Pick<Runtime, 'now' | 'newId' | 'randomBytes' | 'log'> {
+export function baseRuntime(
+  env: Pick<Env, 'logLevel'>,
+): Pick<Runtime, 'now' | 'newId' | 'randomBytes' | 'log'> {
   return { now: () => new Date(), newId: randomUUID, randomBytes, log: createLogger(env.logLevel) };
 }
 
@@ -136,7 +138,7 @@ export function createStripeClient(
     timeout: 10_000,
     maxNetworkRetries: 2,
     telemetry: false,
-    httpClient: unhurried(requestsPerSecond),
+    httpClient: createRateLimitedClient(requestsPerSecond),
     ...(base && {
       host: base.hostname,
       port: base.port || (base.protocol === 'https:' ? 443 : 80),
@@ -157,7 +159,7 @@ export const stripeCalls = tracingChannel<unknown, StripeCall>('w5t.stripe-call'
 /** Pattern of an id in a path of Stripe's API, such as `/cus_1`. */
 const STRIPE_ID = /\/[a-z]+_[^/]*\d[^/]*/gi;
 
-function unhurried(requestsPerSecond: number) {
+function createRateLimitedClient(requestsPerSecond: number) {
   const client = Stripe.createNodeHttpClient();
   const pass = createGate(requestsPerSecond);
   const request = client.makeRequest.bind(client);

@@ -131,8 +131,8 @@ async function sendToEndpoint<T>(endpoint: string, given: object): Promise<Answe
       headers: { accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify(given),
     });
-    const said: T & { detail: string } = await answer.json();
-    return answer.ok ? said : { problem: said.detail };
+    const body: T & { detail: string } = await answer.json();
+    return answer.ok ? body : { problem: body.detail };
   } catch {
     return { problem: 'The server does not answer. Try again in a moment.' };
   }

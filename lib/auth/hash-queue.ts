@@ -40,7 +40,7 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
   return async (network, work) => {
     if (network !== null) changeCount(network, 1);
     try {
-      return await inTurn(network === null, work);
+      return await runInTurn(network === null, work);
     } finally {
       if (network !== null) changeCount(network, -1);
     }
@@ -53,9 +53,9 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
     else networks.delete(network);
   }
 
-  async function inTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
+  async function runInTurn<T>(isKnown: boolean, work: () => Promise<T>): Promise<T> {
     if (active < running) active += 1;
-    else await turn(isKnown);
+    else await waitForTurn(isKnown);
     try {
       return await work();
     } finally {
@@ -65,7 +65,7 @@ export function createHashQueue({ running, waiting, ofNetwork, patienceMs }: Has
     }
   }
 
-  async function turn(isKnown: boolean): Promise<void> {
+  async function waitForTurn(isKnown: boolean): Promise<void> {
     if (known.length + strangers.length >= waiting) {
       const last = isKnown ? strangers.pop() : undefined;
       if (!last) throw tooMany();

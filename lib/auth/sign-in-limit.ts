@@ -13,7 +13,7 @@ export interface SignInOrigin {
   address: string;
 }
 
-const STRANGERS = 'strangers';
+const UNKNOWN_DEVICES = 'strangers';
 
 /**
  * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
@@ -122,7 +122,7 @@ function rulesOf({ deviceId, address }: SignInOrigin): Map<string, SignInRule> {
     ...widerNetworks(address).map(
       (network, i) => [`network ${network}`, countNetworkFailure[i] ?? countFailure] as const,
     ),
-    [STRANGERS, countStrangeFailure],
+    [UNKNOWN_DEVICES, countUnknownFailure],
   ]);
 }
 
@@ -140,7 +140,7 @@ type SignInRule = (before: SignInCounter | undefined, now: Date) => SignInCounte
 /** The number of failures at which an origin must start to wait. */
 const FREE_FAILURES = 5;
 /** Maximum number of failures per account and hour, summed over all unknown devices. */
-const MAX_STRANGE_FAILURES = 100;
+const MAX_UNKNOWN_FAILURES = 100;
 const FIRST_DELAY_MS = 30_000;
 const HOUR_MS = 3_600_000;
 
@@ -168,7 +168,7 @@ function upTo(max: number): SignInRule {
 }
 
 /** Counts a failure in the counter that all unknown devices of an account share. */
-export const countStrangeFailure = upTo(MAX_STRANGE_FAILURES);
+export const countUnknownFailure = upTo(MAX_UNKNOWN_FAILURES);
 
 /** The rules for the wider networks of an IPv6 address, in the order of `widerNetworks`. */
 const countNetworkFailure = [upTo(10), upTo(20)];

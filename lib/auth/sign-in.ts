@@ -41,7 +41,7 @@ import {
   PASSWORD_PATH,
   staffSecret,
 } from './staff-auth';
-import { auditStaff, STAFF_USER, type StaffUser } from './staff-user';
+import { auditStaff, STAFF_USER_COLUMNS, type StaffUser } from './staff-user';
 
 /**
  * Checks a password and opens a session, or asks for the second factor. Failed attempts are counted, see `countSignIn`.
@@ -77,7 +77,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
 }
 
 const APP_CODE = /^\d{6}$/;
-const WRONG = 'The code is wrong or has already been used.';
+const WRONG_CODE = 'The code is wrong or has already been used.';
 
 /**
  * Completes a sign-in with the code of a second factor. A wrong code counts like a wrong password. Until the
@@ -102,11 +102,11 @@ export async function enterCode(runtime: Runtime, typed: string, headers: Header
   // Claim the code before the check, so that parallel requests with it open only one session. A person's recovery codes
   // share one claim, because better-auth rewrites the whole list of codes when one is used.
   const claimed = hashToken(`${user.id} ${isAppCode ? code : 'recovery'}`);
-  const release = await claimOnce(runtime, `claimed code ${claimed}`, KEPT_MS);
-  if (!release) throw new AppError('unauthenticated', WRONG);
+  const release = await claimOnce(runtime, `claimed code ${claimed}`, CLAIM_MS);
+  if (!release) throw new AppError('unauthenticated', WRONG_CODE);
   const response = await askBetterAuth(runtime, { path, body: { code }, headers, cookies: [CODE_COOKIE] });
   if (!response.ok || !isAppCode) await release();
-  if (!response.ok) throw toRefusal(response, WRONG);
+  if (!response.ok) throw toRefusal(response, WRONG_CODE);
   await forgiveSignIn(db, user.email, origin, now, 2);
   if (!isAppCode) {
     await auditStaff(db, staffActor(user), 'use_recovery_code', user, user);
@@ -123,7 +123,7 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
   const value = cookies.get(authCookieName(env.publicUrl, CODE_COOKIE)) ?? '';
   const identifier = value.slice(0, Math.max(0, value.lastIndexOf('.')));
   const [user] = await db
-    .select(STAFF_USER)
+    .select(STAFF_USER_COLUMNS)
     .from(staffVerifications)
     .innerJoin(staffUsers, eq(staffUsers.id, staffVerifications.value))
     .where(and(eq(staffVerifications.identifier, identifier), gt(staffVerifications.expiresAt, now())));
@@ -131,7 +131,7 @@ async function findPending({ db, env, now }: Runtime, headers: Headers): Promise
 }
 
 /** Lifetime of the claim on a code, in milliseconds. A code of an authenticator app is valid for only 90 seconds. */
-const KEPT_MS = 120_000;
+const CLAIM_MS = 120_000;
 
 /**
  * Returns the options with which the browser asks for a passkey. The options name no account, because the passkey
@@ -290,7 +290,7 @@ const MAX_CLEARED = 100;
 /**
  * Age in milliseconds at which a rate limit row is deleted. It is longer than any window of better-auth's rate limits.
  */
-const COUNTED_MS = 3_600_000;
+const RATE_LIMIT_ROW_MS = 3_600_000;
 
 /** Deletes expired sessions, verifications, sign-in counters and rate limits, at most 100 rows of each. */
 async function clearExpired(db: Database, now: Date): Promise<void> {
@@ -298,7 +298,7 @@ async function clearExpired(db: Database, now: Date): Promise<void> {
     [staffSessions, lte(staffSessions.expiresAt, now)],
     [staffVerifications, lte(staffVerifications.expiresAt, now)],
     [staffSignInFailures, lte(staffSignInFailures.expires_at, now)],
-    [staffRateLimits, lt(staffRateLimits.lastRequest, now.getTime() - COUNTED_MS)],
+    [staffRateLimits, lt(staffRateLimits.lastRequest, now.getTime() - RATE_LIMIT_ROW_MS)],
   ];
   for (const [table, isOver] of over) {
     await db.execute(sql`delete from ${table} where ctid = any (array(

@@ -185,7 +185,7 @@ function originOf(headers: Headers | undefined): SignInOrigin {
   };
 }
 
-interface Asked {
+interface BetterAuthRequest {
   path: string;
   /** Body, sent as JSON by POST. If absent, the request is a GET. */
   body?: object;
@@ -200,7 +200,7 @@ interface Asked {
 /** Sends a client's request to better-auth with our Origin header. The caller must check the real origin. */
 export function askBetterAuth(
   runtime: Runtime,
-  { path, body, headers, cookies, deviceId }: Asked,
+  { path, body, headers, cookies, deviceId }: BetterAuthRequest,
 ): Promise<Response> {
   const { publicUrl } = runtime.env;
   const sent = new Headers({ origin: new URL(publicUrl).origin });

@@ -17,7 +17,7 @@ export const STAFF_ROLES = staffRole.enumValues;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
 /** The parts of a runtime that are needed to write staff logins. */
-export type StaffWorld = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
+export type StaffDeps = Pick<Runtime, 'db' | 'newId' | 'randomBytes'>;
 
 /** Identifies a member of staff. */
 export type StaffKey = { id: string } | { email: string };
@@ -26,7 +26,7 @@ export type StaffKey = { id: string } | { email: string };
 export type StaffUser = Pick<typeof staffUsers.$inferSelect, 'id' | 'email' | 'name' | 'role'>;
 
 /** The columns to select for a `StaffUser`. */
-export const STAFF_USER = {
+export const STAFF_USER_COLUMNS = {
   id: staffUsers.id,
   email: staffUsers.email,
   name: staffUsers.name,
@@ -43,7 +43,7 @@ export async function getStaffUser(db: Database, key: StaffKey): Promise<StaffUs
 /** Finds a member of staff, or null. @throws AppError validation_failed for an invalid email address */
 export async function findStaffUser(db: Database, key: StaffKey) {
   const [user] = await db
-    .select({ ...STAFF_USER, created_at: staffUsers.createdAt })
+    .select({ ...STAFF_USER_COLUMNS, created_at: staffUsers.createdAt })
     .from(staffUsers)
     .where('id' in key ? eq(staffUsers.id, key.id) : eq(staffUsers.email, toStaffEmail(key.email)));
   return user ?? null;
@@ -73,7 +73,7 @@ export function toStaffRole(role: string): StaffRole {
  *
  * @throws AppError validation_failed; too_many_requests if too many people are signing in
  */
-export async function choosePassword({ randomBytes }: StaffWorld, given: string | undefined) {
+export async function choosePassword({ randomBytes }: StaffDeps, given: string | undefined) {
   const password = given ?? randomBytes(15).toString('base64url');
   if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
     const bounds = `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH}`;
@@ -120,7 +120,7 @@ export function writeLogin(
   verb: string,
   work: StaffWork,
 ): Promise<StaffUser> {
-  return writeStaff(db, actor, (tx) => workNoted(tx, actor, key, verb, work));
+  return writeStaff(db, actor, (tx) => workWithAudit(tx, actor, key, verb, work));
 }
 
 /**
@@ -128,16 +128,16 @@ export function writeLogin(
  *
  * @throws AppError not_found if the person was removed in the meantime
  */
-export function writeOwn(
+export function writeOwnLogin(
   db: Database,
   login: Pick<StaffUser, 'id' | 'email'>,
   verb: string,
   work: StaffWork,
 ): Promise<StaffUser> {
-  return lockStaff(db, (tx) => workNoted(tx, staffActor(login), { id: login.id }, verb, work));
+  return lockStaff(db, (tx) => workWithAudit(tx, staffActor(login), { id: login.id }, verb, work));
 }
 
-async function workNoted(tx: Database, actor: Actor, key: StaffKey, verb: string, work: StaffWork) {
+async function workWithAudit(tx: Database, actor: Actor, key: StaffKey, verb: string, work: StaffWork) {
   const user = await getStaffUser(tx, key);
   await auditStaff(tx, actor, verb, user, user, await work(tx, user));
   return user;

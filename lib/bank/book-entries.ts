@@ -11,7 +11,7 @@ import { findTransferId, getTransfer, listOpenInvoices } from '../payments/queri
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
-import { spread } from './match';
+import { spreadAmount } from './match';
 import {
   type EntryRow,
   getEntry,
@@ -157,7 +157,7 @@ export async function bookNamedEntry(
     }));
   const isNamed = (one: { id: number }) => one.id === found?.invoice.id;
   const ordered = [...open.filter(isNamed), ...open.filter((one) => !isNamed(one))];
-  const { shares } = spread(Math.round(entry.amount * 1000), ordered);
+  const { shares } = spreadAmount(Math.round(entry.amount * 1000), ordered);
   await book(db, entry, customerId, shares.slice(0, MAX_SHARES), writer);
   if (remember) await saveRule(db, entry.iban, customerId, writer);
 }

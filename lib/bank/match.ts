@@ -52,7 +52,7 @@ const MIN_SCORE = 20;
 /** Minimum share of a customer's name in the entry. With a smaller share, the name does not count as evidence. */
 export const MIN_NAME = 0.6;
 /** Minimum lead in score over any other customer's proposal. With a smaller lead, a person must check the proposal. */
-const LEAD = 25;
+const MIN_LEAD = 25;
 
 /**
  * Proposes which invoices a credit pays. The best proposal comes first. There is at most one proposal per customer.
@@ -77,7 +77,7 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
       found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
   );
   // A number in the text may be mistyped and belong to another customer. The name and the amount then show who paid.
-  const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < LEAD);
+  const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < MIN_LEAD);
   if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
   return proposals
     .slice(0, MAX_PROPOSALS)
@@ -135,7 +135,7 @@ export function neighboursOf(number: string): string[] {
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Returns whether a run of words contains a number that is not part of a longer number. */
-function holds(window: string, number: string): boolean {
+function containsNumber(window: string, number: string): boolean {
   const at = window.indexOf(number);
   if (at < 0) return false;
   return !/\d/.test(window[at - 1] ?? '') && !/\d/.test(window[at + number.length] ?? '');
@@ -144,7 +144,7 @@ function holds(window: string, number: string): boolean {
 /** Returns whether a number or a reference of at least four characters is in one of the runs of words. */
 export function isNumberIn(number: string, windows: string[]): boolean {
   const wanted = plain(number);
-  return wanted.length >= 4 && windows.some((window) => holds(window, wanted));
+  return wanted.length >= 4 && windows.some((window) => containsNumber(window, wanted));
 }
 
 /** Returns whether two texts differ by one missing, added or replaced character, or by two swapped characters. */
@@ -178,7 +178,7 @@ function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: strin
   const matchOf = (number: string | null): Evidence['customer'] => {
     const wanted = plain(number ?? '');
     if (wanted.length < 4) return null;
-    if (texts.some((text) => holds(text, wanted))) return 'named';
+    if (texts.some((text) => containsNumber(text, wanted))) return 'named';
     return wanted.length >= MIN_MISTYPED && texts.some((text) => isOneEditAway(text, wanted))
       ? 'mistyped'
       : null;
@@ -202,7 +202,9 @@ function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: strin
   };
 }
 
-const FORMS = new Set('gmbh ag ug kg ohg gbr ev eg se inc ltd llc und and co the herr frau dr'.split(' '));
+const LEGAL_FORMS = new Set(
+  'gmbh ag ug kg ohg gbr ev eg se inc ltd llc und and co the herr frau dr'.split(' '),
+);
 const FOLDED: Record<string, string> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' };
 
 function wordsOf(text: string): string[] {
@@ -212,7 +214,7 @@ function wordsOf(text: string): string[] {
       .normalize('NFD')
       .replace(/\p{M}/gu, '')
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => word.length > 1 && !FORMS.has(word));
+  return words.filter((word) => word.length > 1 && !LEGAL_FORMS.has(word));
 }
 
 /** Returns the share of the words in `ours` that `theirs` contains, from 0 to 1. */
@@ -247,7 +249,7 @@ function toProposal(
   const mistyped = isNamed ? [] : found.mistyped;
   const hasEvidence =
     found.named.length + mistyped.length > 0 || found.customer !== null || found.account !== null;
-  const cover = coverOf(
+  const cover = findCover(
     credit.amount,
     candidate.invoices,
     { ...found, mistyped },
@@ -266,7 +268,10 @@ function toProposal(
   if (cover) reasons.push([BASIS[cover.basis].score, BASIS[cover.basis].text]);
   const score = reasons.reduce((sum, [points]) => sum + points, 0);
   if (score < MIN_SCORE) return null;
-  const { shares, rest } = spread(credit.amount, cover?.invoices ?? [...found.named, ...candidate.invoices]);
+  const { shares, rest } = spreadAmount(
+    credit.amount,
+    cover?.invoices ?? [...found.named, ...candidate.invoices],
+  );
   const isExact =
     cover !== null && (found.named.length > 0 || found.customer === 'named' || found.account !== null);
   return {
@@ -289,7 +294,7 @@ const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => 
  * then all invoices and single ones. Tries other combinations only if there is evidence for the customer.
  * Returns null if no combination fits.
  */
-function coverOf(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
+function findCover(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
   if (named.length > 0 && total(named) === amount) return { invoices: named, basis: 'named' };
   const almost = mistyped.filter((one) => one.amount === amount);
@@ -324,7 +329,7 @@ function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
 }
 
 /** Distributes an amount over invoices in their order, each up to its open amount. */
-export function spread(amount: number, invoices: OpenInvoice[]) {
+export function spreadAmount(amount: number, invoices: OpenInvoice[]) {
   let rest = amount;
   const shares: Proposal['shares'] = [];
   for (const { id, amount: open } of new Set(invoices)) {

@@ -28,7 +28,7 @@ export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(
  */
 export function readMt940(text: string): Statement {
   const parts: (Statement & { line: number })[] = [];
-  let current: Partial<Open> = {};
+  let current: Partial<OpenStatement> = {};
   for (const field of fieldsOf(text)) {
     if (field.tag === '20') {
       if (current.line !== undefined)
@@ -39,10 +39,10 @@ export function readMt940(text: string): Statement {
     if (current.entries === undefined)
       throw refuse(`has the field :${field.tag}: outside of a message`, field.line);
     if (/^62[FM]$/.test(field.tag)) {
-      parts.push(close(current as Open, field));
+      parts.push(closeStatement(current as OpenStatement, field));
       current = {};
     } else {
-      current = withField(current as Open, field);
+      current = withField(current as OpenStatement, field);
     }
   }
   if (current.line !== undefined && current.entries)
@@ -50,7 +50,7 @@ export function readMt940(text: string): Statement {
   return joinStatements(parts);
 }
 
-interface Open {
+interface OpenStatement {
   line: number;
   account: string;
   currency: string;
@@ -83,7 +83,7 @@ function* fieldsOf(text: string): Generator<Field> {
 // Fields that we do not need: available balances (64, 65), statement numbers (28C), totals (90D, 90C) and others.
 const UNUSED = /^(13D?|21|28C?|34F|64|65|90[CD])$/;
 
-function withField(open: Open, field: Field): Open {
+function withField(open: OpenStatement, field: Field): OpenStatement {
   const { tag, line, text } = field;
   if (tag === '25') return { ...open, account: text.trim() };
   if (/^60[FM]$/.test(tag)) {
@@ -112,7 +112,7 @@ function toBalance({ text, line }: Field) {
   return { day: toDay(day, 'short', line), currency, amount: mark === 'D' ? -thousandths : thousandths };
 }
 
-function close(open: Open, field: Field): Statement & { line: number } {
+function closeStatement(open: OpenStatement, field: Field): Statement & { line: number } {
   const { day, currency, amount } = toBalance(field);
   if (open.opening === undefined)
     throw refuse('has a closing balance without an opening balance', field.line);

@@ -379,8 +379,8 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   const [first] = credits;
   if (!first) return [];
   const ibans = [...new Set(credits.map(({ iban }) => iban).filter(Boolean))];
-  const ruled = await listRuled(db, ibans);
-  const known = await listKnown(db, ibans);
+  const ruled = await listRuleOwners(db, ibans);
+  const known = await listKnownOwners(db, ibans);
   const isUnpaid = sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`;
   const readOwners = (where: SQL) =>
     db
@@ -426,19 +426,19 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   });
 }
 
-interface Ruled {
+interface IbanOwner {
   id: number;
   iban: string;
 }
 
-export function listRuled(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listRuleOwners(db: Database, ibans: string[]): Promise<IbanOwner[]> {
   return db
     .select({ id: bankRules.customer_id, iban: bankRules.iban })
     .from(bankRules)
     .where(inTexts(bankRules.iban, ibans));
 }
 
-export function listKnown(db: Database, ibans: string[]): Promise<Ruled[]> {
+export function listKnownOwners(db: Database, ibans: string[]): Promise<IbanOwner[]> {
   return db
     .selectDistinct({ id: transfers.customer_id, iban: e.iban })
     .from(e)
@@ -453,7 +453,12 @@ const MAX_INVOICES = 50;
 async function toCandidates(
   db: Database,
   ids: number[],
-  { currency, ruled, known, isUnpaid }: { currency: string; ruled: Ruled[]; known: Ruled[]; isUnpaid: SQL },
+  {
+    currency,
+    ruled,
+    known,
+    isUnpaid,
+  }: { currency: string; ruled: IbanOwner[]; known: IbanOwner[]; isUnpaid: SQL },
 ): Promise<Candidate[]> {
   const people = await db
     .select(snippetColumns)
@@ -474,7 +479,7 @@ async function toCandidates(
     its.push({ id, number, amount: toThousandths(amount_due) });
     invoicesOf.set(customer_id, its);
   }
-  const ibansOf = (all: Ruled[], customer: number) =>
+  const ibansOf = (all: IbanOwner[], customer: number) =>
     all.flatMap(({ id, iban }) => (id === customer ? iban : []));
   return people.map((person) => ({
     customer_id: person.id,

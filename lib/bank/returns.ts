@@ -26,7 +26,7 @@ import {
   undoTransferReturn,
 } from '../payments/typed-payment';
 import { isNumberIn, MIN_NAME, nameShare, numbersIn, windowsOf } from './match';
-import { type EntryRow, isOpen, listKnown, listRuled, requireOpen } from './queries';
+import { type EntryRow, isOpen, listKnownOwners, listRuleOwners, requireOpen } from './queries';
 
 const e = bankEntries;
 
@@ -104,7 +104,9 @@ async function findReturnable(db: Database, entry: EntryRow) {
   const written = (entry.purpose.match(/\S+/g) ?? []).map((text) => text.replace(/^(EREF|KREF|SVWZ)\+/i, ''));
   const references = [...new Set([...texts, ...written])];
   const ibans = entry.iban === '' ? [] : [entry.iban];
-  const known = [...(await listRuled(db, ibans)), ...(await listKnown(db, ibans))].map(({ id }) => id);
+  const known = [...(await listRuleOwners(db, ibans)), ...(await listKnownOwners(db, ibans))].map(
+    ({ id }) => id,
+  );
   const owners = await db
     .select({ id: invoices.customer_id })
     .from(invoices)

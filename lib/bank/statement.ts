@@ -137,9 +137,9 @@ export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: s
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;
   if (!first) throw refuse('contains no statement');
-  let joined: Statement = checked(first);
+  let joined: Statement = checkBalances(first);
   for (const { line, ...next } of others) {
-    checked(next);
+    checkBalances(next);
     if (next.iban !== joined.iban || next.currency !== joined.currency) {
       throw refuse('begins the statement of another account: upload one file for each account', line);
     }
@@ -157,7 +157,7 @@ export function joinStatements(parts: (Statement & { line: number })[]): Stateme
       entries: [...joined.entries, ...next.entries],
     };
   }
-  return checked(joined);
+  return checkBalances(joined);
 }
 
 /** Returns the sum of the entries in thousandths. */
@@ -169,7 +169,7 @@ export const sumOf = (entries: { amount: number }[]): number =>
  *
  * @throws AppError validation_failed
  */
-function checked(statement: Statement): Statement {
+function checkBalances(statement: Statement): Statement {
   const { opening, closing, entries, currency } = statement;
   if (entries.length > MAX_ENTRIES)
     throw refuse(`has more than ${MAX_ENTRIES} entries: export a shorter period`);
@@ -195,7 +195,7 @@ interface KnownEntry {
  * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
  * stored.
  */
-export function leaveOutKnown(entries: StatedEntry[], known: KnownEntry[], currency: string) {
+export function toNewRows(entries: StatedEntry[], known: KnownEntry[], currency: string) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;
   const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
   const groups = grouped(entries, (one) => keyOf(one.day, one.amount));

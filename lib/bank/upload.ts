@@ -13,7 +13,7 @@ import { isXml, readCamt } from './camt';
 import { readBankCsv } from './csv';
 import { isMt940, readMt940 } from './mt940';
 import type { EntryRow } from './queries';
-import { leaveOutKnown, MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIban } from './statement';
+import { MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIban, toNewRows } from './statement';
 
 const e = bankEntries;
 
@@ -43,7 +43,7 @@ function decode(bytes: Buffer): string {
 /**
  * Outcome of an upload: the statement, whether the file was already known, and the number of entries that rules booked.
  */
-interface Uploaded {
+interface UploadResult {
   id: number;
   isKnown: boolean;
   booked: number;
@@ -61,9 +61,9 @@ export async function uploadStatement(
   db: Database,
   file: { name: string; bytes: Buffer; account?: string | undefined },
   writer: PaymentWriter,
-): Promise<Uploaded> {
+): Promise<UploadResult> {
   const read = await readStatement(file.bytes);
-  const account = await requireOwn(db, read.iban, toIban(file.account));
+  const account = await requireOwnAccount(db, read.iban, toIban(file.account));
   const file_sha256 = createHash('sha256').update(file.bytes).digest('hex');
   const added = await transact(db, async (tx) => {
     await lockKey(tx, `bank account ${account}`);
@@ -84,7 +84,7 @@ export async function uploadStatement(
  *
  * @throws AppError validation_failed if it is unknown, not the company's or not the chosen one
  */
-async function requireOwn(db: Database, named: string | null, chosen: string | null): Promise<string> {
+async function requireOwnAccount(db: Database, named: string | null, chosen: string | null): Promise<string> {
   const own = ownIbans(await getCompany(db));
   const [first, another] = own;
   if (!first) throw refuse('cannot be assigned: enter the IBAN of your account under Company first');
@@ -128,7 +128,7 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
     before: null,
     after: { ...after, entries: entries.length },
   });
-  const added = await withoutKnown(tx, stated);
+  const added = await readNewRows(tx, stated);
   const found: EntryRow[] = [];
   for (let at = 0; at < added.length; at += 500) {
     const values = added.slice(at, at + 500).map((one) => ({ ...one, statement_id: id, account, currency }));
@@ -139,7 +139,7 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
 }
 
 /** Returns the rows of the entries that no earlier file contained. */
-async function withoutKnown(tx: Database, { account, currency, from, to, entries }: NewStatement) {
+async function readNewRows(tx: Database, { account, currency, from, to, entries }: NewStatement) {
   const days = entries
     .map(({ day }) => day)
     .concat(from, to)
@@ -155,5 +155,5 @@ async function withoutKnown(tx: Database, { account, currency, from, to, entries
         lte(e.day, days.at(-1) ?? to),
       ),
     );
-  return leaveOutKnown(entries, known, currency);
+  return toNewRows(entries, known, currency);
 }

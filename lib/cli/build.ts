@@ -54,12 +54,12 @@ export async function buildWhenStale(announce: () => void = () => {}): Promise<v
 async function buildProduct(): Promise<void> {
   const env = { ...inheritedEnv(), NODE_ENV: 'production', BUILD_WITHOUT_TYPES: '1' } as const;
   const child = startNext(['build'], { env, stdio: 'pipe' });
-  const said = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
+  const output = Promise.all([child.stdout, child.stderr].map((stream) => (stream ? text(stream) : '')));
   const { code, stopped } = await untilExit(child);
   if (code === 0) return bundleServer();
   rmSync(BUILD_ID, { force: true });
   if (stopped) throw new StartError(['Stopped while building.']);
-  throw new StartError([(await said).join('').trim(), 'The build failed, see above.']);
+  throw new StartError([(await output).join('').trim(), 'The build failed, see above.']);
 }
 
 function isStale(newest: number): boolean {
@@ -74,12 +74,12 @@ function isStale(newest: number): boolean {
 function newestSource(): number {
   const paths = SOURCES.filter((path) => existsSync(path)).flatMap((path) => [
     path,
-    ...(statSync(path).isDirectory() ? below(path) : []),
+    ...(statSync(path).isDirectory() ? filesBelow(path) : []),
   ]);
   return Math.max(...paths.map((path) => statSync(path).mtimeMs));
 }
 
-function below(folder: string): string[] {
+function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 }
 

@@ -29,12 +29,12 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
   const name = script === 'import' && isFromStripe(args) ? 'import stripe' : script;
   if (!isCommandName(name)) throw new StartError([`There is no command ${name}.`]);
   const command: Command = COMMANDS[name];
-  const wanted = command.read(args);
-  const { terminal, requirePrinted } = await ownTerminal({
-    takesInput: command.takesInput?.(wanted) ?? false,
-    stopsInOrder: command.stopsInOrder?.(wanted) ?? false,
+  const commandInput = command.read(args);
+  const { terminal, requirePrinted } = await createTerminal({
+    takesInput: command.takesInput?.(commandInput) ?? false,
+    stopsInOrder: command.stopsInOrder?.(commandInput) ?? false,
   });
-  const carry = async (all: string[]): Promise<number> => {
+  const runWithRetries = async (all: string[]): Promise<number> => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await runHere(command, command.read(all), terminal);
@@ -47,22 +47,22 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
       }
     }
   };
-  const code = await carry(args);
+  const code = await runWithRetries(args);
   process.exitCode =
     code === UNCONFIRMED && command.question
-      ? await confirmed(command.question, terminal, () => carry([...args, '--yes']))
+      ? await confirmAndRun(command.question, terminal, () => runWithRetries([...args, '--yes']))
       : code;
   requirePrinted();
 }
 
-/** Calls `goOn` if the user confirms at the terminal. A script must pass `--yes` instead. */
-async function confirmed(
+/** Calls `run` if the user confirms at the terminal. A script must pass `--yes` instead. */
+async function confirmAndRun(
   question: string,
   { print, signal }: Terminal,
-  goOn: () => Promise<number>,
+  run: () => Promise<number>,
 ): Promise<number> {
   const answer = await askTerminal(question, signal);
-  if (answer !== null && /^y(es)?$/i.test(answer.trim())) return goOn();
+  if (answer !== null && /^y(es)?$/i.test(answer.trim())) return run();
   print(
     answer === null
       ? 'Nothing was written: add --yes to write without confirmation.'
@@ -71,19 +71,19 @@ async function confirmed(
   return 1;
 }
 
-async function runHere(command: Command, wanted: unknown, terminal: Terminal): Promise<number> {
+async function runHere(command: Command, commandInput: unknown, terminal: Terminal): Promise<number> {
   const env = readEnv(command.variables);
-  const code = (await command.runUnopened?.(wanted, env, terminal)) ?? null;
+  const code = (await command.runUnopened?.(commandInput, env, terminal)) ?? null;
   if (code !== null) return code;
   await command.prepare?.(env);
   const runtime = await createRuntime(env, {
-    scratch: command.isDryRun?.(wanted) ?? false,
+    scratch: command.isDryRun?.(commandInput) ?? false,
     patience: PATIENCE_MS,
     onWait: ({ pid }) =>
       terminal.progress.write(`Waiting for process ${pid}, which has the embedded database open …\n`),
   });
   try {
-    return await command.run(wanted, runtime, terminal);
+    return await command.run(commandInput, runtime, terminal);
   } finally {
     await runtime.close();
   }
@@ -103,7 +103,7 @@ export async function askServer(
   request: Pick<CommandRequest, 'command' | 'args'>,
   { input, user, progress, print, cwd, signal, drained }: Terminal,
 ): Promise<number | null> {
-  const socket = await open(path);
+  const socket = await connectTo(path);
   if (!socket) return null;
   const asked: CommandRequest = { ...request, user, isTTY: progress.isTTY, cwd, ...(input && { input }) };
   socket.write(`${JSON.stringify(asked)}\n`);
@@ -127,7 +127,7 @@ export async function askServer(
   ]);
 }
 
-async function open(path: string): Promise<Socket | null> {
+async function connectTo(path: string): Promise<Socket | null> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
@@ -147,7 +147,7 @@ async function open(path: string): Promise<Socket | null> {
  *
  * @returns the terminal, and a function that throws if output could not be written; a closed pipe is not an error
  */
-async function ownTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; stopsInOrder: boolean }) {
+async function createTerminal({ takesInput, stopsInOrder }: { takesInput: boolean; stopsInOrder: boolean }) {
   const stop = new AbortController();
   let failed: unknown;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-import { HelpAsked, sentencesOf } from '../commands/command';
+import { HelpRequested, sentencesOf } from '../commands/command';
 
 /**
  * Runs a program, then ends the process explicitly, because an open database would keep it alive. An error prints one
@@ -7,7 +7,7 @@ import { HelpAsked, sentencesOf } from '../commands/command';
 export function runProgram(main: (args: string[]) => Promise<void>): void {
   main(process.argv.slice(2))
     .catch((error: unknown) => {
-      if (error instanceof HelpAsked) return console.log(error.usage.join('\n'));
+      if (error instanceof HelpRequested) return console.log(error.usage.join('\n'));
       process.exitCode = 1;
       for (const sentence of sentencesOf(error)) console.error(sentence);
     })

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
-import { describeContents, placeOf, runPgTool } from '../backup-files';
+import { databaseName, describeContents, runPgTool } from '../backup-files';
 import { readArguments } from '../commands/command';
 import { DATABASE_VARIABLES, readEnv } from '../env';
 import { StartError, withFile } from '../errors';
@@ -33,7 +33,7 @@ async function restoreServer(url: string, file: string): Promise<void> {
     ]);
   }
   await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', file]);
-  console.log(`Restored ${await withServer(url, describeContents)} into ${placeOf(url)}.`);
+  console.log(`Restored ${await withServer(url, describeContents)} into ${databaseName(url)}.`);
 }
 
 async function isEmpty(db: Database): Promise<boolean> {

@@ -16,7 +16,7 @@ import { listenAddresses, requirePort } from '../server/listen';
 import { logConsole } from '../server/log-console';
 import { createNext } from '../server/next-handler';
 import { openHttpServer } from '../server/open-http-server';
-import { inPlaces } from '../server/page-places';
+import { limitRenderings } from '../server/page-places';
 import { noteStopping } from '../stopping';
 import { flushToolCalls } from '../tool-calls/tool-calls';
 import { closeTracing, openTracing } from '../tracing';
@@ -55,7 +55,7 @@ runProgram(async (args) => {
   }
   const next = createNext(env);
   const secret = runtime.randomBytes(32).toString('base64url');
-  const pages = inPlaces(next.handle, LIMITS);
+  const pages = limitRenderings(next.handle, LIMITS);
   const handle = env.fastPaths ? fastFirst(FAST_ROUTES, pages) : pages;
   // Register this before listening, because a stop signal may follow the first response.
   const stopped = untilStopped();

@@ -1,6 +1,6 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeContents, placeOf, runPgTool } from '../backup-files';
+import { databaseName, describeContents, runPgTool } from '../backup-files';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { withServer } from '../open-database';

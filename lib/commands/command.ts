@@ -29,7 +29,7 @@ export interface Command<Wanted = unknown> {
   usage: string[];
   /** Environment variables that the command uses. An invalid value of another variable does not stop the command. */
   variables: readonly Variable[];
-  /** Parses the arguments. @throws StartError or HelpAsked, before the database is opened */
+  /** Parses the arguments. @throws StartError or HelpRequested, before the database is opened */
   read(args: string[]): Wanted;
   /** Returns true if the command reads piped input. */
   takesInput?(wanted: Wanted): boolean;
@@ -100,7 +100,7 @@ export function command<const T extends Options, Wanted = Parsed<T>['values']>({
 }
 
 /** Thrown when the user asked for `--help`. It is not a failure. */
-export class HelpAsked extends Error {
+export class HelpRequested extends Error {
   constructor(readonly usage: string[]) {
     super(usage.join('\n'));
   }
@@ -110,7 +110,7 @@ export class HelpAsked extends Error {
  * Parses the arguments of a command. Every command supports `--help`.
  *
  * @param positionals maximum number of positional arguments
- * @throws HelpAsked for `--help`; StartError for an unknown argument, or for an option that npm consumed
+ * @throws HelpRequested for `--help`; StartError for an unknown argument, or for an option that npm consumed
  */
 export function readArguments<T extends Options>(
   args: string[],
@@ -119,7 +119,7 @@ export function readArguments<T extends Options>(
   const all = { ...options, help: { type: 'boolean', short: 'h' } } as const;
   try {
     const parsed = parseArgs({ args, allowPositionals: true, options: all as unknown as T });
-    if ((parsed.values as { help?: boolean }).help) throw new HelpAsked(usage);
+    if ((parsed.values as { help?: boolean }).help) throw new HelpRequested(usage);
     requireAll(Object.keys(options ?? {}), parsed.values);
     const [extra] = parsed.positionals.slice(positionals);
     if (extra !== undefined) throw new TypeError(`Unknown argument '${extra}'`);
@@ -161,7 +161,7 @@ const WIDTH = 24;
 
 /** Shows progress: redraws one line on a terminal, otherwise prints a line for each tenth of a step. */
 export class ProgressBar {
-  private told = '';
+  private printedStep = '';
 
   constructor(private readonly out: { isTTY: boolean; write(text: string): unknown } = process.stderr) {}
 
@@ -171,8 +171,8 @@ export class ProgressBar {
     const bar = `[${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${done}/${total} ${label}`;
     if (this.out.isTTY) this.out.write(`\r\u001b[K${bar}  ${note}`);
     const told = `${label} ${Math.floor((10 * done) / Math.max(total, 1))}`;
-    if (!this.out.isTTY && told !== this.told) this.out.write(`${bar}\n`);
-    this.told = told;
+    if (!this.out.isTTY && told !== this.printedStep) this.out.write(`${bar}\n`);
+    this.printedStep = told;
   }
 
   /** Clears the terminal's line for the next output. */

@@ -80,13 +80,13 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
 }
 
 /** Names of exports that contain several kinds of records, or files other than CSV. */
-const OTHERS = ['all', 'accounting', 'datev', 'documents'];
+const OTHER_EXPORTS = ['all', 'accounting', 'datev', 'documents'];
 
-type Wanted = NonNullable<ReturnType<typeof read>>;
+type ExportRequest = NonNullable<ReturnType<typeof read>>;
 
 async function exportRecords(
   db: Runtime['db'],
-  wanted: Exclude<Wanted, { kind: 'accounting' | 'datev' | 'documents' }>,
+  wanted: Exclude<ExportRequest, { kind: 'accounting' | 'datev' | 'documents' }>,
   timeZone: string,
   terminal: Terminal,
 ): Promise<void> {
@@ -113,7 +113,7 @@ async function exportAll(db: Runtime['db'], dir: string, since: Date | null, { p
 /** Writes a month's posting batch for DATEV, and prints the entries that are not in it. */
 async function exportDatev(
   db: Runtime['db'],
-  { month, out }: Extract<Wanted, { kind: 'datev' }>,
+  { month, out }: Extract<ExportRequest, { kind: 'datev' }>,
   now: Date,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {
@@ -127,7 +127,7 @@ async function exportDatev(
 /** Writes the documents of a month into files, and prints their paths. Prints the reason for each missing document. */
 async function exportDocuments(
   db: Runtime['db'],
-  { month, dir }: Extract<Wanted, { kind: 'documents' }>,
+  { month, dir }: Extract<ExportRequest, { kind: 'documents' }>,
   moment: Moment,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {

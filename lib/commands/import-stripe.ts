@@ -25,7 +25,7 @@ import { command, FLAG, ProgressBar, STOPPED, TEXT, type Terminal, textTable } f
 import { printResult, runReconciliation } from './reconcile';
 
 /** Task of the command: read everything from Stripe, or link Stripe customers as listed in a file. */
-type StripeWanted =
+type StripeTask =
   | { task: 'read'; dryRun: boolean; proposals: string | undefined; linkByEmail: boolean }
   | { task: 'link'; file: string };
 
@@ -43,7 +43,7 @@ export const importStripe = command({
   variables: RECONCILIATION_VARIABLES,
   options: { 'dry-run': FLAG, 'link-by-email': FLAG, proposals: TEXT, link: TEXT },
   positionals: 1,
-  read({ proposals, link: file, ...flags }): StripeWanted {
+  read({ proposals, link: file, ...flags }): StripeTask {
     const { 'dry-run': dryRun = false, 'link-by-email': linkByEmail = false } = flags;
     const links = linkByEmail || proposals !== undefined;
     if (file === undefined) {
@@ -75,10 +75,10 @@ export const importStripe = command({
 });
 
 async function readAndLink(
-  { dryRun, linkByEmail, proposals }: Extract<StripeWanted, { task: 'read' }>,
+  { dryRun, linkByEmail, proposals }: Extract<StripeTask, { task: 'read' }>,
   runtime: Runtime,
   terminal: Terminal,
-): Promise<Done> {
+): Promise<ImportOutcome> {
   const { db } = runtime;
   if (proposals !== undefined) await requireFolder(proposals, terminal);
   if (dryRun) await beginDryRun(runtime);
@@ -129,16 +129,16 @@ async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileR
       }
     }
   } finally {
-    signal.removeEventListener('abort', tellStop);
+    signal.removeEventListener('abort', printStop);
   }
 }
 
-type Done = 'all' | 'in part' | 'stopped';
+type ImportOutcome = 'all' | 'in part' | 'stopped';
 
 const ACTOR = commandActor('import');
 
 /** Links all Stripe customers whose e-mail address belongs to exactly one customer, and prints refused links. */
-async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done> {
+async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<ImportOutcome> {
   const { print, progress, signal } = terminal;
   const counts = { linked: 0, refused: 0 };
   const { clear } = await countUnconfirmedLinks(deps.db);
@@ -157,7 +157,7 @@ async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<Done>
 }
 
 /** Links the Stripe customers listed in a file. A refused row does not affect the others. */
-async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promise<Done> {
+async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promise<ImportOutcome> {
   const { print, signal, cwd } = terminal;
   const counts = { linked: 0, already: 0, empty: 0, refused: 0 };
   const refuse = (line: number, problem: string) => {
@@ -185,7 +185,7 @@ async function linkFile(deps: SyncDeps, file: string, terminal: Terminal): Promi
 }
 
 /** Maximum number of unlinked Stripe customers to print. The file of proposals contains all of them. */
-const SHOWN = 20;
+const MAX_PRINTED = 20;
 
 /** Prints the changes of a run, the number of linked Stripe customers, and the unlinked Stripe customers. */
 async function printSummary(db: Database, runId: number, { print }: Pick<Terminal, 'print'>): Promise<void> {
@@ -201,7 +201,7 @@ async function printSummary(db: Database, runId: number, { print }: Pick<Termina
   const { all, clear } = await countUnconfirmedLinks(db);
   if (all === 0) return;
   const { value: first } = await readUnconfirmedLinks(db).next();
-  const shown: UnconfirmedLink[] = (first ?? []).slice(0, SHOWN);
+  const shown: UnconfirmedLink[] = (first ?? []).slice(0, MAX_PRINTED);
   print(`\n${textTable(['Not linked', 'E-mail', 'Name', 'Proposed', 'Why'], shown.map(toCells))}\n`);
   if (all > shown.length) print(`… and ${all - shown.length} more: --proposals FILE.csv writes all of them.`);
   if (clear === 0) return;

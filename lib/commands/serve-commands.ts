@@ -28,7 +28,7 @@ export async function serveCommands(runtime: Runtime): Promise<() => Promise<voi
   let running = 0;
   const server = createServer((socket) => {
     running += 1;
-    converse(runtime, socket, running > MAX_AT_ONCE)
+    handleConnection(runtime, socket, running > MAX_AT_ONCE)
       .catch((error: unknown) => runtime.log.error({ stack: stackOf(error) }, 'command failed'))
       .finally(() => {
         running -= 1;
@@ -65,7 +65,7 @@ async function listen(server: Server, path: string): Promise<void> {
   if (process.platform !== 'win32') chmodSync(path, 0o600);
 }
 
-async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Promise<void> {
+async function handleConnection(runtime: Runtime, socket: Socket, isBusy: boolean): Promise<void> {
   socket.on('error', () => {}); // Ignore the error, because the caller has disconnected.
   socket.setTimeout(REQUEST_MS, () => socket.destroy());
   const send = (message: CommandMessage) => socket.writable && socket.write(`${JSON.stringify(message)}\n`);
@@ -73,7 +73,7 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
     if (isBusy) throw new StartError(['The server is running other commands: try again in a moment.']);
     const request = await readRequest(socket);
     socket.setTimeout(0);
-    send({ exit: await carryOut(runtime, request, send, hangUpOf(socket)) });
+    send({ exit: await runRequest(runtime, request, send, watchConnection(socket)) });
   } catch (error) {
     for (const sentence of sentencesOf(error)) send({ err: `${sentence}\n` });
     send({ exit: 1 });
@@ -81,7 +81,7 @@ async function converse(runtime: Runtime, socket: Socket, isBusy: boolean): Prom
 }
 
 /** Returns a signal, aborted when the caller disconnects, and a function that waits until the output is sent. */
-function hangUpOf(socket: Socket): Pick<Terminal, 'signal' | 'drained'> {
+function watchConnection(socket: Socket): Pick<Terminal, 'signal' | 'drained'> {
   const stop = new AbortController();
   const { signal } = stop;
   socket.once('close', () => stop.abort());
@@ -100,7 +100,7 @@ async function readRequest(socket: Socket): Promise<CommandRequest> {
   }
 }
 
-async function carryOut(
+async function runRequest(
   runtime: Runtime,
   { command: name, args, input, user, isTTY, cwd = process.cwd() }: CommandRequest,
   send: (message: CommandMessage) => void,
@@ -108,13 +108,13 @@ async function carryOut(
 ): Promise<number> {
   if (!isCommandName(name)) throw new StartError([`The server does not know the command ${name}.`]);
   const command = COMMANDS[name];
-  const wanted = command.read(args);
+  const commandInput = command.read(args);
   const progress = { isTTY, write: (text: string) => send({ err: text }) };
   const print = (line: string) => send({ out: line });
   const terminal: Terminal = { input, user, progress, print, cwd, signal, drained };
-  const scratch = command.isDryRun?.(wanted) ? await openCopy(runtime) : null;
+  const scratch = command.isDryRun?.(commandInput) ? await openCopy(runtime) : null;
   try {
-    return await command.run(wanted, scratch ?? runtime, terminal);
+    return await command.run(commandInput, scratch ?? runtime, terminal);
   } finally {
     await scratch?.close();
     runtime.log.info({ command: name }, 'command');

@@ -57,12 +57,12 @@ function read(values: { name?: string; role?: string }, [verb, email = '']: stri
   return role && { verb, email, name: values.name, role };
 }
 
-type Wanted = NonNullable<ReturnType<typeof read>>;
+type StaffRequest = NonNullable<ReturnType<typeof read>>;
 
 const VERBS = ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'];
 
 async function writePassword(
-  { verb, email, name, role }: Wanted,
+  { verb, email, name, role }: StaffRequest,
   runtime: Runtime,
   { input, print }: Terminal,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import type { CountedFilter } from './list-reader';
 import { BATCH, type CursorList, pagesToCsv, readSortedPage, type StaffPage } from './sorted-page';
 
 /** The condition that a filter's value sets for the rows of a list. */
-interface Meaning {
+interface FilterCondition {
   where?: SQL | undefined;
   /** Whether few rows match. In this case the query finds them first and sorts them afterwards, see `SortedRows`. */
   few?: boolean;
@@ -22,7 +22,7 @@ interface Meaning {
 /** A filter of a list. Its key in `defineList` is also its parameter name in the page's URL. */
 export interface ListFilter<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
-  means(value: z.output<Schema>, db: Database): Meaning | Promise<Meaning>;
+  means(value: z.output<Schema>, db: Database): FilterCondition | Promise<FilterCondition>;
   /** The counted list's filters that express this filter, by name. */
   counted?: Record<string, CountedFilter>;
 }
@@ -86,21 +86,26 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   options: ListOptions<F, Name, Row>,
 ) {
   const { filters, orders, lacks, counted, columns, toRecord } = options;
-  type Given = Values<F> & { sort?: Sort<Name>; per_page?: number };
+  type GivenFilters = Values<F> & { sort?: Sort<Name>; per_page?: number };
 
-  async function meaningsOf(db: Database, given: Given): Promise<Meaning[]> {
-    const meanings: Meaning[] = [];
+  async function conditionsOf(db: Database, given: GivenFilters): Promise<FilterCondition[]> {
+    const conditions: FilterCondition[] = [];
     for (const [name, filter] of Object.entries(filters)) {
-      if (given[name] !== undefined) meanings.push(await filter.means(given[name], db));
+      if (given[name] !== undefined) conditions.push(await filter.means(given[name], db));
     }
-    return meanings;
+    return conditions;
   }
 
-  function readPage(db: Database, given: Given, meanings: Meaning[], at: PageAt): Promise<CursorList<Row>> {
+  function readPage(
+    db: Database,
+    given: GivenFilters,
+    conditions: FilterCondition[],
+    at: PageAt,
+  ): Promise<CursorList<Row>> {
     const sort = given.sort ?? options.sort;
     const selection = {
-      where: and(...meanings.map(({ where }) => where)),
-      few: meanings.some(({ few }) => few),
+      where: and(...conditions.map(({ where }) => where)),
+      few: conditions.some(({ few }) => few),
       by: sort.replace(/^-/, '') as Name,
       descends: sort.startsWith('-'),
     };
@@ -112,35 +117,35 @@ export function defineList<F extends Filters, Name extends string, Row extends {
   return {
     schema: schemaOf(options),
     /** Returns the orders that the list does not offer with these filters. */
-    lacks: (given: Given): string[] => lacks?.(given) ?? [],
+    lacks: (given: GivenFilters): string[] => lacks?.(given) ?? [],
     /** Reads a page: by number if list and filters are counted and the order is the default, otherwise by cursor. */
-    async read(db: Database, given: Given, { request, start }: ListPlace): Promise<StaffPage<Row>> {
-      const meanings = await meaningsOf(db, given);
-      const refused = refusalOf(meanings);
+    async read(db: Database, given: GivenFilters, { request, start }: ListPlace): Promise<StaffPage<Row>> {
+      const conditions = await conditionsOf(db, given);
+      const refused = refusalOf(conditions);
       if (refused) return refused;
       const isUsual = (given.sort ?? options.sort) === options.sort;
-      if (counted && isUsual && meanings.every((meaning) => meaning.counted))
-        return counted(db, request, Object.assign({}, ...meanings.map((meaning) => meaning.counted)));
-      return readPage(db, given, meanings, { start, size: given.per_page ?? 25, isCounted: true });
+      if (counted && isUsual && conditions.every((meaning) => meaning.counted))
+        return counted(db, request, Object.assign({}, ...conditions.map((meaning) => meaning.counted)));
+      return readPage(db, given, conditions, { start, size: given.per_page ?? 25, isCounted: true });
     },
     /** Reads a page with cursors. An invalid cursor returns the first page. */
     async page(
       db: Database,
-      given: Given,
+      given: GivenFilters,
       start: PageStart = {},
       size = given.per_page ?? 25,
     ): Promise<CursorList<Row>> {
-      const meanings = await meaningsOf(db, given);
-      return refusalOf(meanings) ?? readPage(db, given, meanings, { start, size, isCounted: true });
+      const conditions = await conditionsOf(db, given);
+      return refusalOf(conditions) ?? readPage(db, given, conditions, { start, size, isCounted: true });
     },
     /** Returns all matching rows as CSV, in chunks, in the requested order. */
-    csv(db: Database, given: Given): AsyncGenerator<string> {
-      let meanings: Promise<Meaning[]> | undefined;
+    csv(db: Database, given: GivenFilters): AsyncGenerator<string> {
+      let conditions: Promise<FilterCondition[]> | undefined;
       return pagesToCsv(
         columns,
         async (start) => {
-          meanings ??= meaningsOf(db, given);
-          return readPage(db, given, await meanings, { start, size: BATCH, isCounted: false });
+          conditions ??= conditionsOf(db, given);
+          return readPage(db, given, await conditions, { start, size: BATCH, isCounted: false });
         },
         toRecord,
       );
@@ -154,8 +159,8 @@ export interface ListPlace {
   start: PageStart;
 }
 
-function refusalOf(meanings: Meaning[]): CursorList<never> | undefined {
-  const refused = meanings.find((meaning) => meaning.refused)?.refused;
+function refusalOf(conditions: FilterCondition[]): CursorList<never> | undefined {
+  const refused = conditions.find((meaning) => meaning.refused)?.refused;
   return refused && { data: [], count: 0, previous: null, next: null, refused };
 }
 

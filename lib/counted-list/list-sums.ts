@@ -50,7 +50,7 @@ export async function summarize<Sums extends z.ZodObject>(
   return z.array(schema).parse(found.map((row) => toJsonAmounts(row, ...Object.keys(of))));
 }
 
-type Found = Record<string, string | null>;
+type SumRow = Record<string, string | null>;
 
 /** Adds up rows with the columns of `list_sums` in groups. */
 function sumUp(
@@ -59,7 +59,7 @@ function sumUp(
   { by, of }: Pick<Summary<z.ZodObject>, 'by' | 'of'>,
   amounts: SQL,
   values: Values,
-): Promise<Found[]> {
+): Promise<SumRow[]> {
   const part = (column: PgColumn): SQL => {
     const at = kinds.findIndex(({ name }) => name === column.name) + 1;
     return at === 0 ? sql`currency` : sql`split_part(kind, ' ', ${sql.raw(`${at}`)})::${typeOf(column)}`;
@@ -78,7 +78,7 @@ function sumUp(
     groups.map((_group, i) => sql.raw(`${i + 1}`)),
     sql`, `,
   );
-  return rows<Found>(
+  return rows<SumRow>(
     db,
     sql`select ${sql.join(groups, sql`, `)}, sum(row_count)::int as count, ${sql.join(sums, sql`, `)}
       from (${amounts}) amounts

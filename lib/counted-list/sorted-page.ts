@@ -55,9 +55,9 @@ async function readSortedIds(
   rows: SortedRows,
   { start, size, isCounted = true }: Parameters<typeof readSortedPage>[2],
 ): Promise<CursorList<{ id: number }>> {
-  const known = { after: idOr(start.after), before: idOr(start.before) };
+  const known = { after: validId(start.after), before: validId(start.before) };
   // A filter marked `few` may still match more rows than can be sorted quickly.
-  const isMany = rows.few && (await countSome(tx, rows)) > MAX_COUNTED;
+  const isMany = rows.few && (await countUpToMax(tx, rows)) > MAX_COUNTED;
   const page = await readCursorPage(
     known,
     size,
@@ -78,7 +78,7 @@ export async function addCount<Row>(
   page: CursorPage<Row>,
 ): Promise<CursorList<Row>> {
   const isWhole = !after && !before && !page.next;
-  return { ...page, count: isWhole ? page.data.length : await countSome(tx, rows) };
+  return { ...page, count: isWhole ? page.data.length : await countUpToMax(tx, rows) };
 }
 
 /**
@@ -116,7 +116,7 @@ async function readIds(
 export const withoutIndex = (by: SQLWrapper): SQL => sql`coalesce(${by}, ${by})`;
 
 /** Counts the rows that match, up to `MAX_COUNTED + 1`. */
-async function countSome(tx: Database, { table, where }: Counted): Promise<number> {
+async function countUpToMax(tx: Database, { table, where }: Counted): Promise<number> {
   const some = tx
     .select({ id: table.id })
     .from(table)
@@ -127,7 +127,7 @@ async function countSome(tx: Database, { table, where }: Counted): Promise<numbe
 }
 
 /** Returns a text if it can be the id of a row, otherwise undefined. */
-export function idOr(text: string | undefined): string | undefined {
+export function validId(text: string | undefined): string | undefined {
   return /^\d{1,10}$/.test(text ?? '') && Number(text) <= MAX_ID ? text : undefined;
 }
 

@@ -20,8 +20,8 @@ import { type TaxHome, taxRuleOf } from './tax';
 export async function findCustomers(db: Database, query: string): Promise<CustomerMatches> {
   let found = await findBeginnings(db, query);
   // One customer may match twice: by the number of a customer merged into it, and by a text within a field.
-  if (found.length < WANTED)
-    found = withoutDoubles(found, await findWithin(db, query, WANTED - found.length));
+  if (found.length < MATCH_LIMIT)
+    found = withoutDoubles(found, await findWithin(db, query, MATCH_LIMIT - found.length));
   return toMatches(found);
 }
 
@@ -30,37 +30,37 @@ export async function findCustomersByNumber(db: Database, query: string): Promis
   return toMatches(await readByNumber(db, { query }));
 }
 
-function toMatches(found: Found[]): CustomerMatches {
+function toMatches(found: FoundCustomer[]): CustomerMatches {
   const matches = found.slice(0, MAX_MATCHES).map(toCustomerSnippet);
   return customerMatches.parse({ count: matches.length, truncated: found.length > MAX_MATCHES, matches });
 }
 
-type Found = Parameters<typeof toCustomerSnippet>[0];
+type FoundCustomer = Parameters<typeof toCustomerSnippet>[0];
 
 /** Finds exact matches, and customers with a field that starts with the text. */
-async function findBeginnings(db: Database, query: string): Promise<Found[]> {
+async function findBeginnings(db: Database, query: string): Promise<FoundCustomer[]> {
   const values = { query, start: containsPattern(`\n${query}`) };
   const few = await readFew(db, values);
   const exact = few.filter(isFound);
   if (areAll(few)) return exact;
   const near = withoutDoubles(exact, await readNearBeginnings(db, values));
-  if (near.length >= WANTED) return near;
+  if (near.length >= MATCH_LIMIT) return near;
   const some = await readSome(db, values);
   if (areAll(some)) return some.filter(isFound);
   return withoutDoubles(exact, await readBeginnings(db, values));
 }
 
-type Begun = { [Name in keyof Found]: Found[Name] | null } & { are_all: boolean };
-const areAll = ([first]: Begun[]): boolean => first?.are_all === true;
-const isFound = (row: Begun): row is Begun & Found => row.id !== null;
+type BeginningRow = { [Name in keyof FoundCustomer]: FoundCustomer[Name] | null } & { are_all: boolean };
+const areAll = ([first]: BeginningRow[]): boolean => first?.are_all === true;
+const isFound = (row: BeginningRow): row is BeginningRow & FoundCustomer => row.id !== null;
 
-function withoutDoubles(exact: Found[], others: Found[]): Found[] {
+function withoutDoubles(exact: FoundCustomer[], others: FoundCustomer[]): FoundCustomer[] {
   const known = new Set(exact.map(({ id }) => id));
-  return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, WANTED);
+  return [...exact, ...others.filter(({ id }) => !known.has(id))].slice(0, MATCH_LIMIT);
 }
 
 /** Finds customers with the text inside a field, but not at the start of one. */
-async function findWithin(db: Database, query: string, wanted: number): Promise<Found[]> {
+async function findWithin(db: Database, query: string, wanted: number): Promise<FoundCustomer[]> {
   const values = { text: containsPattern(query), start: containsPattern(`\n${query}`) };
   const sample = await readSample(db, values);
   if (sample.length >= wanted) return sample;
@@ -74,20 +74,20 @@ async function findWithin(db: Database, query: string, wanted: number): Promise<
 
 // The row limit of each search query. It is one more than the number of matches shown, so that further matches are
 // detected.
-const WANTED = MAX_MATCHES + 1;
+const MATCH_LIMIT = MAX_MATCHES + 1;
 
 /** `findBeginnings` reads all matches by index and sorts them if no field has more matches than this. */
 const FEW = 200;
 /** The limit of a second attempt, in place of `FEW`, if the start of the list contains too few matches. */
 const SOME = 5000;
 /** Number of rows at the start of the list to search for fields that start with a frequent text. */
-const NEAR = 2000;
+const NEAR_ROWS = 2000;
 /** Number of rows at the start of the list that are sampled to see whether a text inside a field is rare. */
-const SAMPLE = 1000;
+const SAMPLE_ROWS = 1000;
 /** Number of rows at the start of the list to search for a text that is not rare, before an index is searched. */
-const FAR = 5000;
+const FAR_ROWS = 5000;
 /** The search form of a text. It is a subquery, so that PostgreSQL computes it once and not for each row. */
-const once = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
+const searchFormOf = (text: SQL) => sql`(select ${searchForm(sql`${text}::text`)})`;
 
 /** The ids of customers whose number or email address equals the text. */
 const exactIds = (query: SQL) =>
@@ -106,7 +106,7 @@ const beginningsUpTo = (most: number) =>
       .select({ ...snippetColumns, are_all: sql<boolean>`begun.are_all` })
       .from(
         sql`(with some_of_each as materialized (
-            select * from customers_beginning(${once(query)}, ${limit} + 1)
+            select * from customers_beginning(${searchFormOf(query)}, ${limit} + 1)
           ), counted as (
             select not exists (select from some_of_each group by field having count(*) > ${limit}) as are_all
           )
@@ -116,7 +116,7 @@ const beginningsUpTo = (most: number) =>
       )
       .leftJoin(customers, sql`${customers.id} = any(begun.ids)`)
       .orderBy(sql`${isExact(query)} is true desc`, asc(customers.customer_number))
-      .limit(WANTED);
+      .limit(MATCH_LIMIT);
   });
 const readFew = beginningsUpTo(FEW);
 const readSome = beginningsUpTo(SOME);
@@ -124,9 +124,9 @@ const readSome = beginningsUpTo(SOME);
 /** Reads the customers whose number is the text or starts with it. */
 const readByNumber = statement(['query'], (db, { query }) => {
   const exact = sql`select id from (${numbered([query])}) named`;
-  const begun = sql`select customer_id from customers_beginning(${once(query)}, ${sql.raw(String(WANTED))})
+  const begun = sql`select customer_id from customers_beginning(${searchFormOf(query)}, ${sql.raw(String(MATCH_LIMIT))})
     where field = 'number'`;
-  return matching(
+  return selectMatching(
     db,
     sql`${customers.id} = any(array(${exact} union ${begun}))`,
     sql`${customers.id} = any(array(${exact})) desc`,
@@ -134,25 +134,28 @@ const readByNumber = statement(['query'], (db, { query }) => {
   );
 });
 
-const has = (pattern: SQL) => sql`${customers.search_text} like ${once(pattern)}`;
-/** The condition of `has`, written so that PostgreSQL cannot use an index and tests only rows it has already found. */
-const shows = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
-  sql`${searched} || '' like ${once(pattern)}`;
+const containsText = (pattern: SQL) => sql`${customers.search_text} like ${searchFormOf(pattern)}`;
+/**
+ * The condition of `containsText`, written so that PostgreSQL cannot use an index and tests only rows it has already
+ * found.
+ */
+const containsTextUnindexed = (pattern: SQL, searched: SQLWrapper = customers.search_text) =>
+  sql`${searched} || '' like ${searchFormOf(pattern)}`;
 /**
  * The order by number, written so that PostgreSQL cannot use an index for it and sorts the rows it has already found.
  */
-const sorted = sql`${customers.customer_number} || ''`;
+const byNumberUnindexed = sql`${customers.customer_number} || ''`;
 
-const matching = (db: Database, where: SQL, ...order: SQL[]) =>
+const selectMatching = (db: Database, where: SQL, ...order: SQL[]) =>
   db
     .select(snippetColumns)
     .from(customers)
     .where(where)
     .orderBy(...order)
-    .limit(WANTED);
+    .limit(MATCH_LIMIT);
 
 /** Searches only the first `count` rows of the list. */
-function matchingFirst(db: Database, count: number, where: (searched: SQLWrapper) => SQL) {
+function selectFirstMatching(db: Database, count: number, where: (searched: SQLWrapper) => SQL) {
   const first = db
     .select({ ...snippetColumns, search_text: customers.search_text })
     .from(customers)
@@ -165,32 +168,41 @@ function matchingFirst(db: Database, count: number, where: (searched: SQLWrapper
     .from(first)
     .where(where(search_text))
     .orderBy(asc(first.customer_number))
-    .limit(WANTED);
+    .limit(MATCH_LIMIT);
 }
 
 const readBeginnings = statement(['start'], (db, { start }) =>
-  matching(db, shows(start), asc(customers.customer_number)),
+  selectMatching(db, containsTextUnindexed(start), asc(customers.customer_number)),
 );
 
 const readNearBeginnings = statement(['start'], (db, { start }) =>
-  matchingFirst(db, NEAR, (searched) => shows(start, searched)),
+  selectFirstMatching(db, NEAR_ROWS, (searched) => containsTextUnindexed(start, searched)),
 );
 
-const within = (count: number) =>
+const searchFirstRows = (count: number) =>
   statement(['text', 'start'], (db, { text, start }) =>
-    matchingFirst(db, count, (searched) => sql`${shows(text, searched)} and not ${shows(start, searched)}`),
+    selectFirstMatching(
+      db,
+      count,
+      (searched) =>
+        sql`${containsTextUnindexed(text, searched)} and not ${containsTextUnindexed(start, searched)}`,
+    ),
   );
-const readSample = within(SAMPLE);
-const readNear = within(FAR);
+const readSample = searchFirstRows(SAMPLE_ROWS);
+const readNear = searchFirstRows(FAR_ROWS);
 
 const readByTrigram = statement(['text', 'start'], (db, { text, start }) =>
-  matching(db, sql`${has(text)} and not ${shows(start)}`, sorted),
+  selectMatching(db, sql`${containsText(text)} and not ${containsTextUnindexed(start)}`, byNumberUnindexed),
 );
 
 const readByPairs = statement(['text', 'start', 'pairs'], (db, { text, start, pairs }) => {
   const hasPairs = sql`letter_pairs(${customers.search_text}) collate "C"
-    @> array(select jsonb_array_elements_text(${once(pairs)}::jsonb))`;
-  return matching(db, sql`${hasPairs} and ${shows(text)} and not ${shows(start)}`, sorted);
+    @> array(select jsonb_array_elements_text(${searchFormOf(pairs)}::jsonb))`;
+  return selectMatching(
+    db,
+    sql`${hasPairs} and ${containsTextUnindexed(text)} and not ${containsTextUnindexed(start)}`,
+    byNumberUnindexed,
+  );
 });
 
 /** A customer in a form's list of choices, with the defaults for a new record. */

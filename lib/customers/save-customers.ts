@@ -47,7 +47,7 @@ export const customerKind: RecordKind = {
   }),
   check: checkCustomer,
   nextKey: nextCustomerNumber,
-  afterwards: (tx, written, { now }) => lookAgain(tx, written.filter(isNumbered), now),
+  afterwards: (tx, written, { now }) => recheckStripeCustomers(tx, written.filter(hasNewNumber), now),
 };
 
 function checkCustomer({ before, after, changes }: Writing): FieldError[] {
@@ -68,10 +68,10 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
   return String(next?.number);
 }
 
-const isNumbered = ({ changes }: Writing) => changes.customer_number !== undefined;
+const hasNewNumber = ({ changes }: Writing) => changes.customer_number !== undefined;
 
 /** Schedules a recheck of the Stripe customers that named one of these customer numbers before it existed. */
-async function lookAgain(tx: Database, written: Writing[], now: Date): Promise<void> {
+async function recheckStripeCustomers(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
   // `commit_plan` takes this lock when it found no customer with a number. The commit therefore either ends before this
   // transaction continues, or sees the new number and is retried.

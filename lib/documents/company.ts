@@ -151,7 +151,7 @@ export async function saveCompany(
       ? await tx.update(company).set(values).where(eq(company.id, 1)).returning()
       : await tx.insert(company).values(values).returning();
     const entry = { actor, action: 'company.update', entity: 'company', entity_id: 1 } as const;
-    await recordAudit(tx, { ...entry, before: audited(before), after: audited(after) });
+    await recordAudit(tx, { ...entry, before: toAuditImage(before), after: toAuditImage(after) });
   });
 }
 
@@ -161,7 +161,7 @@ const readLogo = (file: Buffer) =>
     : toLogo(file);
 
 /** Returns the row for the audit log, with the logo's digest instead of the logo. */
-const audited = (row: typeof company.$inferSelect | null) =>
+const toAuditImage = (row: typeof company.$inferSelect | null) =>
   row && { ...row, logo: row.logo && `SHA-256 ${createHash('sha256').update(row.logo).digest('hex')}` };
 
 /** Maximum width and height of a logo in pixels. A larger logo would slow down each document. */

@@ -32,7 +32,11 @@ export interface DocumentState {
 }
 
 /** Returns the state of a record without a document, with the reasons why it has none. */
-export const without = (...reasons: string[]): DocumentState => ({ isReady: false, reasons, missing: [] });
+export const withoutDocument = (...reasons: string[]): DocumentState => ({
+  isReady: false,
+  reasons,
+  missing: [],
+});
 export const READY: DocumentState = { isReady: true, reasons: [], missing: [] };
 
 /** Returns whether an invoice can have a document, or the reasons why not. @throws AppError not_found */
@@ -52,16 +56,17 @@ export async function describeDocument(db: Database, id: number): Promise<Docume
   if (invoice.made_at) return READY;
   if (invoice.status === 'draft') {
     const isDraft = 'It is a draft. It gets its document when it is issued.';
-    if (invoice.stripe_invoice_id !== null || (await ownReason(db, id)) !== null) return without(isDraft);
+    if (invoice.stripe_invoice_id !== null || (await ownReason(db, id)) !== null)
+      return withoutDocument(isDraft);
     // A draft's page names the empty fields before the invoice is issued. The time zone does not matter, because it
     // changes only printed dates.
     const { reasons, missing } = stateOf(await readPrinted(db, id, 'UTC'));
     return { isReady: false, reasons: [isDraft, ...reasons], missing };
   }
-  if (invoice.kept === null && invoice.erased_at) return without('The customer was erased.');
+  if (invoice.kept === null && invoice.erased_at) return withoutDocument('The customer was erased.');
   const reason = await (invoice.stripe_invoice_id ? stripeReason : ownReason)(db, id, invoice);
   // The time zone does not matter, because it changes only printed dates.
-  return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : without(reason);
+  return reason === null ? stateOf(await readPrinted(db, id, 'UTC')) : withoutDocument(reason);
 }
 
 /** Returns the reason why one of our own invoices has nothing to print. Returns null if the invoice has lines. */
@@ -117,12 +122,12 @@ export async function describeCreditNoteDocument(db: Database, id: number): Prom
   // The time zone does not matter, because it changes only printed dates.
   const read = async () => stateOf(await readPrintedCreditNote(db, id, 'UTC'));
   if (note.buyer) return read();
-  if (note.erased_at) return without('The customer was erased.');
+  if (note.erased_at) return withoutDocument('The customer was erased.');
   if (note.stripe_credit_note_id !== null) {
     const reason = stripeNoteReason(note);
-    return reason === null ? read() : without(reason);
+    return reason === null ? read() : withoutDocument(reason);
   }
-  return without('Its invoice was imported with totals only, and a document needs its lines.');
+  return withoutDocument('Its invoice was imported with totals only, and a document needs its lines.');
 }
 
 /** Adds the state of its document to each credit note, as `state`. */
@@ -330,19 +335,20 @@ export async function* documentsOf(db: Database, month: string, moment: Moment) 
     )
     .orderBy(asc(invoices.number), asc(invoices.id));
   const names = new Set<string>();
-  const named = (id: number, number: string | null, one: FoundDocument) => {
+  const toNamedFile = (id: number, number: string | null, one: FoundDocument) => {
     if (one.files && names.has(one.files.name)) one.files.name += `-${id}`;
     if (one.files) names.add(one.files.name);
     return { number: number ?? `#${id}`, ...one };
   };
-  for (const { id, number } of found) yield named(id, number, await findDocument(db, INVOICE, id, moment));
+  for (const { id, number } of found)
+    yield toNamedFile(id, number, await findDocument(db, INVOICE, id, moment));
   const notes = await db
     .select(pickColumns(creditNotes, 'id', 'number'))
     .from(creditNotes)
     .where(and(gte(creditNotes.date, first), lt(creditNotes.date, sql`${first}::date + interval '1 month'`)))
     .orderBy(asc(creditNotes.number), asc(creditNotes.id));
   for (const { id, number } of notes)
-    yield named(id, number, await findDocument(db, CREDIT_NOTE, id, moment));
+    yield toNamedFile(id, number, await findDocument(db, CREDIT_NOTE, id, moment));
 }
 
 /** Returns the reasons why there is no document, as one or several sentences. */

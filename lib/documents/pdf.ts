@@ -6,7 +6,7 @@ import { perProcess } from '@/db/per-process';
 import { type Language, PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
 import { namesOf } from './printed-texts';
-import { drawInvoice } from './sheet';
+import { drawDocument } from './sheet';
 
 const FACTUR_X = 'factur-x.xml';
 
@@ -19,7 +19,7 @@ const FACTUR_X = 'factur-x.xml';
 export async function toPdf(printed: PrintedInvoice, facturX: string | null, now: Date): Promise<Uint8Array> {
   const title = `${namesOf(printed).title} ${printed.number}`;
   const document = await createPdf(title, printed.language, now);
-  drawInvoice(document, printed);
+  drawDocument(document, printed);
   const file = {
     name: FACTUR_X,
     type: 'text/xml',

@@ -112,7 +112,7 @@ export async function readPrinted(db: Database, id: number, timeZone: string): P
   const { lines, totals, problems } = toPrintedLines(stored, invoice.currency, { seller, buyer });
   return {
     ...printed,
-    ...OURS,
+    ...OWN_DOCUMENT,
     lines,
     taxes: toTaxes(lines, totals.rates),
     problems: problemsOf(totals.total === invoice.total, problems),
@@ -120,7 +120,7 @@ export async function readPrinted(db: Database, id: number, timeZone: string): P
 }
 
 /** The settled amount and the collector of documents that we issue ourselves. */
-const OURS = { settled: '0', collectedBy: 'us' } as const;
+const OWN_DOCUMENT = { settled: '0', collectedBy: 'us' } as const;
 
 /** Returns the part of a Stripe invoice's total that was paid, or settled with the customer's balance at Stripe. */
 function settledOf(invoice: typeof invoices.$inferSelect): string {
@@ -197,7 +197,7 @@ export async function readPrintedCreditNote(
     .orderBy(asc(creditNoteLines.position));
   const { lines } = toPrintedLines(stored, note.currency, { seller, buyer });
   const taxed = rates.map(({ tax_rate, tax }) => ({ tax_rate: tax_rate ?? '0', tax }));
-  return { ...printed, ...OURS, problems: [], lines, taxes: toTaxes(lines, taxed) };
+  return { ...printed, ...OWN_DOCUMENT, problems: [], lines, taxes: toTaxes(lines, taxed) };
 }
 
 /**
@@ -227,7 +227,7 @@ export async function readPrintedSale(db: Database, id: number): Promise<Printed
     number: document.document_number,
     ...{ date: document.document_date, due: document.valid_until, preceding: null, reason: null },
     language: buyer.document_language ?? languageFor(buyer.country),
-    ...{ ...own, ...OURS, seller, buyer, lines },
+    ...{ ...own, ...OWN_DOCUMENT, seller, buyer, lines },
     taxes: toTaxes(lines, totals.rates),
     problems: problemsOf(totals.total === own.total, problems),
   };
@@ -246,7 +246,10 @@ async function partiesOf(
 ): Promise<{ seller: Company; buyer: Buyer }> {
   // Do not print the placeholder that replaces the last name of an erased customer.
   const current = toBuyer(customer.erased_at ? { ...customer, last_name: null } : customer);
-  return { seller: filledUp(kept.seller, await getCompany(db)), buyer: filledUp(kept.buyer, current) };
+  return {
+    seller: fillEmptyFields(kept.seller, await getCompany(db)),
+    buyer: fillEmptyFields(kept.buyer, current),
+  };
 }
 
 type StoredLine = Pick<
@@ -277,7 +280,7 @@ const toBuyer = (customer: typeof customers.$inferSelect): Buyer => ({
 });
 
 /** Returns a stored seller or buyer, with its empty fields filled from the current one. */
-function filledUp<Party extends object>(kept: KeptParty | null, now: Party): Party {
+function fillEmptyFields<Party extends object>(kept: KeptParty | null, now: Party): Party {
   const own = Object.entries(kept ?? {}).filter(([, value]) => value !== null);
   return { ...now, ...Object.fromEntries(own) } as Party;
 }

@@ -51,9 +51,9 @@ export function payment(printed: PrintedInvoice): string {
 export function correction({ kind, language, preceding, reason }: PrintedInvoice): string {
   if (!preceding) return '';
   const { corrects, cancels, reason: label } = PHRASES[language];
-  const says = kind === 'cancellation' ? cancels : corrects;
-  const named = says(preceding.number, formatDay(preceding.date, language));
-  return reason ? `${named} ${label}: ${reason}` : named;
+  const sentenceFor = kind === 'cancellation' ? cancels : corrects;
+  const reference = sentenceFor(preceding.number, formatDay(preceding.date, language));
+  return reason ? `${reference} ${label}: ${reason}` : reference;
 }
 
 /** Returns the text of a line. The period and the discount follow on separate lines. */

@@ -4,7 +4,7 @@ import { type Database, pickColumns } from '@/db/database';
 import { customers, MAX_DOCUMENT_BYTES, salesDocumentFiles, salesDocuments } from '@/db/schema';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
-import { type DocumentState, explain, type Moment, READY, without } from './invoice-document';
+import { type DocumentState, explain, type Moment, READY, withoutDocument } from './invoice-document';
 import { inexpressible, missingInLetter } from './missing';
 import { toPdf } from './pdf';
 import { readPrintedSale } from './printed-invoice';
@@ -25,10 +25,10 @@ export async function describeSalesFile(db: Database, id: number): Promise<Docum
   if (found.made_at) return READY;
   const isDraft =
     found.status === 'draft' ? ['It is a draft. It gets its PDF when it is marked as sent.'] : [];
-  if (found.erased_at) return without('The customer was erased.');
+  if (found.erased_at) return withoutDocument('The customer was erased.');
   const printed = await readPrintedSale(db, id);
   if (printed.lines.length === 0)
-    return without(...isDraft, 'It was imported with totals only, and a PDF needs its lines.');
+    return withoutDocument(...isDraft, 'It was imported with totals only, and a PDF needs its lines.');
   const missing = missingInLetter(printed);
   const reasons = [...isDraft, ...inexpressible(printed)];
   return missing.length > 0 || reasons.length > 0 ? { isReady: false, reasons, missing } : READY;

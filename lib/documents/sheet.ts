@@ -38,7 +38,7 @@ const SMALL = 7;
 const GREY = '#555555';
 
 /** Draws an invoice or another printed document onto the pages of an empty PDF, with tags for screen readers. */
-export function drawInvoice(document: Document, printed: PrintedInvoice): void {
+export function drawDocument(document: Document, printed: PrintedInvoice): void {
   const root = document.struct('Document');
   document.addStructure(root);
   const pen = createPen(document, root);
@@ -161,16 +161,16 @@ function countryIn(language: PrintedInvoice['language'], country: string): strin
 
 /** Writes facts such as number and date to the right of the address. */
 function drawFacts(pen: Pen, printed: PrintedInvoice): void {
-  const says = PHRASES[printed.language];
+  const texts = PHRASES[printed.language];
   const names = namesOf(printed);
   const { buyer, language } = printed;
   writeFacts(pen, [
     [names.number, printed.number],
     [names.date, formatDay(printed.date, language)],
-    [isSale(printed) ? says.validUntil : says.due, printed.due && formatDay(printed.due, language)],
-    [says.customerNumber, buyer.customer_number],
-    [says.customerVatId, buyer.vat_id],
-    [says.buyerReference, buyer.buyer_reference],
+    [isSale(printed) ? texts.validUntil : texts.due, printed.due && formatDay(printed.due, language)],
+    [texts.customerNumber, buyer.customer_number],
+    [texts.customerVatId, buyer.vat_id],
+    [texts.buyerReference, buyer.buyer_reference],
   ]);
 }
 
@@ -214,7 +214,7 @@ const NAMES = Object.keys(COLUMNS) as Column[];
 /** Writes the table of lines, and repeats its header on each page. */
 function drawLines(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
-  const says = PHRASES[printed.language];
+  const texts = PHRASES[printed.language];
   const format = numberFormats(printed);
   const table = document.struct('Table');
   pen.root.add(table);
@@ -231,14 +231,14 @@ function drawLines(pen: Pen, printed: PrintedInvoice): void {
   };
   const row = document.struct('TR');
   table.add(row);
-  for (const name of NAMES) pen.write(row, 'TH', says[name], place(name, pen.y));
+  for (const name of NAMES) pen.write(row, 'TH', texts[name], place(name, pen.y));
   row.end();
   endHead(pen.y);
   // Screen readers read the header once. On later pages it is marked as decoration.
   pen.onPage = () => {
     const start = pen.y;
     pen.decorate(() => {
-      for (const name of NAMES) writePlain(document, says[name], place(name, start));
+      for (const name of NAMES) writePlain(document, texts[name], place(name, start));
     });
     endHead(start);
   };
@@ -282,22 +282,22 @@ export function writePlain(document: Document, text: string, options: TextOption
 /** Writes the table of sums, such as the tax of each rate and the total. */
 function drawTotals(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
-  const says = PHRASES[printed.language];
+  const texts = PHRASES[printed.language];
   const format = numberFormats(printed);
   const sums: [label: string, amount: string, isTotal?: boolean][] = [
-    [says.subtotal, format.money(printed.subtotal)],
+    [texts.subtotal, format.money(printed.subtotal)],
     ...printed.taxes
       .filter(({ category }) => category !== 'O')
       .map(({ rate, net, tax }): [string, string] => [
-        `${says.tax(format.percent(rate))} ${says.on} ${format.money(net)}`,
+        `${texts.tax(format.percent(rate))} ${texts.on} ${format.money(net)}`,
         format.money(tax),
       ]),
-    [says.total, format.money(printed.total), true],
+    [texts.total, format.money(printed.total), true],
     ...(Number(printed.settled) === 0
       ? []
       : ([
-          [says.settled, format.money(fromThousandths(-toThousandths(printed.settled)))],
-          [says.open, format.money(openAmount(printed))],
+          [texts.settled, format.money(fromThousandths(-toThousandths(printed.settled)))],
+          [texts.open, format.money(openAmount(printed))],
         ] as [string, string][])),
   ];
   pen.require(sums.length * 15 + 8);
@@ -347,7 +347,7 @@ const CODE = mm(28);
 /** Writes when and how to pay. Adds a QR code if the invoice can be paid by a SEPA transfer. */
 function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
-  const says = PHRASES[printed.language];
+  const texts = PHRASES[printed.language];
   const { seller } = printed;
   pen.y += 4;
   const code = paymentCode(printed);
@@ -359,15 +359,15 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]
       .filter(Boolean)
       .join(', '),
-    `${says.paymentReference}: ${printed.number}`,
+    `${texts.paymentReference}: ${printed.number}`,
   ];
   for (const text of account) writeParagraph(pen, text, mm(125));
   if (!code) return;
   const x = SHEET.right - CODE;
   const module = CODE / code.length;
-  const figure = document.struct('Figure', { alt: says.payByCode });
+  const figure = document.struct('Figure', { alt: texts.payByCode });
   pen.root.add(figure);
-  figure.add(document.markStructureContent('Figure', { alt: says.payByCode }));
+  figure.add(document.markStructureContent('Figure', { alt: texts.payByCode }));
   for (const [row, modules] of code.entries()) {
     // Draw each run of black modules as one rectangle, because drawing hundreds of single modules is slow.
     const runs = modules.map((isBlack) => (isBlack ? '1' : '0')).join('');
@@ -379,7 +379,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   document.endMarkedContent();
   figure.end();
   const place = { x: x - 10, y: start + CODE + 2, width: CODE + 20, align: 'center' as const };
-  const end = pen.write(pen.root, 'P', says.payByCode, { ...place, size: 6, color: GREY });
+  const end = pen.write(pen.root, 'P', texts.payByCode, { ...place, size: 6, color: GREY });
   pen.y = Math.max(pen.y, end);
 }
 
@@ -388,7 +388,7 @@ export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
 /** Draws what surrounds the contents of each page, such as footers, page numbers and fold marks. */
 export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
-  const says = PHRASES[language];
+  const texts = PHRASES[language];
   const columns = [
     [
       seller.name,
@@ -398,8 +398,8 @@ export function drawPageParts(document: Document, { seller, language }: Parties,
     ],
     [seller.contact_name, seller.contact_phone, seller.contact_email],
     [
-      seller.vat_id && `${says.vatId} ${seller.vat_id}`,
-      seller.tax_number && `${says.taxNumber} ${seller.tax_number}`,
+      seller.vat_id && `${texts.vatId} ${seller.vat_id}`,
+      seller.tax_number && `${texts.taxNumber} ${seller.tax_number}`,
       seller.register_entry,
     ],
     [seller.bank_name, seller.iban && spaced(seller.iban), seller.bic],
@@ -415,10 +415,10 @@ export function drawPageParts(document: Document, { seller, language }: Parties,
     }
     const whole = { x: SHEET.left, width: SHEET.right - SHEET.left, size: 6.5, color: GREY };
     if (seller.footer) writePlain(document, seller.footer, { ...whole, y: mm(286) });
-    const number = says.page(page + 1, count);
+    const number = texts.page(page + 1, count);
     writePlain(document, number, { ...whole, y: mm(291), align: 'right' });
     if (page > 0) {
-      writePlain(document, `${title}, ${says.carried}`, { ...whole, y: mm(15), size: SMALL });
+      writePlain(document, `${title}, ${texts.carried}`, { ...whole, y: mm(15), size: SMALL });
     } else {
       for (const y of [105, 148.5, 210]) {
         document.moveTo(mm(5), mm(y)).lineTo(mm(9), mm(y)).lineWidth(0.25).strokeColor('#999999').stroke();

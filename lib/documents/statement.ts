@@ -114,13 +114,13 @@ function drawFacts(pen: Pen, { buyer, date, language }: PrintedStatement): void 
 }
 
 function drawTitle(pen: Pen, { language, date, period: { from, to }, statements }: PrintedStatement): void {
-  const says = TEXTS[language];
+  const texts = TEXTS[language];
   const place = { x: SHEET.left, width: SHEET.right - SHEET.left };
   const day = (text: string) => formatDay(text, language);
   pen.y = SHEET.first;
-  pen.y = pen.write(pen.root, 'H1', says.title, { ...place, font: 'bold', size: 14 }) + 4;
-  const days = from ? says.between(day(from), day(to ?? date)) : says.until(day(to ?? date));
-  pen.y = pen.write(pen.root, 'P', statements.length > 0 ? days : `${days} ${says.nothing}`, place) + 8;
+  pen.y = pen.write(pen.root, 'H1', texts.title, { ...place, font: 'bold', size: 14 }) + 4;
+  const days = from ? texts.between(day(from), day(to ?? date)) : texts.until(day(to ?? date));
+  pen.y = pen.write(pen.root, 'P', statements.length > 0 ? days : `${days} ${texts.nothing}`, place) + 8;
 }
 
 const COLUMNS = {
@@ -136,12 +136,12 @@ const NAMES = Object.keys(COLUMNS) as Column[];
 /** Writes the table of one currency, from the opening to the closing balance. Repeats the header on each page. */
 function drawStatement(pen: Pen, { language, period, date }: PrintedStatement, statement: Statement): void {
   const { document } = pen;
-  const says = TEXTS[language];
+  const texts = TEXTS[language];
   const { currency, opening, entries, closing } = statement;
   const { amount } = numberFormats({ language, currency });
   const format = (number: number) => amount(String(number));
   pen.require(60);
-  const heading = `${says.currency} ${currency.toUpperCase()}`;
+  const heading = `${texts.currency} ${currency.toUpperCase()}`;
   pen.y = pen.write(pen.root, 'H2', heading, { x: SHEET.left, width: mm(100), font: 'bold', size: 10 }) + 4;
   const table = document.struct('Table');
   pen.root.add(table);
@@ -161,32 +161,32 @@ function drawStatement(pen: Pen, { language, period, date }: PrintedStatement, s
     pen.rule(pen.y);
     pen.y += 4;
   };
-  write('TH', says.columns, 'bold');
+  write('TH', texts.columns, 'bold');
   endHead();
   pen.onPage = () => {
     const y = pen.y;
     pen.decorate(() => {
       for (const name of NAMES)
-        writePlain(document, says.columns[name], { ...COLUMNS[name], y, font: 'bold' });
+        writePlain(document, texts.columns[name], { ...COLUMNS[name], y, font: 'bold' });
     });
     pen.y = y + 15;
     endHead();
   };
   const day = (text: string | undefined) => (text === undefined ? '' : formatDay(text, language));
   if (period.from)
-    write('TD', { date: day(period.from), kind: says.opening, balance: format(opening) }, 'bold');
+    write('TD', { date: day(period.from), kind: texts.opening, balance: format(opening) }, 'bold');
   for (const entry of entries) {
     const { kind, reference } = entry;
     const amounts = { amount: format(entry.amount), balance: format(entry.balance) };
-    write('TD', { date: day(entry.date), kind: says.kinds[kind], reference, ...amounts }, 'regular');
+    write('TD', { date: day(entry.date), kind: texts.kinds[kind], reference, ...amounts }, 'regular');
   }
   pen.rule(pen.y);
   pen.y += 4;
-  write('TD', { date: day(period.to ?? date), kind: says.closing, balance: format(closing) }, 'bold');
+  write('TD', { date: day(period.to ?? date), kind: texts.closing, balance: format(closing) }, 'bold');
   table.end();
   pen.onPage = () => {};
   const place = { x: SHEET.left, width: SHEET.right - SHEET.left };
-  if (closing < 0) pen.y = pen.write(pen.root, 'P', says.credit, place);
+  if (closing < 0) pen.y = pen.write(pen.root, 'P', texts.credit, place);
   pen.y += 14;
 }
 

@@ -68,7 +68,7 @@ export async function eraseCustomer(
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
     await redactRows(tx, { id, stripeCustomers, events }, redact);
-    await clear(tx, id, now);
+    await clearColumns(tx, id, now);
     const entry = { actor, action: 'customer.erase', entity: 'customer', entity_id: id } as const;
     const before = { customer_number, erased_at: null };
     await recordAudit(tx, { ...entry, before, after: { ...before, erased_at: now } });
@@ -98,8 +98,9 @@ export async function requireErasable(db: Database, id: number): Promise<string>
   if (!customer) throw new AppError('not_found', 'There is no such customer.');
   const { number, erased_at } = customer;
   if (erased_at) throw new AppError('conflict', `${number} was erased before.`);
-  const open = await whatIsOpen(db, id);
-  if (open.length > 0) throw new AppError('conflict', `${number} cannot be erased yet: ${open.join('; ')}.`);
+  const blockers = await findErasureBlockers(db, id);
+  if (blockers.length > 0)
+    throw new AppError('conflict', `${number} cannot be erased yet: ${blockers.join('; ')}.`);
   return number;
 }
 
@@ -107,37 +108,41 @@ export async function requireErasable(db: Database, id: number): Promise<string>
 const MAX_OPEN = 100;
 
 /** Maximum number of open records of each kind to name in the error message. */
-const NAMED = 3;
+const MAX_NAMED = 3;
 
 /**
  * Returns the reasons why a customer cannot be erased yet, as parts of a sentence. Empty if the customer can be erased.
  */
-async function whatIsOpen(db: Database, id: number): Promise<string[]> {
+async function findErasureBlockers(db: Database, id: number): Promise<string[]> {
   const [i, s, b] = [invoices, customerServices, subscriptions];
   const isUnpaid = inArray(i.status, ['sent', 'overdue']);
   const isRunning = notInArray(s.status, ['cancelled', 'terminated']);
   // A subscription that we sold but that never appeared at Stripe is not billed, so it does not prevent the erasure.
   const isAtStripe = or(isNotNull(b.stripe_subscription_id), ne(b.status, 'incomplete'));
   const isLive = and(ne(b.status, 'cancelled'), isNull(b.provider_gone_at), isAtStripe);
-  const names = async (table: Owned, name: PgColumn, where: SQL | undefined) => {
+  const names = async (table: OwnedTable, name: PgColumn, where: SQL | undefined) => {
     const ofCustomer = and(eq(table.customer_id, id), where);
     const query = db.select({ name }).from(table).where(ofCustomer).orderBy(asc(table.id));
     return (await query.limit(literal(MAX_OPEN))).map((row) => String(row.name));
   };
   return [
-    part(await names(i, i.number, isUnpaid), 'invoice is unpaid', 'invoices are unpaid'),
-    part(await names(i, i.id, eq(i.status, 'draft')), 'invoice is a draft', 'invoices are drafts'),
-    part(await names(s, s.service_number, isRunning), 'service has not ended', 'services have not ended'),
-    part(await names(b, b.id, isLive), 'subscription is live', 'subscriptions are live'),
+    blockerText(await names(i, i.number, isUnpaid), 'invoice is unpaid', 'invoices are unpaid'),
+    blockerText(await names(i, i.id, eq(i.status, 'draft')), 'invoice is a draft', 'invoices are drafts'),
+    blockerText(
+      await names(s, s.service_number, isRunning),
+      'service has not ended',
+      'services have not ended',
+    ),
+    blockerText(await names(b, b.id, isLive), 'subscription is live', 'subscriptions are live'),
   ].filter((text) => text !== null);
 }
 
-type Owned = PgTable & { id: PgColumn; customer_id: PgColumn };
+type OwnedTable = PgTable & { id: PgColumn; customer_id: PgColumn };
 
-function part(names: string[], one: string, many: string): string | null {
+function blockerText(names: string[], one: string, many: string): string | null {
   if (names.length === 0) return null;
-  const named = names.slice(0, NAMED).join(', ');
-  const others = names.length > NAMED ? ', …' : '';
+  const named = names.slice(0, MAX_NAMED).join(', ');
+  const others = names.length > MAX_NAMED ? ', …' : '';
   return `${names.length} ${names.length === 1 ? one : many} (${named}${others})`;
 }
 
@@ -169,7 +174,7 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   return known;
 }
 
-async function clear(tx: Database, id: number, now: Date): Promise<void> {
+async function clearColumns(tx: Database, id: number, now: Date): Promise<void> {
   await tx.delete(bankRules).where(eq(bankRules.customer_id, id));
   const moved = tx.select({ id: transfers.id }).from(transfers).where(eq(transfers.customer_id, id));
   await tx

@@ -163,7 +163,7 @@ export function columnsOf(table: string, ...treatments: Treatment[]): string[] {
   return columns.filter(([, treatment]) => treatments.includes(treatment)).map(([column]) => column);
 }
 
-type Known = Record<
+type KnownValues = Record<
   'first_name' | 'last_name' | 'company' | 'email' | 'phone' | 'street' | 'vat_id',
   string | null
 >;
@@ -175,7 +175,7 @@ type Known = Record<
  */
 export async function listValues(db: Database, customerId: number): Promise<string[]> {
   const id = Math.min(customerId, MAX_ID);
-  const states = await rows<Known>(
+  const states = await rows<KnownValues>(
     db,
     sql`select r.first_name, r.last_name, r.company, r.email, r.phone, r.street, r.vat_id
       from (
@@ -191,7 +191,7 @@ export async function listValues(db: Database, customerId: number): Promise<stri
   return [...new Set(states.flatMap(toValues))];
 }
 
-function toValues({ first_name, last_name, ...others }: Known): string[] {
+function toValues({ first_name, last_name, ...others }: KnownValues): string[] {
   const names = [first_name, last_name].filter((name) => name !== null);
   return [names.join(' '), ...names, ...Object.values(others)].flatMap((value) => value || []);
 }

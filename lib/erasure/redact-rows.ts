@@ -31,20 +31,20 @@ interface Subject {
   events: string[];
 }
 
-interface Redacted {
+interface RedactedTable {
   table: PgTable;
   rows(of: Subject): SQL;
   /** Name of the column that identifies a row. Defaults to `id`. */
   key?: string;
   /** SQL suffix that keeps the redacted values of a unique column distinct. */
-  apart?: SQL;
+  uniqueSuffix?: SQL;
 }
 
 const ofCustomer = ({ id }: Subject) => sql`customer_id = ${id}::int`;
-const ofIts = (column: string, table: string) => (of: Subject) =>
+const throughTable = (column: string, table: string) => (of: Subject) =>
   sql`${sql.identifier(column)} in (select id from ${sql.identifier(table)} where ${ofCustomer(of)})`;
-const ofInvoices = ofIts('invoice_id', 'invoices');
-const byReference = { key: 'reference', apart: sql`left(md5(reference), 12)` };
+const ofInvoices = throughTable('invoice_id', 'invoices');
+const byReference = { key: 'reference', uniqueSuffix: sql`left(md5(reference), 12)` };
 
 /**
  * Condition for the accounting entries of a customer's transfers. The row of a transfer may be deleted, so entries are
@@ -54,27 +54,27 @@ export const isOfItsTransfers = (id: number) => sql`transfer_id is not null and 
   select customer_number from customers where id = ${id}::int
   union select customer_number from merged_customers where customer_id = ${id}::int)`;
 
-const ALL: Redacted[] = [
+const REDACTED_TABLES: RedactedTable[] = [
   { table: customerServices, rows: ofCustomer },
-  { table: subscriptionItems, rows: ofIts('subscription_id', 'subscriptions') },
+  { table: subscriptionItems, rows: throughTable('subscription_id', 'subscriptions') },
   { table: invoiceLines, rows: ofInvoices },
   { table: stripeInvoiceLines, rows: ofInvoices },
   { table: creditNotes, rows: ofCustomer },
-  { table: creditNoteLines, rows: ofIts('credit_note_id', 'credit_notes') },
-  { table: salesDocumentLines, rows: ofIts('sales_document_id', 'sales_documents') },
-  { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', apart: sql`invoice_id` },
-  { table: importedRefunds, rows: ofIts('payment_id', 'payments'), ...byReference },
+  { table: creditNoteLines, rows: throughTable('credit_note_id', 'credit_notes') },
+  { table: salesDocumentLines, rows: throughTable('sales_document_id', 'sales_documents') },
+  { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', uniqueSuffix: sql`invoice_id` },
+  { table: importedRefunds, rows: throughTable('payment_id', 'payments'), ...byReference },
   { table: accountingEntries, rows: ofInvoices },
   { table: accountingEntries, rows: ({ id }) => isOfItsTransfers(id) },
-  { table: transfers, rows: ofCustomer, apart: sql`id` },
-  { table: payments, rows: ofCustomer, apart: sql`id` },
+  { table: transfers, rows: ofCustomer, uniqueSuffix: sql`id` },
+  { table: payments, rows: ofCustomer, uniqueSuffix: sql`id` },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})` },
   { table: reconciliationChanges, rows: changesOf },
   { table: auditLog, rows: auditsOf },
 ];
 
 /** Fields that become null in all audit entries of the customer, except entries about notes. */
-const EMPTIED = new Set([
+const CLEARED_AUDIT_FIELDS = new Set([
   ...columnsOf('customers', 'cleared', 'derived'),
   ...columnsOf('customer_services', 'cleared'),
   ...columnsOf('stripe_customers', 'cleared'),
@@ -82,26 +82,30 @@ const EMPTIED = new Set([
 
 /** Replaces the customer's personal values in all `redacted` columns of rows that belong to the customer. */
 export async function redactRows(tx: Database, subject: Subject, redact: (text: string) => string) {
-  for (const one of ALL) await redactTable(tx, one, one.rows(subject), redact);
+  for (const one of REDACTED_TABLES) await redactTable(tx, one, one.rows(subject), redact);
 }
 
-async function redactTable(tx: Database, one: Redacted, where: SQL, redact: (text: string) => string) {
-  const { table, key = 'id', apart } = one;
+async function redactTable(tx: Database, one: RedactedTable, where: SQL, redact: (text: string) => string) {
+  const { table, key = 'id', uniqueSuffix } = one;
   const columns = columnsOf(getTableName(table), 'redacted');
-  const emptiedOf = (row: Row) =>
-    table !== auditLog ? undefined : row.entity === 'customer_note' ? new Set(['text']) : EMPTIED;
+  const clearedFieldsOf = (row: Row) =>
+    table !== auditLog
+      ? undefined
+      : row.entity === 'customer_note'
+        ? new Set(['text'])
+        : CLEARED_AUDIT_FIELDS;
   const entity = table === auditLog ? sql`, entity` : sql``;
   const found = await rows<Row>(
     tx,
-    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${apart ?? sql`null`} as apart
+    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${uniqueSuffix ?? sql`null`} as apart
       from ${table} where ${where} order by 1 for update`,
   );
   for (const row of found) {
     const changed: Record<string, unknown> = {};
     for (const column of columns) {
-      const after = redactJson(row[column], redact, emptiedOf(row));
+      const after = redactJson(row[column], redact, clearedFieldsOf(row));
       if (JSON.stringify(after) === JSON.stringify(row[column])) continue;
-      const isText = apart && typeof after === 'string';
+      const isText = uniqueSuffix && typeof after === 'string';
       changed[column] = isText ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after;
     }
     const names = Object.keys(changed);

@@ -182,10 +182,10 @@ const nextMonth = (first: string) => addDays(first, 31).replace(/\d\d$/, '01');
 
 function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
-  const [more, less, takenBack] = EVENTS[entry.record];
+  const [more, less, reversed] = EVENTS[entry.record];
   // Our own cancellation is a separate entry with a number. A cancellation by Stripe or another program has no number
   // and reverses the invoice's entry.
-  const isTakenBack =
+  const isReversal =
     entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
   const text = (number: string) => (form === 'comma' ? number : number.replace('.', ','));
   // Every amount has all decimals of its currency, such as 7.50 EUR and 500 JPY.
@@ -193,7 +193,7 @@ function toRow(entry: Entry, form: CsvForm) {
     value === null ? null : text(Number(value).toFixed(currencyDecimals(entry.currency)));
   return {
     ...rest,
-    event: isTakenBack ? takenBack : Number(gross) < 0 ? less : more,
+    event: isReversal ? reversed : Number(gross) < 0 ? less : more,
     date,
     tax_rate: tax_rate === null ? null : text(String(Number(tax_rate))),
     net: amount(net),

@@ -350,11 +350,11 @@ export const COLUMNS: readonly string[] = [
 ];
 
 /** The characters of the bytes 0x80 to 0x9F. A space stands for a byte without a character. */
-const SPECIAL = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
+const CHARACTERS_FROM_80 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
 
 /** The byte of each character. Some versions of Node.js decode Windows-1252 as Latin-1, so the table is written out. */
 const BYTES = new Map([
-  ...Array.from(SPECIAL, (character, at): [string, number] => [character, 128 + at]),
+  ...Array.from(CHARACTERS_FROM_80, (character, at): [string, number] => [character, 128 + at]),
   ...Array.from({ length: 256 }, (_, byte): [string, number] => [String.fromCharCode(byte), byte]),
 ]);
 

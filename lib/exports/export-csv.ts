@@ -126,9 +126,9 @@ export function exportCsv(db: Database, kind: ExportKind, since: Date | null = n
 async function* readRecords(db: Database, kind: ExportKind, since: Date | null) {
   const changed = since ? gte(kind.updatedAt, since) : undefined;
   for (const condition of kind.inTurn ?? [undefined]) {
-    let last: Found | undefined;
+    let last: ExportRow | undefined;
     for (let more = true; more; ) {
-      const found: Found[] = await readBatch(db, kind, last, and(condition, changed));
+      const found: ExportRow[] = await readBatch(db, kind, last, and(condition, changed));
       yield found.map((row) =>
         Object.fromEntries(
           Object.entries(kind.columns).map(([name, column]) => [name, toCell(row[name], column)]),
@@ -141,15 +141,15 @@ async function* readRecords(db: Database, kind: ExportKind, since: Date | null) 
 }
 
 /** A row with the columns of the file, and its sort values as `place 0`, `place 1` and so on. */
-type Found = Record<string, unknown>;
+type ExportRow = Record<string, unknown>;
 
 /** Reads the batch after the last record. Records that are added meanwhile do not shift the batches. */
 async function readBatch(
   db: Database,
   { table, columns, joins = [], order }: ExportKind,
-  last: Found | undefined,
+  last: ExportRow | undefined,
   condition: SQL | undefined,
-): Promise<Found[]> {
+): Promise<ExportRow[]> {
   const places = Object.fromEntries(order.map((column, i) => [`place ${i}`, column]));
   const query = db
     .select({ ...places, ...columns })

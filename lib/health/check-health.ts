@@ -64,7 +64,7 @@ export const health = z.object({
 });
 export type Health = z.infer<typeof health>;
 
-interface Asked {
+interface HealthDeps {
   db: Database;
   env: Env;
   log: Logger;
@@ -72,23 +72,23 @@ interface Asked {
 }
 
 /** Checks the service's health. Never throws. A database that fails or needs more than `timeout` ms counts as down. */
-export async function checkHealth(asked: Asked, timeout = 3000): Promise<Health> {
+export async function checkHealth(deps: HealthDeps, timeout = 3000): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve(down()), timeout);
+    timer = setTimeout(() => resolve(healthOfOutage()), timeout);
   });
   try {
-    return await Promise.race([ask(asked), late]);
+    return await Promise.race([readHealth(deps), late]);
   } catch (error) {
-    asked.log.error({ code: pgErrorCode(error) }, 'health check failed');
-    return down();
+    deps.log.error({ code: pgErrorCode(error) }, 'health check failed');
+    return healthOfOutage();
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Returns the health of a service that cannot work, usually because its database is not available. */
-export function down(database: Health['database'] = 'unreachable'): Health {
+export function healthOfOutage(database: Health['database'] = 'unreachable'): Health {
   return {
     status: 'down',
     version: manifest.version,
@@ -97,7 +97,7 @@ export function down(database: Health['database'] = 'unreachable'): Health {
   };
 }
 
-async function ask({ db, env, now }: Asked): Promise<Health> {
+async function readHealth({ db, env, now }: HealthDeps): Promise<Health> {
   const { alerts, everRun } = await listAlerts(db, now(), env);
   const codes = new Set(alerts.map(({ code }) => code));
   return {
@@ -132,7 +132,7 @@ function reconciliationOf(codes: Set<Alert['code']>): Health['checks']['reconcil
  */
 const IGNORED_DAYS = 7;
 
-type Found = {
+type AlertFacts = {
   /** Whether the latest reconciliation run started too long ago. Null before the first run. */
   overdue: boolean | null;
   /** Id of the running reconciliation if its heartbeat has stopped. Otherwise null. */
@@ -162,7 +162,7 @@ export async function listAlerts(
 ): Promise<{ alerts: Alert[]; everRun: boolean }> {
   const limits = env.alerts;
   const at = sql`${now.toISOString()}::timestamptz`;
-  const [found] = await rows<Found>(
+  const [found] = await rows<AlertFacts>(
     db,
     sql`
       select
@@ -195,10 +195,17 @@ export async function listAlerts(
   );
   if (!found) throw new Error('a query without from answers one row');
   const disk = await checkDisk(db, env);
-  return { alerts: [...ofDisk(disk, limits), ...toAlerts(db, found, env)], everRun: found.overdue !== null };
+  return {
+    alerts: [...diskAlerts(disk, limits), ...toAlerts(db, found, env)],
+    everRun: found.overdue !== null,
+  };
 }
 
-function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>): Alert[] {
+function toAlerts(
+  db: Database,
+  found: AlertFacts,
+  env: Pick<Env, 'alerts' | 'stripe' | 'timeZone'>,
+): Alert[] {
   const { run_id, silent_run, failed_events: failed, other_mode_events: others, thin_events: thin } = found;
   const { refused, account_zone, wrong_lists } = found;
   const changes = found.changes ?? 0;
@@ -218,16 +225,16 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
     add('reconciliation_silent', message, { run_id: silent_run });
   }
   if (refused !== null) {
-    const deliveries = counted(refused, 'delivery', 'deliveries');
+    const deliveries = countText(refused, 'delivery', 'deliveries');
     add('webhook_refuses', `${deliveries} to Stripe’s webhook ${refusalText(db, env)}`);
   }
-  if (failed > 0) add('inbox_failures', `${counted(failed, 'Stripe event')} failed.`);
+  if (failed > 0) add('inbox_failures', `${countText(failed, 'Stripe event')} failed.`);
   if (others > 0) {
-    const message = `${counted(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`;
+    const message = `${countText(others, 'event')} came from the wrong Stripe mode (test or live): the webhook’s secret and the keys do not match.`;
     add('inbox_other_mode', message);
   }
   if (thin > 0) {
-    const message = `${counted(thin, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`;
+    const message = `${countText(thin, 'thin event')} arrived, which cannot be applied: choose snapshot payloads for the endpoint in Stripe.`;
     add('inbox_thin', message);
   }
   if (account_zone !== null) {
@@ -236,20 +243,20 @@ function toAlerts(db: Database, found: Found, env: Pick<Env, 'alerts' | 'stripe'
   }
   for (const [address, clients] of found.registrations) {
     if (clients < maxRegistrations(address)) continue;
-    const message = `${counted(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`;
+    const message = `${countText(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`;
     add('registrations_refused', message);
   }
   if (wrong_lists !== null) {
     add('counts_wrong', `These totals are wrong: ${wrong_lists}. Run npm run db:recount.`);
   }
   if (changes > env.alerts.driftChanges) {
-    const message = `The last reconciliation repaired ${counted(changes, 'field')}: webhooks may not be arriving.`;
+    const message = `The last reconciliation repaired ${countText(changes, 'field')}: webhooks may not be arriving.`;
     add('reconciliation_drift', message, run);
   }
   return alerts;
 }
 
-function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
+function diskAlerts(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
   if (disk === 'ok') return [];
   const message =
     disk === 'full'
@@ -258,7 +265,7 @@ function ofDisk(disk: Disk, { diskMb }: Env['alerts']): Alert[] {
   return [{ code: `disk_${disk}`, message }];
 }
 
-function counted(count: number, noun: string, plural = `${noun}s`): string {
+function countText(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
@@ -274,7 +281,7 @@ async function checkDisk(
 ): Promise<Disk> {
   const isMeasured = !databaseUrl; // The disk of a database server cannot be measured from here.
   if (isMeasured && !hasWriteRoom(dataDir)) return 'full';
-  if (isDiskFull() && !(await findsRoom(db))) return 'full';
+  if (isDiskFull() && !(await hasRoomToWrite(db))) return 'full';
   const left = isMeasured ? bytesFree(dataDir) : null;
   return left !== null && left < alerts.diskMb * 1_000_000 ? 'low' : 'ok';
 }
@@ -283,7 +290,7 @@ async function checkDisk(
  * Tests for free disk space by writing a megabyte. Without this test the alert could stay for weeks, until the
  * application next writes to the table whose write failed.
  */
-async function findsRoom(db: Database): Promise<boolean> {
+async function hasRoomToWrite(db: Database): Promise<boolean> {
   try {
     await db.transaction((tx) =>
       tx.execute(

@@ -13,7 +13,7 @@ const ALERT_DAYS = 3;
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
 
-interface World {
+interface RefusalDeps {
   db: Database;
   log: Logger;
   env: Pick<Env, 'stripe'>;
@@ -38,36 +38,36 @@ const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
  * @param age seconds since the delivery's timestamp, negative if it is in the future; null if none of our secrets
  * signed the delivery
  */
-export function countRefusal(world: World, age: number | null): void {
-  const tally = tallies.get(world.db) ?? { count: 0, age };
-  tallies.set(world.db, tally);
+export function countRefusal(deps: RefusalDeps, age: number | null): void {
+  const tally = tallies.get(deps.db) ?? { count: 0, age };
+  tallies.set(deps.db, tally);
   tally.count += 1;
   tally.age = age;
-  if (!tally.pause) tell(world, tally);
+  if (!tally.pause) reportRefusals(deps, tally);
 }
 
 const unreadable = perProcess('unreadable', () => new WeakMap<Database, number>());
 
 /** Counts a signed body that is not an event. Each one is logged, because only Stripe can sign. */
-export function countUnreadable({ db, log }: World): void {
+export function countUnreadable({ db, log }: RefusalDeps): void {
   const count = (unreadable.get(db) ?? 0) + 1;
   unreadable.set(db, count);
   log.warn({ unreadable: count }, 'webhook refused a signed body that is not an event');
 }
 
-function tell(world: World, tally: Tally): void {
+function reportRefusals(deps: RefusalDeps, tally: Tally): void {
   const { count } = tally;
   tally.count = 0;
   tally.pause = setTimeout(() => {
     tally.pause = undefined;
-    if (tally.count > 0) tell(world, tally);
+    if (tally.count > 0) reportRefusals(deps, tally);
   }, MINUTE_MS).unref();
   const clock = tally.age !== null && { clock_ahead_seconds: tally.age };
-  world.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(world.env, tally)}`);
+  deps.log.warn({ refused: count, ...clock }, `webhook refused deliveries: ${reasonOf(deps.env, tally)}`);
   waitUntil(
-    addRefusals(world.db, count).catch((error: unknown) => {
+    addRefusals(deps.db, count).catch((error: unknown) => {
       tally.count += count; // The next write includes these refusals.
-      world.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
+      deps.log.error({ code: pgErrorCode(error) }, 'refused deliveries could not be counted');
     }),
   );
 }

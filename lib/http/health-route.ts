@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { perProcess } from '@/db/per-process';
 import manifest from '../../package.json';
 import { AppError, NotMigratedError } from '../errors';
-import { checkHealth, down, type Health } from '../health/check-health';
-import { builtRuntime, explainFailure, type Runtime, runtimeOrError, worldOf } from '../runtime';
+import { checkHealth, type Health, healthOfOutage } from '../health/check-health';
+import { baseRuntime, builtRuntime, explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { isStopping } from '../stopping';
 import { bearsCronSecret, type HttpRequest, methodNotAllowed, type Route, uncachedJson } from './messages';
 
@@ -20,7 +20,7 @@ interface Probe {
 
 /** The last probe of each runtime. `WITHOUT_RUNTIME` is the key while no runtime is built. */
 const probes = perProcess('probes', () => new WeakMap<object, Probe>());
-const WITHOUT_RUNTIME = worldOf({ logLevel: 'silent' });
+const WITHOUT_RUNTIME = baseRuntime({ logLevel: 'silent' });
 
 /** Handlers of `/api/health`. */
 export const healthRoute: Route = { ...methodNotAllowed('GET, HEAD'), GET: answerHealth, HEAD: answerHealth };
@@ -45,10 +45,13 @@ function answerLive(): Response {
  */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();
-  const found = isStopping() ? down('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
-  const { alerts, ...told } = found;
+  const found = isStopping() ? healthOfOutage('ok') : await lastProbe(runtime ?? WITHOUT_RUNTIME);
+  const { alerts, ...publicHealth } = found;
   const mayKnow = alerts && runtime && bearsCronSecret(runtime.env, request);
-  return uncachedJson(mayKnow ? { ...told, alerts } : told, told.status === 'down' ? 503 : 200);
+  return uncachedJson(
+    mayKnow ? { ...publicHealth, alerts } : publicHealth,
+    publicHealth.status === 'down' ? 503 : 200,
+  );
 }
 
 /** Returns the health of the last probe, or probes again after `PROBE_MS`. Concurrent callers share one probe. */
@@ -64,9 +67,9 @@ function lastProbe(world: Pick<Runtime, 'now'>): Promise<Health> {
 async function probe(): Promise<Health> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) {
-    return down(runtime.cause instanceof NotMigratedError ? 'not_migrated' : 'unreachable');
+    return healthOfOutage(runtime.cause instanceof NotMigratedError ? 'not_migrated' : 'unreachable');
   }
   const health = await checkHealth(runtime);
   const isBehind = health.database !== 'ok' && (await explainFailure(runtime, null)) !== null;
-  return isBehind ? down('not_migrated') : health;
+  return isBehind ? healthOfOutage('not_migrated') : health;
 }

@@ -39,7 +39,7 @@ const MAX_BODY_BYTES = 1_048_576;
 
 // If the server closes the connection during an upload, the sender sees a connection reset instead of the response.
 // Therefore the server reads and discards a body that is too large, up to this multiple of the limit.
-const DRAINED = 8;
+const DRAIN_FACTOR = 8;
 
 /**
  * Reads a request body. Counts the bytes while reading, because Content-Length may be wrong.
@@ -57,7 +57,7 @@ export async function readBody(
     for await (const chunk of body ?? []) {
       size += chunk.byteLength;
       if (size <= limit) chunks.push(chunk);
-      if (size > limit * DRAINED) break;
+      if (size > limit * DRAIN_FACTOR) break;
     }
   } catch {
     throw new AppError('malformed_json', 'The body is incomplete. Send the request again.');
@@ -265,24 +265,24 @@ export function answerUnknownPath(): Response {
 }
 
 /** Next stores parameters in an object, and loses a parameter with this name before a route sees the URL. */
-const LOST = '__proto__';
+const PROTO = '__proto__';
 /** The name that replaces `__proto__` on the way through Next. No real parameter has this name. */
-const CARRIED = `${LOST}\n`;
+const PROTO_ALIAS = `${PROTO}\n`;
 
-/** Renames the query parameter `__proto__` in a URL, because Next would lose it. `carriedName` restores it. */
-export function carryParameters(url: string): string {
+/** Renames the query parameter `__proto__` in a URL, because Next would lose it. `originalName` restores it. */
+export function renameProto(url: string): string {
   const [path = '', ...query] = url.split('?');
   if (query.length === 0) return url;
-  return `${path}?${query.join('?').split('&').map(carry).join('&')}`;
+  return `${path}?${query.join('?').split('&').map(renameIfProto).join('&')}`;
 }
 
-function carry(parameter: string): string {
+function renameIfProto(parameter: string): string {
   const [name = '', ...value] = parameter.split('=');
-  const isLost = new URLSearchParams(name).has(LOST);
-  return isLost ? [encodeURIComponent(CARRIED), ...value].join('=') : parameter;
+  const isLost = new URLSearchParams(name).has(PROTO);
+  return isLost ? [encodeURIComponent(PROTO_ALIAS), ...value].join('=') : parameter;
 }
 
-/** Returns the name that a parameter had before `carryParameters`. */
-export function carriedName(name: string): string {
-  return name === CARRIED ? LOST : name;
+/** Returns the name that a parameter had before `renameProto`. */
+export function originalName(name: string): string {
+  return name === PROTO_ALIAS ? PROTO : name;
 }

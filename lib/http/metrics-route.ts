@@ -1,7 +1,7 @@
 import { readEnv } from '../env';
 import { AppError } from '../errors';
 import { printMetrics } from '../metrics/metrics';
-import { runtimeOrError, worldOf } from '../runtime';
+import { baseRuntime, runtimeOrError } from '../runtime';
 import {
   answerUnknownPath,
   bearsSecret,
@@ -27,7 +27,7 @@ async function answerMetrics(request: HttpRequest): Promise<Response> {
   // If the service cannot start, report the metrics of the process, and report the database as down.
   const { env, ...world } =
     runtime instanceof AppError
-      ? { ...worldOf({ logLevel: 'error' }), env: readEnv(['METRICS_TOKEN']), db: null }
+      ? { ...baseRuntime({ logLevel: 'error' }), env: readEnv(['METRICS_TOKEN']), db: null }
       : runtime;
   if (env.metricsToken === null) return answerUnknownPath();
   if (!bearsSecret(env.metricsToken, request)) {

@@ -5,12 +5,12 @@ import { MAX_ID } from '../page';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { type AccessToken, type Scope, touchAccessToken, verifyAccessToken } from '../tokens/access-token';
 import {
-  carriedName,
   type Handler,
   type HttpRequest,
   METHODS,
   type Method,
   mediaType,
+  originalName,
   type Params,
   parseJson,
   problemResponse,
@@ -180,7 +180,7 @@ export function validateQuery<Schema extends z.ZodObject>(
   const input = Object.fromEntries(
     [...params].map(([name, value]) => {
       const isNumber = isNumberField(schema.shape[name]) && /^-?\d{1,15}$/.test(value);
-      return [carriedName(name), isNumber ? Number(value) : value];
+      return [originalName(name), isNumber ? Number(value) : value];
     }),
   );
   return validate(schema, input, 'query');

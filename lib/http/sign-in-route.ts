@@ -37,13 +37,13 @@ export const signInRoute = everyMethod((request: Request) => {
 
 /** Signs in with a password. An account with an authenticator app continues to the page that asks for its code. */
 function answerSignIn(request: Request): Promise<Response> {
-  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
-    const email = text(given.email).replaceAll('\0', ''); // PostgreSQL refuses NUL characters.
-    const typed = { email, password: text(given.password) };
+  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, fields) => {
+    const email = text(fields.email).replaceAll('\0', ''); // PostgreSQL refuses NUL characters.
+    const typed = { email, password: text(fields.password) };
     const { headers } = request;
     const attempt = { by: 'password', email, headers } as const;
     const { cookies, needsCode } = await logFailedSignIn(runtime, attempt, signIn(runtime, typed, headers));
-    const next = safeNextPath(text(given.next));
+    const next = safeNextPath(text(fields.next));
     return { cookies, next: needsCode ? `${CODE_PATH}?${new URLSearchParams({ next })}` : next };
   });
 }
@@ -51,10 +51,10 @@ function answerSignIn(request: Request): Promise<Response> {
 /** Completes a sign-in after the password, with a code of the authenticator app or a recovery code. */
 function answerCode(request: Request): Promise<Response> {
   const { headers } = request;
-  return answerSignInStep(request, CODE_PATH, async (runtime, given) => {
-    const entered = enterCode(runtime, text(given.code), headers);
+  return answerSignInStep(request, CODE_PATH, async (runtime, fields) => {
+    const entered = enterCode(runtime, text(fields.code), headers);
     const cookies = await logFailedSignIn(runtime, { by: 'code', headers }, entered);
-    return { cookies, next: safeNextPath(text(given.next)) };
+    return { cookies, next: safeNextPath(text(fields.next)) };
   });
 }
 
@@ -64,14 +64,14 @@ function answerPasskeyOptions(request: Request): Promise<Response> {
 }
 
 function answerPasskey(request: Request): Promise<Response> {
-  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, given) => {
-    const parsed = passkeyAnswer.safeParse(given.response);
+  return answerSignInStep(request, SIGN_IN_PATH, async (runtime, fields) => {
+    const parsed = passkeyAnswer.safeParse(fields.response);
     if (!parsed.success) throw new AppError('validation_failed', 'There is no passkey in this request.');
     const response = parsed.data as unknown as AuthenticationResponseJSON;
     const { headers } = request;
     const finished = finishPasskeySignIn(runtime, response, headers);
     const cookies = await logFailedSignIn(runtime, { by: 'passkey', headers }, finished);
-    return { cookies, next: safeNextPath(text(given.next)) };
+    return { cookies, next: safeNextPath(text(fields.next)) };
   });
 }
 
@@ -82,7 +82,7 @@ function text(value: unknown): string {
 /** Maximum size of a sign-in request's body, in bytes. A sign-in needs much less. */
 const MAX_BYTES = 16_384;
 
-type Given = Record<string, unknown>;
+type SignInFields = Record<string, unknown>;
 
 interface Answer {
   cookies: string[];
@@ -99,10 +99,10 @@ interface Answer {
 function answerSignInStep(
   request: Request,
   page: string,
-  work: (runtime: Runtime, given: Given) => Promise<Answer>,
+  work: (runtime: Runtime, fields: SignInFields) => Promise<Answer>,
 ): Promise<Response> {
   const isForm = request.headers.get('accept')?.includes('text/html') ?? false;
-  let given: Given = {};
+  let fields: SignInFields = {};
   return answerWith(
     async (runtime) => {
       // Another site must not sign its visitors in to an account of its choice. Every browser sends the page's origin
@@ -110,28 +110,28 @@ function answerSignInStep(
       if (isOwnOrigin(request, runtime.env.publicUrl) === false) {
         throw new AppError('forbidden', 'Signing in works from our own pages only.');
       }
-      given = await readGiven(request);
-      const { cookies, ...body } = await work(runtime, given);
+      fields = await readFields(request);
+      const { cookies, ...body } = await work(runtime, fields);
       const headers = new Headers({ 'Cache-Control': 'no-store' });
       for (const cookie of cookies) headers.append('Set-Cookie', cookie);
       return isForm && body.next ? seeOther(body.next, headers) : Response.json(body, { headers });
     },
     (error, hasStarted) => {
       if (!isForm || !hasStarted) return problemResponse(error);
-      const next = typeof given.next === 'string' ? safeNextPath(given.next) : '';
+      const next = typeof fields.next === 'string' ? safeNextPath(fields.next) : '';
       return seeOther(`${page}?${new URLSearchParams({ problem: error.code, next })}`);
     },
   );
 }
 
-async function readGiven(request: Request): Promise<Given> {
+async function readFields(request: Request): Promise<SignInFields> {
   const body = await readBody(request, MAX_BYTES);
   const type = mediaType(request);
   if (type !== 'application/json' && type !== 'application/x-www-form-urlencoded') {
     throw new AppError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
   }
   return type === 'application/json'
-    ? ((parseJson(body) as Given | null) ?? {})
+    ? ((parseJson(body) as SignInFields | null) ?? {})
     : Object.fromEntries(new URLSearchParams(Buffer.from(body).toString()));
 }
 

@@ -24,8 +24,8 @@ export type Translated = string | CellValue;
 /** Rule that computes one of our columns from one or more columns of a file. */
 export interface Derived {
   /** Names of the file's columns, in lower case. */
-  of: readonly string[];
-  /** Computes the cell. @param cells texts in the order of `of`; '' for a column that the file does not have */
+  sources: readonly string[];
+  /** Computes the cell. @param cells texts in the order of `sources`; '' for a column that the file does not have */
   value(cells: string[], separator: DecimalSeparator | undefined): Translated;
 }
 
@@ -62,7 +62,7 @@ export function bestReport(reports: Reports | undefined, names: string[]): FileF
 
 /** Counts the column names that a format uses, directly or to compute a column. */
 export function fitOf({ columns, derived = {} }: FileFormat, names: string[]): number {
-  const used = Object.values(derived).flatMap(({ of }) => of);
+  const used = Object.values(derived).flatMap(({ sources }) => sources);
   const all = new Set([...Object.keys(columns), ...used].map(comparable));
   return names.filter((name) => all.has(comparable(name))).length;
 }

@@ -64,7 +64,7 @@ export class ImportRows {
     for (const row of rows.map((one) => readRow(one, this.source))) {
       const key = this.keyOf(row);
       const last = units.at(-1);
-      if (last && this.goesOn(last, key, row)) last.rows.push(row);
+      if (last && this.continuesUnit(last, key, row)) last.rows.push(row);
       else units.push({ key, rows: [row] });
     }
     this.held = this.kind.gather && !isLast ? units.splice(-1) : [];
@@ -75,7 +75,7 @@ export class ImportRows {
    * Returns whether a row belongs to the preceding unit. An unreadable row without a key does, so that all lines of an
    * invoice are refused together. A readable row without a key does not, because it may be a line of another invoice.
    */
-  private goesOn({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
+  private continuesUnit({ key: before, rows }: RowUnit, key: RowUnit['key'], { problems }: ReadRow): boolean {
     if (!this.kind.gather || before === null || rows.length > MAX_LINES) return false;
     if (key === null) return problems.length > 0;
     return key.field === before.field && key.text === before.text;
@@ -123,7 +123,8 @@ export class ImportRows {
     const all = unit.rows.map(({ values }) => values);
     const values = gather ? gather(all) : (all[0] ?? {});
     const named = namesEarlier && values[namesEarlier];
-    const isEarlier = typeof named === 'string' && this.seen.has(this.seenAs(this.kind.keys[0] ?? '', named));
+    const isEarlier =
+      typeof named === 'string' && this.seen.has(this.seenKey(this.kind.keys[0] ?? '', named));
     return { unit, draft: { values }, namesEarlier: isEarlier };
   }
 
@@ -134,13 +135,13 @@ export class ImportRows {
         { field: this.kind.keys[0] ?? '', message: 'must not be empty, because it identifies the row' },
       ];
     }
-    const before = this.seen.note(this.seenAs(key.field, key.text), first?.row.line ?? 0);
+    const before = this.seen.note(this.seenKey(key.field, key.text), first?.row.line ?? 0);
     if (before === undefined) return [];
     const together = this.kind.gather ? ': keep the lines of one record together' : '';
     return [{ field: key.field, message: `is also in line ${before}${together}` }];
   }
 
-  private seenAs(field: string, key: string): string {
+  private seenKey(field: string, key: string): string {
     return `${field} ${this.kind.toKey(key)}`;
   }
 

@@ -37,8 +37,8 @@ export async function openImport(path: string, kind: ImportKind, options: FileOp
       return value === undefined ? [] : [{ column, value, isTheirs: ours === undefined }];
     });
     const derived = findDerived(header, columns, options);
-    const told = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
-    if (!told.some((column) => column && kind.keys.includes(column.name))) {
+    const givenColumns = [...header.columns.map(({ ours }) => ours), ...derived.map(({ column }) => column)];
+    if (!givenColumns.some((column) => column && kind.keys.includes(column.name))) {
       throw new StartError([
         `The column ${kind.keys.join(' or ')} is missing, but it identifies each row: name it with --map THEIRS=${kind.keys[0]}.`,
       ]);
@@ -62,9 +62,9 @@ function findDerived({ columns: theirs, format }: Header, columns: Column[], { c
   const names = theirs.map((column) => comparable(column.theirs));
   return columns.flatMap((column) => {
     const derived = format?.derived?.[column.name];
-    const isTold = constants.has(column.name) || theirs.some(({ ours }) => ours?.name === column.name);
-    const at = derived?.of.map((name) => names.indexOf(comparable(name))) ?? [];
-    if (!derived || isTold || at.every((i) => i < 0)) return [];
+    const isGiven = constants.has(column.name) || theirs.some(({ ours }) => ours?.name === column.name);
+    const at = derived?.sources.map((name) => names.indexOf(comparable(name))) ?? [];
+    if (!derived || isGiven || at.every((i) => i < 0)) return [];
     return [{ column, at, value: derived.value }];
   });
 }
@@ -94,8 +94,8 @@ export function readRow(row: CsvRow, { header, constants, derived, hasCurrency, 
   if (problem) return { row, values, problems: [{ field: '', message: problem }] };
   const cells = format?.decode ? row.cells.map(format.decode) : row.cells;
   const inCurrencies: { field: string; currencies: readonly string[] }[] = [];
-  const set = (column: Column, told: Translated, written: DecimalSeparator | undefined) => {
-    const read = typeof told === 'string' ? readText(column, told, written) : told;
+  const set = (column: Column, content: Translated, written: DecimalSeparator | undefined) => {
+    const read = typeof content === 'string' ? readText(column, content, written) : content;
     if ('problem' in read) problems.push({ field: column.name, message: read.problem });
     else if (read.value !== undefined) values[column.name] = read.value;
     if ('value' in read && read.currencies) {
@@ -268,7 +268,7 @@ export function readHeader(raw: string, known: Column[], options: FileOptions): 
   if (columns.length === 1 && unknown.length === 1) throw noCsv();
   requireNames(options, columns, known);
   if (unknown.length > 0 && !format) throw unknownColumns(unknown, columns, known);
-  const used = Object.values(format?.derived ?? {}).flatMap(({ of }) => of.map(comparable));
+  const used = Object.values(format?.derived ?? {}).flatMap(({ sources }) => sources.map(comparable));
   const leftOut = unknown.filter((theirs) => !used.includes(comparable(theirs)));
   return { raw, delimiter, columns, leftOut, format };
 }
@@ -311,7 +311,7 @@ function requireNames({ map, constants }: FileOptions, columns: Header['columns'
   for (const { ours, theirs } of columns) {
     if (!ours) continue;
     const other = seen.get(ours.name);
-    if (other !== undefined) throw thereTwice(ours.name, other, theirs);
+    if (other !== undefined) throw duplicateColumn(ours.name, other, theirs);
     seen.set(ours.name, theirs);
   }
   const twice = [...constants.keys()].find((name) => seen.has(name));
@@ -323,7 +323,7 @@ function requireNames({ map, constants }: FileOptions, columns: Header['columns'
   }
 }
 
-function thereTwice(name: string, one: string, other: string): StartError {
+function duplicateColumn(name: string, one: string, other: string): StartError {
   const options = `--map ${quoted(`${one}=`)} or --map ${quoted(`${other}=`)}`;
   const problem =
     one === other

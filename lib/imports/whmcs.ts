@@ -143,11 +143,14 @@ const whmcsDomains: FileFormat = {
   ...texts,
   columns: billed.columns,
   derived: {
-    service_number: { of: ['id'], value: ([id = '']) => (Number(id) === 0 ? '' : `domain-${id.trim()}`) },
-    domain: { of: ['domain name'], value: ([name = '']) => name },
-    name: { of: ['domain name'], value: ([name = '']) => name },
+    service_number: {
+      sources: ['id'],
+      value: ([id = '']) => (Number(id) === 0 ? '' : `domain-${id.trim()}`),
+    },
+    domain: { sources: ['domain name'], value: ([name = '']) => name },
+    name: { sources: ['domain name'], value: ([name = '']) => name },
     billing_interval: {
-      of: ['registration period'],
+      sources: ['registration period'],
       value: ([years = '']) =>
         YEARS[years.trim()] ?? { problem: `is ${years.trim()} years: only 1, 2 or 3 can be billed at once` },
     },
@@ -169,7 +172,7 @@ const whmcsDomains: FileFormat = {
   constants: { service_type: 'domain' },
 };
 
-const is = (wanted: string, status: string) => status.trim().toLowerCase() === wanted;
+const hasStatus = (wanted: string, status: string) => status.trim().toLowerCase() === wanted;
 
 /**
  * Report of invoices, identified by the WHMCS id that transactions refer to. The invoices keep their WHMCS number.
@@ -186,22 +189,23 @@ const whmcsInvoices: FileFormat = {
     status: 'status',
   },
   derived: {
-    import_key: { of: ['id'], value: ([id = '']) => keyOf(id) },
+    import_key: { sources: ['id'], value: ([id = '']) => keyOf(id) },
     // A draft has no number yet. If WHMCS does not number invoices, customers see the id instead.
     number: {
-      of: ['invoice number', 'id', 'status'],
-      value: ([number = '', id = '', status = '']) => (is('draft', status) ? '' : number.trim() || id.trim()),
+      sources: ['invoice number', 'id', 'status'],
+      value: ([number = '', id = '', status = '']) =>
+        hasStatus('draft', status) ? '' : number.trim() || id.trim(),
     },
-    tax: { of: ['tax', 'tax2'], value: sumOf },
-    total: { of: ['total', 'credit'], value: sumOf },
+    tax: { sources: ['tax', 'tax2'], value: sumOf },
+    total: { sources: ['total', 'credit'], value: sumOf },
     amount_paid: {
-      of: ['status', 'credit'],
+      sources: ['status', 'credit'],
       value: ([status = '', credit = ''], separator) =>
         isOpen(status) && isMore(credit, separator) ? sumOf([credit], separator) : '',
     },
     paid_at: {
-      of: ['date paid', 'status'],
-      value: ([paid = '', status = '']) => (is('paid', status) ? day(paid) : ''),
+      sources: ['date paid', 'status'],
+      value: ([paid = '', status = '']) => (hasStatus('paid', status) ? day(paid) : ''),
     },
   },
   values: {
@@ -220,7 +224,7 @@ const whmcsInvoices: FileFormat = {
 };
 
 const isOpen = (status: string) =>
-  ['unpaid', 'payment pending', 'collections'].some((one) => is(one, status));
+  ['unpaid', 'payment pending', 'collections'].some((one) => hasStatus(one, status));
 
 /**
  * Report of transactions. Incoming money is a payment of an invoice. Outgoing money with a refund id refunds the
@@ -234,23 +238,23 @@ function whmcsTransactions(): FileFormat {
     columns: { currency: 'currency', date: 'payment_date' },
     derived: {
       payment_reference: {
-        of: ['id', 'transaction id', 'amount out'],
+        sources: ['id', 'transaction id', 'amount out'],
         value: ([id = '', transaction = '', out = ''], separator) => {
           const reference = referenceOf(id, transaction.trim(), isMore(out, separator));
           references.set(id.trim(), reference);
           return reference;
         },
       },
-      import_key: { of: ['id'], value: ([id = '']) => keyOf(id) },
-      invoice_import_key: { of: ['invoice id'], value: ([id = '']) => keyOf(id) },
-      customer_number: { of: ['user id'], value: ([id = '']) => (Number(id) === 0 ? '' : id) },
+      import_key: { sources: ['id'], value: ([id = '']) => keyOf(id) },
+      invoice_import_key: { sources: ['invoice id'], value: ([id = '']) => keyOf(id) },
+      customer_number: { sources: ['user id'], value: ([id = '']) => (Number(id) === 0 ? '' : id) },
       refund_of: {
-        of: ['refund id', 'amount out'],
+        sources: ['refund id', 'amount out'],
         value: ([id = '', out = ''], separator) =>
           isMore(out, separator) ? (references.get(id.trim()) ?? keyOf(id)) : '',
       },
-      amount: { of: ['amount in', 'amount out', 'refund id'], value: amountOf },
-      refunded_amount: { of: ['amount in', 'amount out'], value: cameBack },
+      amount: { sources: ['amount in', 'amount out', 'refund id'], value: amountOf },
+      refunded_amount: { sources: ['amount in', 'amount out'], value: refundedAmountOf },
     },
     values: { currency, payment_date: day },
   };
@@ -277,7 +281,10 @@ function amountOf([paid = '', back = '', refunded = '']: string[], separator: De
  * Returns the refunded amount of a payment, which is the outgoing money of a row that also has incoming money. Returns
  * '' for any other row.
  */
-function cameBack([paid = '', back = '']: string[], separator: DecimalSeparator | undefined): Translated {
+function refundedAmountOf(
+  [paid = '', back = '']: string[],
+  separator: DecimalSeparator | undefined,
+): Translated {
   return isMore(paid, separator) && isMore(back, separator) ? sumOf([back], separator) : '';
 }
 

@@ -246,7 +246,7 @@ function creditLine(
       throw invalidField(field, `must be at most ${Number(left.quantity)}`);
     }
     const rest = wanted === toThousandths(left.quantity) ? restOf(line, currency) : null;
-    return within(line, rest ?? { ...columns, quantity: fromThousandths(wanted) }, field, currency);
+    return checkCreditable(line, rest ?? { ...columns, quantity: fromThousandths(wanted) }, field, currency);
   }
   const field = `amount_${position}`;
   if (!hasCurrencyPrecision(Number(amount), currency)) {
@@ -257,10 +257,10 @@ function creditLine(
   }
   const sign = Number(line.net) < 0 ? -1 : 1;
   const unit_price = fromThousandths(sign * Math.round(Number(amount) * 1000));
-  return within(line, { ...columns, quantity: '1.000', unit_price }, field, currency);
+  return checkCreditable(line, { ...columns, quantity: '1.000', unit_price }, field, currency);
 }
 
-function within({ left }: CreditableLine, credited: Line, field: string, currency: string): Line {
+function checkCreditable({ left }: CreditableLine, credited: Line, field: string, currency: string): Line {
   const [net = '0'] = lineTotals([credited], currency).nets;
   if (Math.abs(toThousandths(net)) <= Math.abs(toThousandths(left.net))) return credited;
   throw invalidField(

@@ -3,7 +3,7 @@ import { type Database, pickColumns, rows } from '@/db/database';
 import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
-import { addCount, idOr, readSortedPage, withoutIndex } from '../counted-list/sorted-page';
+import { addCount, readSortedPage, validId, withoutIndex } from '../counted-list/sorted-page';
 import { hasNumber, idAfterHash, matchMention, spellings } from '../customers/match-customer';
 import { customerName } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
@@ -79,7 +79,7 @@ type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
  * who owe nothing come last.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
-  const at = { after: idOr(start.after), before: idOr(start.before) };
+  const at = { after: validId(start.after), before: validId(start.before) };
   return readLimited(db, async (tx) => {
     const page = await readCursorPage(
       at,
@@ -100,8 +100,8 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
 const { outdated, computed } = currentRows(null);
 const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
   (select ${r}.* from ${computed(sql`array(select customer_id from outdated)`)})`;
-const IS_OWN = sql`${r.customer_id} = ${c.id} and ${r.currency} = ${c.currency}`;
-const IS_RIGHT = sql`${r.customer_id} not in (select customer_id from outdated)`;
+const IS_IN_OWN_CURRENCY = sql`${r.customer_id} = ${c.id} and ${r.currency} = ${c.currency}`;
+const IS_CURRENT = sql`${r.customer_id} not in (select customer_id from outdated)`;
 
 interface Reach {
   cursor: string | null;
@@ -120,19 +120,19 @@ async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, 
   /** Each half of the union is sorted and limited separately, so that PostgreSQL uses an index of `receivables`. */
   function readOwing(rest: SQL | undefined, limit: number): Promise<{ id: number; value: string }[]> {
     const half = (from: SQL, isCurrent: SQL) => sql`(select ${c.id} as id, ${column} as value
-      from ${from} ${r} join ${c} on ${IS_OWN} where ${and(isCurrent, rest)}
+      from ${from} ${r} join ${c} on ${IS_IN_OWN_CURRENCY} where ${and(isCurrent, rest)}
       order by ${value} ${direction}, ${r.customer_id} ${direction} limit ${literal(limit)})`;
     return rows(
       tx,
       sql`${WITH_CURRENT} select id, value::text from (
-          ${half(sql`receivables`, IS_RIGHT)} union all ${half(sql`computed`, sql`true`)}) found
+          ${half(sql`receivables`, IS_CURRENT)} union all ${half(sql`computed`, sql`true`)}) found
         order by found.value ${direction}, id ${direction} limit ${literal(limit)}`,
     );
   }
 
   function readOthers(after: string | null, limit: number): Promise<{ id: number }[]> {
     const [idDirection, idBeyond] = backwards ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
-    const owesNothing = sql`not exists (select from ${r} where ${IS_OWN} and ${IS_RIGHT})
+    const owesNothing = sql`not exists (select from ${r} where ${IS_IN_OWN_CURRENCY} and ${IS_CURRENT})
       and (${c.id}, ${c.currency}) not in (select customer_id, currency from computed)`;
     const rest = after === null ? undefined : sql`${c.id} ${idBeyond} ${after}::int`;
     return rows(

@@ -5,7 +5,7 @@ import type { FieldError } from '../errors';
 import { toAmountText } from '../money';
 import { amount, instantOrDay, optionalText, toAmountColumn, toInstant } from '../records/fields';
 import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { amountProblems, toAmounts, withoutAmounts, wrong } from './lines';
+import { amountProblems, fieldError, toAmounts, withoutAmounts } from './lines';
 import { invoiceKind } from './save-invoices';
 
 /** Fields that only Stripe's invoices have. */
@@ -75,17 +75,17 @@ function checkStripes(writing: Writing): FieldError[] {
   const { before, values } = writing;
   if (before) {
     return before.stripe_invoice_id
-      ? [wrong('', 'Stripe manages this invoice')]
-      : [wrong('stripe_invoice_id', 'must be empty: the invoice is not from Stripe')];
+      ? [fieldError('', 'Stripe manages this invoice')]
+      : [fieldError('stripe_invoice_id', 'must be empty: the invoice is not from Stripe')];
   }
   const needed = ['status', 'invoice_date', 'amount_due'].filter((name) => values[name] === undefined);
-  if (needed.length > 0) return needed.map((name) => wrong(name, 'is required for a Stripe invoice'));
+  if (needed.length > 0) return needed.map((name) => fieldError(name, 'is required for a Stripe invoice'));
   return amountProblems(writing);
 }
 
 function checkOurs(writing: Writing): FieldError[] {
   const { before, after, values } = writing;
-  if (!before && values.invoice_date == null) return [wrong('invoice_date', 'is needed')];
+  if (!before && values.invoice_date == null) return [fieldError('invoice_date', 'is needed')];
   const problems = invoiceKind.check?.(writing) ?? [];
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
@@ -97,7 +97,7 @@ function checkOurs(writing: Writing): FieldError[] {
     toAmountColumn(values.amount_due) === due;
   const text = toAmountText(due, String(after.currency ?? 'eur'));
   return [
-    ...foreign.map((name) => wrong(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
-    ...(isDue ? [] : [wrong('amount_due', `does not agree with the rest: ${text}`)]),
+    ...foreign.map((name) => fieldError(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
+    ...(isDue ? [] : [fieldError('amount_due', `does not agree with the rest: ${text}`)]),
   ];
 }

@@ -93,21 +93,21 @@ export function withoutAmounts({ subtotal: _, tax: __, total: ___, lines: ____, 
   return rest;
 }
 
-export const wrong = (field: string, message: string): FieldError => ({ field, message });
+export const fieldError = (field: string, message: string): FieldError => ({ field, message });
 
 /** Returns the errors in the lines and sums of a record before it is written. */
 export function amountProblems({ after, values }: Writing): FieldError[] {
-  if (after.total === undefined) return [wrong('lines', 'at least one line, or a total, is needed')];
+  if (after.total === undefined) return [fieldError('lines', 'at least one line, or a total, is needed')];
   const currency = currencyOf(after);
-  if (Number(after.total) < 0) return [wrong('lines', 'the lines must not add up to less than zero')];
-  if (Number(after.total) > MAX_AMOUNT) return [wrong('lines', 'the lines add up to too much')];
+  if (Number(after.total) < 0) return [fieldError('lines', 'the lines must not add up to less than zero')];
+  if (Number(after.total) > MAX_AMOUNT) return [fieldError('lines', 'the lines add up to too much')];
   return SUMS.flatMap((field) => {
     const text = String(after[field]);
     const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;
     const problem = isAsGiven
       ? amountProblem(Number(text) < 0 ? null : text, currency)
       : `does not agree with ${linesOf(after).length > 0 ? 'the lines' : 'the rest'}: ${toAmountText(text, currency)}`;
-    return problem === undefined ? [] : [wrong(field, problem)];
+    return problem === undefined ? [] : [fieldError(field, problem)];
   });
 }
 

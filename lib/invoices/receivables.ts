@@ -182,7 +182,7 @@ async function readRows(
     cursor === null
       ? undefined
       : sql`(${by}, ${r.customer_id}, ${r.currency}) ${beyond} (${at}, ${id}::int, ${currency}::text)`;
-  const isRight = sql`${r.customer_id} not in (select customer_id from outdated)`;
+  const isCurrent = sql`${r.customer_id} not in (select customer_id from outdated)`;
   return rows<Row>(
     tx,
     sql`with outdated as materialized (${from.outdated})
@@ -194,7 +194,7 @@ async function readRows(
         nullif(${r.last_payment}, '-infinity')::text as last_payment,
         extract(epoch from nullif(${r.last_note}, '-infinity'))::float8 * 1000 as last_note
       from (
-        (select ${r}.* from ${r} where ${and(isRight, where, rest)} order by ${inOrder} limit ${limit})
+        (select ${r}.* from ${r} where ${and(isCurrent, where, rest)} order by ${inOrder} limit ${limit})
         union all
         (select ${r}.* from ${from.computed(sql`array(select customer_id from outdated)`)}
           where ${and(sql`true`, where, rest)} order by ${inOrder} limit ${limit})
@@ -203,12 +203,12 @@ async function readRows(
 }
 
 async function countRows(tx: Database, from: CurrentRows, where: SQL | undefined): Promise<number> {
-  const isRight = sql`${r.customer_id} not in (select customer_id from outdated)`;
+  const isCurrent = sql`${r.customer_id} not in (select customer_id from outdated)`;
   const [found] = await rows<{ total: number }>(
     tx,
     sql`with outdated as materialized (${from.outdated})
       select count(*)::int as total from (
-        select 1 from ${r} where ${and(isRight, where)}
+        select 1 from ${r} where ${and(isCurrent, where)}
         union all select 1 from ${from.computed(sql`array(select customer_id from outdated)`)} where ${and(sql`true`, where)}
         limit ${literal(MAX_COUNTED + 1)}
       ) some_rows`,

@@ -184,7 +184,7 @@ function describeIssue(issue: z.core.$ZodIssue, schema: WireSchema): string {
   if (argument === undefined) return issue.message;
   const name = String(argument);
   if (issue.code === 'invalid_type' && issue.input === undefined) return `${name} is required.`;
-  return `${name} ${requirement(issue, schema.properties?.[name])}${got(issue)}.`;
+  return `${name} ${requirement(issue, schema.properties?.[name])}${describeReceived(issue)}.`;
 }
 
 function requirement(issue: z.core.$ZodIssue, property: unknown): string {
@@ -195,7 +195,7 @@ function requirement(issue: z.core.$ZodIssue, property: unknown): string {
     : issue.message;
 }
 
-function got(issue: z.core.$ZodIssue): string {
+function describeReceived(issue: z.core.$ZodIssue): string {
   // A rule about several arguments receives all of them, so its input is not shown.
   const isOfSeveral = issue.code === 'custom' && typeof issue.input === 'object';
   return issue.input === undefined || isOfSeveral ? '' : ` (got ${show(issue.input)})`;
@@ -219,7 +219,7 @@ function toWireSchema(schema: z.ZodType, io: 'input' | 'output'): WireSchema {
 }
 
 /** Maximums of numbers above this value are left out of the schema, because models do not reach them. */
-const MOST_SHOWN = 1000;
+const MAX_SHOWN_BOUND = 1000;
 
 /**
  * Leaves a row's columns out of the output schema, to keep tools/list short. List tools name the columns in the
@@ -243,7 +243,7 @@ function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'outp
   // A model does not reach these limits. If an argument exceeds one, the error message explains it.
   for (const limit of ['minLength', 'maxLength', 'minItems', 'maxItems'] as const) delete schema[limit];
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
-  if ((schema.maximum ?? 0) > MOST_SHOWN) delete schema.maximum;
+  if ((schema.maximum ?? 0) > MAX_SHOWN_BOUND) delete schema.maximum;
   if (schema.format === 'date') delete schema.pattern;
   const [inner, nothing, ...others] = schema.anyOf ?? [];
   const isNullable = inner?.type && nothing?.type === 'null' && others.length === 0;

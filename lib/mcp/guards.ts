@@ -203,22 +203,23 @@ const object = z.record(z.string(), z.unknown());
 
 const text = z.string();
 /** The schema of a method's params, with our own error message, because the SDK's messages expose internals. */
-const REQUIRED: Record<string, { params: z.ZodType; says: string }> = {
+const REQUIRED: Record<string, { params: z.ZodType; expectation: string }> = {
   initialize: {
     params: z.looseObject({
       protocolVersion: text,
       capabilities: object,
       clientInfo: z.looseObject({ name: text, version: text }),
     }),
-    says: 'initialize takes protocolVersion (text), capabilities (object) and clientInfo (name and version).',
+    expectation:
+      'initialize takes protocolVersion (text), capabilities (object) and clientInfo (name and version).',
   },
   'tools/call': {
     params: z.looseObject({ name: text, arguments: object.optional() }),
-    says: "tools/call takes name (text) and arguments (an object of the tool's parameters).",
+    expectation: "tools/call takes name (text) and arguments (an object of the tool's parameters).",
   },
   'resources/read': {
     params: z.looseObject({ uri: text }),
-    says: 'resources/read takes uri (text).',
+    expectation: 'resources/read takes uri (text).',
   },
 };
 
@@ -235,7 +236,7 @@ export function checkParams(message: unknown): Response | null {
   const required = Object.hasOwn(REQUIRED, request.method) ? REQUIRED[request.method] : undefined;
   if (!required || isRemoved(request.method, message) || required.params.safeParse(request.params).success)
     return null;
-  return rpcError(200, RPC.invalidParams, `Invalid params: ${required.says}`, { message });
+  return rpcError(200, RPC.invalidParams, `Invalid params: ${required.expectation}`, { message });
 }
 
 /** Returns whether a method was removed from the protocol: `initialize` in the revisions since 2026-07-28. */

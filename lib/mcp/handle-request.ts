@@ -291,7 +291,7 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-interface Ended {
+interface CallResult {
   outcome: Outcome;
   rows: number;
   /** The id of the customer that the answer is about. Null if it is not about one customer. */
@@ -303,7 +303,7 @@ interface Ended {
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
 /** Records a call in the process's log and in the log of tool calls that staff read. */
-function noteCall(runtime: Runtime, caller: Caller, params: ToolParams, ended: Ended): void {
+function noteCall(runtime: Runtime, caller: Caller, params: ToolParams, ended: CallResult): void {
   const { outcome, rows, started } = ended;
   const duration_ms = runtime.now().getTime() - started.getTime();
   const trace_id = traceOf(params._meta?.traceparent);

@@ -248,7 +248,7 @@ interface Measured {
   ended: { seconds: number; changes: number; failures: number; ok: boolean } | null;
 }
 
-type Found = {
+type MeasuredRow = {
   size: number;
   failed: number;
   unmatched: number;
@@ -262,7 +262,7 @@ type Found = {
 
 /** Reads the values of all gauges with one query, and the connections of a server with a second one. */
 async function measureDatabase(db: Database, now: Date): Promise<Measured> {
-  const [found] = await rows<Found>(
+  const [found] = await rows<MeasuredRow>(
     db,
     sql`
       select pg_database_size(current_database())::float8 as size,

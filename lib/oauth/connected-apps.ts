@@ -16,7 +16,7 @@ import { AppError } from '../errors';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { hashOAuthToken, type RefreshToken } from './grant';
 
-const MOST = 200;
+const MAX_APPS = 200;
 
 /** A client that a member of staff has authorized on one device. The app's id is the id of the consent. */
 export type ConnectedApp = Awaited<ReturnType<typeof listConnectedApps>>[number];
@@ -58,7 +58,7 @@ export async function listConnectedApps(db: Database, userId: string | null) {
     .innerJoin(staffUsers, eq(staffUsers.id, oauthConsents.userId))
     .where(userId === null ? undefined : eq(oauthConsents.userId, userId))
     .orderBy(desc(oauthConsents.updatedAt), desc(oauthConsents.id))
-    .limit(MOST);
+    .limit(MAX_APPS);
   return found.map(({ discovery, name, ...app }) => ({
     ...app,
     name: name ?? app.clientId,

@@ -47,7 +47,7 @@ export type ConsentRequest = NonNullable<Awaited<ReturnType<typeof readConsentRe
  * Lifetime of the claim on a consent, in milliseconds. It exceeds the time during which the provider accepts the
  * consent.
  */
-const KEPT_MS = 1_200_000;
+const CLAIM_MS = 1_200_000;
 
 /**
  * Claims a consent request before the provider gets the decision, so that the consent page works only once.
@@ -59,7 +59,7 @@ export function claimConsent(
   runtime: Pick<Runtime, 'db' | 'now'>,
   query: URLSearchParams,
 ): Promise<(() => Promise<void>) | null> {
-  return claimOnce(runtime, `consent ${hashOAuthToken(query.get('sig') ?? '')}`, KEPT_MS);
+  return claimOnce(runtime, `consent ${hashOAuthToken(query.get('sig') ?? '')}`, CLAIM_MS);
 }
 
 /**

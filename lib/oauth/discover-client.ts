@@ -21,7 +21,7 @@ export const DOCUMENT_CLIENT = 'metadata-document';
 const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
 /** Returns whether a client id can be the URL of a document. It must have https, a path, and a normalized spelling. */
@@ -37,32 +37,29 @@ function isDocumentId(clientId: string): boolean {
  * Finds clients whose id is the URL of their metadata document:
  * https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document/
  */
-export function clientDiscovery(world: World): ClientDiscovery {
+export function clientDiscovery(deps: Deps): ClientDiscovery {
   return {
     id: DOCUMENT_CLIENT,
     matches: isDocumentId,
     resolve: async (ctx, clientId, existing) => {
       // Read the document again only for an authorization. All other requests use the stored client.
       const isNew = ctx.path === '/oauth2/authorize';
-      const age = world.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
+      const age = deps.now().getTime() - (existing?.updatedAt?.getTime() ?? 0);
       if (existing && (!isNew || age < FRESH_MS)) return existing;
       if (!isNew) return null;
-      const read = await readDocument(world, clientId);
+      const read = await readDocument(deps, clientId);
       if (typeof read === 'string') {
-        world.log.warn(
-          { component: 'oauth', client_id: clientId, reason: read },
-          'metadata document refused',
-        );
+        deps.log.warn({ component: 'oauth', client_id: clientId, reason: read }, 'metadata document refused');
         return null;
       }
-      if (!existing && !(await hasRoomForDocument(world.db, clientId, world.now()))) {
-        world.log.warn({ component: 'oauth', client_id: clientId }, 'too many metadata documents');
+      if (!existing && !(await hasRoomForDocument(deps.db, clientId, deps.now()))) {
+        deps.log.warn({ component: 'oauth', client_id: clientId }, 'too many metadata documents');
         return null;
       }
-      return (await storeClient(world.db, clientId, {
+      return (await storeClient(deps.db, clientId, {
         ...read,
-        id: world.newId(),
-        now: world.now(),
+        id: deps.newId(),
+        now: deps.now(),
       })) as StoredClient;
     },
   };
@@ -70,7 +67,7 @@ export function clientDiscovery(world: World): ClientDiscovery {
 
 /** Reads and checks a client's metadata document. @returns the metadata, or the reason why it is rejected */
 export async function readDocument(
-  { env, fetchDocument: fetch = fetchDocument }: Pick<World, 'env' | 'fetchDocument'>,
+  { env, fetchDocument: fetch = fetchDocument }: Pick<Deps, 'env' | 'fetchDocument'>,
   clientId: string,
 ) {
   let document: unknown;

@@ -135,9 +135,9 @@ export async function claimOnce(
   };
 }
 
-const NOTE = 'replayed:';
+const REPLAY_PREFIX = 'replayed:';
 /** Lifetime of a note that a code was used again, in milliseconds. It equals the lifetime of a code. */
-const KEPT_MS = 600_000;
+const REPLAY_NOTE_MS = 600_000;
 
 /**
  * Stores a note that a code was used again, and deletes the code's tokens. If the first exchange has not written its
@@ -147,9 +147,9 @@ export async function endReplayed(
   { db, now, newId }: Pick<Runtime, 'db' | 'now' | 'newId'>,
   code: string,
 ): Promise<void> {
-  const expiresAt = new Date(now().getTime() + KEPT_MS);
+  const expiresAt = new Date(now().getTime() + REPLAY_NOTE_MS);
   // Anyone can create notes by sending invented codes, so expired notes are deleted first.
-  const isNote = like(staffVerifications.identifier, `${NOTE}%`);
+  const isNote = like(staffVerifications.identifier, `${REPLAY_PREFIX}%`);
   await db.delete(staffVerifications).where(and(isNote, lt(staffVerifications.expiresAt, now())));
   await db.insert(staffVerifications).values({ id: newId(), identifier: noteOf(code), value: '', expiresAt });
   await endTokens(db, code);
@@ -170,7 +170,7 @@ async function endTokens(db: Database, code: string): Promise<void> {
 }
 
 function noteOf(code: string): string {
-  return `${NOTE}${hashOAuthToken(code)}`;
+  return `${REPLAY_PREFIX}${hashOAuthToken(code)}`;
 }
 
 /** An access token that a client received for a staff member. `id` is the row's id, which changes at each refresh. */

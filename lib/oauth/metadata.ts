@@ -101,7 +101,7 @@ const OFFERED_SCOPES = [ALL_READ, ...READ_SCOPES];
  */
 export const PROVIDER_SCOPES = [...READ_SCOPES, OLD_MASK, OFFLINE];
 /** Scopes ignored in a request: the ID token scopes, OLD_MASK, and OFFLINE, which is always added. */
-const PASSED_OVER = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
+const IGNORED_SCOPES = ['openid', 'profile', 'email', OLD_MASK, OFFLINE];
 
 /** Returns the read scopes that a token's scopes include. */
 export function toReadScopes(scopes: readonly string[]): ReadScope[] {
@@ -113,9 +113,9 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
  * Maps requested scopes to the provider's. An empty list becomes all read scopes. The provider refuses unknown scopes.
  */
 export function toProviderScopes(scope: string | undefined): string[] {
-  const asked = (scope ?? '').split(' ').filter((one) => one !== '' && !PASSED_OVER.includes(one));
-  const unknown = asked.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));
-  const read = toReadScopes(asked);
+  const requested = (scope ?? '').split(' ').filter((one) => one !== '' && !IGNORED_SCOPES.includes(one));
+  const unknown = requested.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));
+  const read = toReadScopes(requested);
   const named = read.length > 0 || unknown.length > 0 ? read : [...READ_SCOPES];
   return [...named, ...unknown, OFFLINE];
 }

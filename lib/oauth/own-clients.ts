@@ -12,7 +12,7 @@ import { insertClient, type Registered, redirectProblem } from './register-clien
 
 const MAX_NAME_LENGTH = 100;
 const MAX_REDIRECTS = 20;
-const MOST = 200;
+const MAX_CLIENTS = 200;
 
 /** The fields of the form in which an admin adds a client. */
 export interface TypedClient {
@@ -25,7 +25,7 @@ export interface TypedClient {
 
 export type OwnClient = Awaited<ReturnType<typeof listOwnClients>>[number];
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
 /** Lists the newest 200 clients that admins have added. */
 export async function listOwnClients(db: Database) {
@@ -35,7 +35,7 @@ export async function listOwnClients(db: Database) {
     .from(oauthClients)
     .where(isOwn())
     .orderBy(desc(createdAt))
-    .limit(MOST);
+    .limit(MAX_CLIENTS);
 }
 
 /**
@@ -45,14 +45,14 @@ export async function listOwnClients(db: Database) {
  * @throws AppError validation_failed naming the fields
  */
 export async function addOwnClient(
-  world: World,
+  deps: Deps,
   { name, redirects, hasSecret }: TypedClient,
   { actor, secret }: { actor: Actor; secret: string },
 ): Promise<Registered> {
   const uris = redirects.split(/\s+/).filter((uri) => uri !== '');
   const problems = [];
   const wrong = uris
-    .map((uri) => redirectProblem(uri, world.env.oauth.redirectSchemes))
+    .map((uri) => redirectProblem(uri, deps.env.oauth.redirectSchemes))
     .find((one) => one !== null);
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH) {
     problems.push({ field: 'name', message: `must have 1 to ${MAX_NAME_LENGTH} characters` });
@@ -63,8 +63,8 @@ export async function addOwnClient(
   if (problems.length > 0) throw new AppError('validation_failed', 'The client is not complete.', problems);
   const authMethod = hasSecret ? 'client_secret_basic' : 'none';
   const metadata = { name: name.trim(), redirectUris: uris, uri: null, authMethod } as const;
-  return transact(world.db, async (tx) => {
-    const made = await insertClient({ ...world, db: tx }, metadata, { secret, registeredFrom: null });
+  return transact(deps.db, async (tx) => {
+    const made = await insertClient({ ...deps, db: tx }, metadata, { secret, registeredFrom: null });
     const after = { client_id: made.clientId, name: metadata.name, redirect_uris: uris };
     await recordAudit(tx, { ...clientEntry(made.clientId, actor, 'create'), before: null, after });
     return made;
@@ -92,11 +92,11 @@ function isOwn(): SQL | undefined {
   return and(isNull(oauthClients.registeredFrom), isNull(oauthClients.clientDiscoveryId));
 }
 
-const LASTS_MS = 60_000;
+const TRIAL_TOKEN_MS = 60_000;
 
 /** Issues an access token for the connection check. It is valid for a minute and can read only servers. */
 export async function issueTrialToken(
-  { db, env, now, newId, randomBytes }: World,
+  { db, env, now, newId, randomBytes }: Deps,
   clientId: string,
   userId: string,
 ): Promise<string> {
@@ -109,7 +109,7 @@ export async function issueTrialToken(
     resources: [resourceOf(env)],
     scopes: ['servers:read'],
     createdAt: now(),
-    expiresAt: new Date(now().getTime() + LASTS_MS),
+    expiresAt: new Date(now().getTime() + TRIAL_TOKEN_MS),
   });
   return token;
 }

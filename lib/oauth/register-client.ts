@@ -38,7 +38,7 @@ const MAX_UNUSED_OF = [60, 60, 120];
 const MAX_OF_HOST = 20;
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
 
 /** The id and the secret of a new client. The secret is null for a client that has none. */
 export type Registered = Awaited<ReturnType<typeof insertClient>>;
@@ -51,12 +51,12 @@ export type Registered = Awaited<ReturnType<typeof insertClient>>;
  *   there are too many registrations
  */
 export async function registerClient(
-  world: World,
+  deps: Deps,
   given: unknown,
   { address, secret }: { address: string; secret: string },
 ): Promise<(Registered & ClientMetadata) | OAuthProblem> {
-  const { db, env } = world;
-  const now = world.now();
+  const { db, env } = deps;
+  const now = deps.now();
   const parsed = parseClientMetadata(given, { schemes: env.oauth.redirectSchemes, methods: METHODS });
   if (isProblem(parsed)) return parsed;
   return transact(
@@ -71,7 +71,7 @@ export async function registerClient(
       if (isBusy) return slowDown(`Too many clients were registered from ${address}.`);
       const unused = await tx.$count(oauthClients, and(isUnused(tx), isNotNull(oauthClients.registeredFrom)));
       if (unused >= MAX_UNUSED) return slowDown('Too many clients were registered.');
-      const made = await insertClient({ ...world, db: tx }, parsed, { secret, registeredFrom: address });
+      const made = await insertClient({ ...deps, db: tx }, parsed, { secret, registeredFrom: address });
       return { ...parsed, ...made };
     },
     'oauth registration',
@@ -140,7 +140,7 @@ export async function hasRoomForDocument(db: Database, clientId: string, now: Da
  * @returns the client's id and secret; the secret is shown only once
  */
 export async function insertClient(
-  { db, now, newId, randomBytes }: World,
+  { db, now, newId, randomBytes }: Deps,
   metadata: ClientMetadata,
   { secret, registeredFrom }: { secret: string; registeredFrom: string | null },
 ) {
@@ -211,7 +211,7 @@ async function clearEndedGrants(db: Database, now: Date): Promise<void> {
 
 const MAX_REDIRECTS = 20;
 const MAX_GIVEN = 100;
-const KNOWN_GRANTS = ['authorization_code', 'refresh_token'];
+const KNOWN_GRANT_TYPES = ['authorization_code', 'refresh_token'];
 /** Matches text without control, invisible or direction-changing characters, with which a name can imitate another. */
 const VISIBLE = /^\P{C}+$/u;
 const optionalUrl = z
@@ -272,7 +272,7 @@ export function parseClientMetadata(
     else if (redirectUris.length < MAX_REDIRECTS) redirectUris.push(uri);
   }
   if (redirectUris.length === 0) return problem('invalid_redirect_uri', problems[0] ?? '');
-  const grants = data.grant_types ?? KNOWN_GRANTS;
+  const grants = data.grant_types ?? KNOWN_GRANT_TYPES;
   if (!grants.includes('authorization_code')) {
     return problem('invalid_client_metadata', 'grant_types must have authorization_code.');
   }

@@ -7,7 +7,7 @@ import { type Alert, listAlerts } from '../health/check-health';
 import { dueOn } from '../invoices/list';
 import { countReminders } from '../invoices/reminders';
 import { literal } from '../page-query';
-import { countRaising } from '../payments/money-back';
+import { countQuestions } from '../payments/money-back';
 import { isWaitingForStaff } from '../subscriptions/list';
 import { countLinkProposals } from '../sync/staff/stripe-customers';
 import { countOpenTasks } from '../tasks/staff-tasks';
@@ -32,7 +32,7 @@ export async function listTasks(
   env: Parameters<typeof listAlerts>[2],
 ): Promise<Task[]> {
   const { alerts } = await listAlerts(db, now, env);
-  const raised = (question: Parameters<typeof countRaising>[1]) => countRaising(db, question, now);
+  const raised = (question: Parameters<typeof countQuestions>[1]) => countQuestions(db, question, now);
   const isUnmatched = sql`${stripeEvents.outcome} = 'unmatched'`;
   const isCreated = sql`${stripeCustomers.linked_by} = 'created'`;
   const created = await db.$count(stripeCustomers, isCreated);

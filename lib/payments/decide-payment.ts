@@ -245,9 +245,9 @@ export function decidePayment(
   const before = findChanged(draft.snapshot, change) ?? null;
   if (change.kind === 'record') {
     const { input, onlyNew, precondition = () => true } = change;
-    if (!precondition(before && toPaymentRow(before))) throw notAsWanted(before);
+    if (!precondition(before && toPaymentRow(before))) throw preconditionFailed(before);
     if (before && onlyNew) throw referenceTaken();
-    if (before) refuseApart(before, input);
+    if (before) checkShare(before, input);
     else if (draft.findTransfer(input.payment_reference)) {
       throw ofTransfer(input.payment_reference, 'payment_reference', 'is the reference of this transfer');
     }
@@ -264,12 +264,12 @@ export function decidePayment(
   }
   const changes = toChanges(change.changes, before, draft.moneyBackOf(before.id).refunds);
   refuseReadOnly(toPaymentRow(before), changes);
-  refuseApart(before, changes);
+  checkShare(before, changes);
   return { before, after: update(draft, before, changes, writer) };
 }
 
 /** Refuses changes to a transfer's payment that are allowed only for the whole transfer. */
-function refuseApart(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
+function checkShare(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;
   if (invoice_id !== undefined && invoice_id !== before.invoice_id) {
@@ -313,7 +313,7 @@ export function create(
   const { cameBack, refundedAt, refundReason, ...given } = input;
   const { source, now } = writer;
   const invoice = draft.invoices.get(input.invoice_id);
-  const wanted = { ...given, customer_id: draft.meantCustomer(input.customer_id, invoice) };
+  const wanted = { ...given, customer_id: draft.resolveMergedCustomer(input.customer_id, invoice) };
   refuseCounted(draft, wanted);
   const { currency } = checkPayment(
     wanted,
@@ -361,7 +361,7 @@ export function update(
 ): StoredPayment {
   const given = withChanges(before, changes);
   const invoice = draft.invoices.get(given.invoice_id);
-  const wanted = { ...given, customer_id: draft.meantCustomer(given.customer_id, invoice) };
+  const wanted = { ...given, customer_id: draft.resolveMergedCustomer(given.customer_id, invoice) };
   const moved = wanted.invoice_id !== before.invoice_id;
   const renamed = wanted.payment_reference !== before.payment_reference;
   const { currency } = checkPayment(wanted, invoice, moved);

@@ -215,7 +215,7 @@ function paidBackTooMuch(since: Date): SQL {
 }
 
 /** Counts the refunds and disputes that have a problem. For `excess`, counts payments instead. */
-export async function countRaising(db: Database, question: Question, now: Date): Promise<number> {
+export async function countQuestions(db: Database, question: Question, now: Date): Promise<number> {
   if (question === 'excess') {
     const [found] = await rows<{ total: number }>(
       db,
@@ -223,7 +223,7 @@ export async function countRaising(db: Database, question: Question, now: Date):
     );
     return found?.total ?? 0;
   }
-  const which = raising(question, now);
+  const which = raisesQuestion(question, now);
   const [refunded, disputed] = [
     await countOf(db, refunds, which(refunds, 'refund')),
     await countOf(db, disputes, which(disputes, 'dispute')),
@@ -261,7 +261,7 @@ export function refundedAfter(
   draft: RefundDraft,
   before: StoredPayment,
   payment: StoredPayment,
-  { status: given, cameBack: told, refundedAt, refundReason }: PaymentChanges & Refunded,
+  { status: given, cameBack: requested, refundedAt, refundReason }: PaymentChanges & Refunded,
   writer: PaymentWriter,
 ): string {
   const wasRefunded = before.status === 'refunded';
@@ -271,14 +271,14 @@ export function refundedAfter(
   const isRefunded =
     given === undefined ? wasRefunded && known.refunds.some(isRecordedRefund) : given === 'refunded';
   const sum = isRefunded ? payment.amount : refunded;
-  const wanted = told === undefined ? sum : told.toFixed(3);
-  const more = toThousandths(wanted) - toThousandths(refunded);
-  if (toThousandths(wanted) < toThousandths(sum)) {
+  const refundedAmount = requested === undefined ? sum : requested.toFixed(3);
+  const more = toThousandths(refundedAmount) - toThousandths(refunded);
+  if (toThousandths(refundedAmount) < toThousandths(sum)) {
     const text = toAmountText(sum, payment.currency);
     throw invalidField('refunded_amount', `must be at least ${text}, which has already come back`);
   }
   if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt, refundReason });
-  return wanted;
+  return refundedAmount;
 }
 
 function withdrawRefunds(draft: RefundDraft, paymentId: number): void {

@@ -233,13 +233,13 @@ export async function listUsableCredits(db: Database, customerId: number): Promi
     .where(and(eq(transfers.customer_id, customerId), gt(transfers.credit, '0')))
     .orderBy(asc(transfers.payment_date), asc(transfers.id))
     .limit(literal(MAX_TRANSFERS));
-  const found: (Found & { date: string })[] = [
+  const found: (FoundCredit & { date: string })[] = [
     ...rests.map(({ reference, currency, credit, payment_date: date }) => {
       return { currency, thousandths: toThousandths(credit), source: { transfer: reference }, date };
     }),
     ...(await listOverpayments(db, customerId)),
   ];
-  const byCurrency = new Map<string, Found[]>();
+  const byCurrency = new Map<string, FoundCredit[]>();
   for (const one of found.sort((a, b) => a.date.localeCompare(b.date))) {
     byCurrency.set(one.currency, [...(byCurrency.get(one.currency) ?? []), one]);
   }
@@ -250,14 +250,17 @@ export async function listUsableCredits(db: Database, customerId: number): Promi
   }));
 }
 
-interface Found {
+interface FoundCredit {
   currency: string;
   thousandths: number;
   source: CreditSource;
 }
 
 /** Lists the payments that overpay our own invoices, with the overpaid amounts, the latest first. */
-async function listOverpayments(db: Database, customerId: number): Promise<(Found & { date: string })[]> {
+async function listOverpayments(
+  db: Database,
+  customerId: number,
+): Promise<(FoundCredit & { date: string })[]> {
   const p = payments;
   const recorded = sql<string>`(sum(${p.amount} - ${p.refunded_amount}) over (partition by ${p.invoice_id}))::text`;
   const found = await db

@@ -230,16 +230,17 @@ export const withChanges = (before: StoredPayment, changes: PaymentChanges) => (
 /**
  * Returns whether a payment already has these values.
  *
- * @param told the requested refunded amount; undefined if the request does not set it
+ * @param refundedAmount the requested refunded amount; undefined if the request does not set it
  */
 export function isSame(
   before: StoredPayment,
   values: Partial<Record<keyof StoredPayment, unknown>>,
-  told: number | undefined,
+  refundedAmount: number | undefined,
 ): boolean {
-  const isTold = told === undefined || told === Number(before.refunded_amount);
+  const isRefundedAmountSame =
+    refundedAmount === undefined || refundedAmount === Number(before.refunded_amount);
   return (
-    isTold &&
+    isRefundedAmountSame &&
     Object.entries(values).every(([field, value]) =>
       field === 'amount'
         ? Number(before.amount) === Number(value)

@@ -68,7 +68,7 @@ async function withCurrencies(
   tx: Database,
   { fields }: RecordKind,
   drafts: Draft[],
-  findBefore: (draft: Draft) => Found,
+  findBefore: (draft: Draft) => FoundRecord,
   idsOf: (reference: string) => Map<string, number>,
 ): Promise<Draft[]> {
   if (!fields.shape.currency || !fields.shape.customer_number) return drafts;
@@ -90,7 +90,7 @@ async function withCurrencies(
 function decide(
   kind: RecordKind,
   draft: Draft,
-  { before, unavailable }: Found,
+  { before, unavailable }: FoundRecord,
   writer: RecordWriter,
   idsOf: (reference: string) => Map<string, number>,
 ): Writing | Saved {
@@ -172,7 +172,7 @@ function toProblems(issue: z.core.$ZodIssue): FieldError[] {
 
 const same = (key: string) => key;
 
-interface Found {
+interface FoundRecord {
   /** The stored record. Null for a new record; undefined if the record no longer exists. */
   before: Row | null | undefined;
   /** Error message if the record cannot have the draft's key, otherwise undefined. */
@@ -195,7 +195,7 @@ async function readBefore(tx: Database, kind: RecordKind, drafts: Draft[]) {
   const unavailable = keys.length > 0 ? await kind.findUnavailable?.(tx, keys) : undefined;
   const byId = new Map(found.map((row) => [row.id, row]));
   const byKey = new Map(found.map((row) => [toKey(String(row[kind.key])), row]));
-  return (draft: Draft): Found => {
+  return (draft: Draft): FoundRecord => {
     const [text] = textOf(draft.values[kind.key]);
     const wantedKey = text === undefined ? undefined : toKey(text);
     const namesake = (wantedKey !== undefined && byKey.get(wantedKey)) || null;
@@ -252,11 +252,11 @@ async function insertAll(tx: Database, kind: RecordKind, fresh: Writing[], write
   if (fresh.length === 0) return;
   const rows = fresh.map(({ after }) => after);
   if (writer.importId != null) {
-    const ids = await insertRows(tx, kind, rows).catch(orAgain);
+    const ids = await insertRows(tx, kind, rows).catch(rethrowDuplicate);
     for (const [i, row] of rows.entries()) row.id = ids[i];
     return;
   }
-  const inserted: Row[] = await tx.insert(kind.table).values(rows).returning().catch(orAgain);
+  const inserted: Row[] = await tx.insert(kind.table).values(rows).returning().catch(rethrowDuplicate);
   for (const [i, row] of rows.entries()) {
     await audit(tx, kind, null, Object.assign(row, inserted[i]), writer);
   }
@@ -280,7 +280,7 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
       .set(changes)
       .where(eq(kind.table.id, before.id))
       .returning()
-      .catch(orAgain);
+      .catch(rethrowDuplicate);
     await audit(tx, kind, before, Object.assign(writing.after, row), writer);
   }
 }
@@ -289,7 +289,7 @@ async function updateChanged(tx: Database, kind: RecordKind, writings: Writing[]
  * Rethrows a database error. If another transaction has just created the same key or deleted a referenced record,
  * throws ChangedMeanwhileError instead, so that `transact` retries and reads that change.
  */
-export function orAgain(error: unknown): never {
+export function rethrowDuplicate(error: unknown): never {
   const code = pgErrorCode(error);
   const mayPass = code === UNIQUE_VIOLATION || code === FOREIGN_KEY_VIOLATION;
   throw mayPass ? new ChangedMeanwhileError() : error;

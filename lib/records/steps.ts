@@ -107,13 +107,13 @@ export function deleteRecord(db: Database, kind: RecordKind, { id, version }: Se
     const problem = kind.checkDelete?.(before);
     if (problem) throw new AppError('validation_failed', problem);
     await kind.addParts?.(tx, [before]);
-    await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(orReferredTo);
+    await tx.delete(kind.table).where(eq(kind.table.id, id)).catch(rethrowReferenced);
     const entry = { action: `${kind.name}.delete`, entity: kind.name, entity_id: id };
     await recordAudit(tx, { actor, ...entry, before, after: null });
   });
 }
 
-function orReferredTo(error: unknown): never {
+function rethrowReferenced(error: unknown): never {
   if (pgErrorCode(error) !== FOREIGN_KEY_VIOLATION) throw error;
   throw new AppError('conflict', 'Other records refer to this one: end it instead of deleting it.');
 }

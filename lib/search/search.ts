@@ -62,7 +62,7 @@ export async function search(db: Database, text: string): Promise<SearchResults>
 }
 
 /** Hits of one kind of record. */
-interface Found {
+interface FoundHits {
   hits: SearchHit[];
   /** Number of exact hits. They come first. */
   exact: number;
@@ -75,7 +75,7 @@ interface Found {
  * @param exact function that reads at most `limit` exact hits, such as those whose number or id equals the text
  * @param others functions that read partial matches, the cheapest query first; they may return a hit again
  */
-async function collect(exact: Read, ...others: Read[]): Promise<Found> {
+async function collect(exact: Read, ...others: Read[]): Promise<FoundHits> {
   const named = await exact(MAX_HITS + 1);
   const found = new Map(named.map((hit) => [hit.id, hit]));
   for (const read of others) {
@@ -240,7 +240,7 @@ const serviceHits = hitsOf({
 });
 
 /** Finds servers by id, host name or IP address, then by parts of their fields. Reads all servers, as there are few. */
-async function findServerHits(db: Database, text: string): Promise<Found> {
+async function findServerHits(db: Database, text: string): Promise<FoundHits> {
   const all = await listServers(db);
   const id = idAfterHash(text);
   const wanted = text.toLowerCase();

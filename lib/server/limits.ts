@@ -49,8 +49,8 @@ export type Limits = typeof LIMITS;
  */
 function maxConnections(): number {
   const limits = '/proc/self/limits';
-  const told = existsSync(limits)
+  const openFiles = existsSync(limits)
     ? /^Max open files +(\d+)/m.exec(readFileSync(limits, 'utf8'))?.[1]
     : undefined;
-  return Math.min(2000, Math.max(64, Number(told ?? 1024) - OWN_FILES));
+  return Math.min(2000, Math.max(64, Number(openFiles ?? 1024) - OWN_FILES));
 }

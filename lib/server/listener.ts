@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockList } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { carryParameters } from '../http/messages';
+import { renameProto } from '../http/messages';
 import { type Logger, stackOf } from '../log';
 import { isWithin, normalAddress } from '../networks';
 import { UPLOAD_PATH } from '../uploads/upload-limits';
@@ -52,7 +52,7 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
       if (body === 'broken off') return;
     }
     if (request.url?.split('?')[0] === UPLOAD_PATH) slow.add(request, response);
-    request.url = carryParameters(request.url ?? '/');
+    request.url = renameProto(request.url ?? '/');
     await handle(request, response).catch((error: unknown) => {
       log.error({ stack: stackOf(error) }, 'a request failed');
       if (!response.headersSent) response.statusCode = 500;

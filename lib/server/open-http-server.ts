@@ -33,7 +33,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
   const { trustedProxies, publicUrl, secret, log, limits = LIMITS } = settings;
   const traffic = createTraffic(
     limits.connections,
-    seldom(FULL_AGAIN_MS, () => {
+    throttle(FULL_AGAIN_MS, () => {
       log.warn({ connections: limits.connections }, 'connections are refused: too many are open');
     }),
   );
@@ -55,7 +55,7 @@ export async function openHttpServer(settings: Settings, handle: Handler) {
     return limitedServer(limits, traffic, slow).on('request', oneAtATime(answer, limits.sentAhead));
   }, settings);
   // A server emits an error if it has no file descriptor for a connection. Without a listener, the process would end.
-  const lost = seldom(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
+  const lost = throttle(FULL_AGAIN_MS, () => log.warn('connections cannot be accepted'));
   for (const server of servers) server.on('error', lost);
   /** Accepts no more connections, waits up to `stopMs` for open requests, and closes. */
   return { stop: () => stopServers(servers, traffic, limits.stopMs) };
@@ -83,13 +83,13 @@ function limitedServer(limits: Limits, traffic: Traffic, slow: SlowBodies): Serv
   return server.on('connection', traffic.addConnection);
 }
 
-function seldom(everyMs: number, tell: () => void): () => void {
-  let told = false;
+function throttle(everyMs: number, run: () => void): () => void {
+  let isPaused = false;
   return () => {
-    if (told) return;
-    told = true;
-    setTimeout(() => (told = false), everyMs).unref();
-    tell();
+    if (isPaused) return;
+    isPaused = true;
+    setTimeout(() => (isPaused = false), everyMs).unref();
+    run();
   };
 }
 

@@ -13,7 +13,7 @@ const TURNS = 100;
  * are refused with 503. A request counts until its work ends, even if its client has disconnected, but for at most
  * `pagePlaceMs`, because uploads and exports take minutes but hardly any processor time.
  */
-export function inPlaces(handle: Handler, limits: Limits): Handler {
+export function limitRenderings(handle: Handler, limits: Limits): Handler {
   const common = {
     waiting: limits.pagesWaiting,
     waitingPerKey: limits.pagesWaitingOfClient,
@@ -30,7 +30,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
     const client = request.headers['x-forwarded-for']?.toString(); // `setForwarding` has set it to the IP address.
     let work: Promise<void> | undefined;
     const begin = async () => {
-      await letOthersIn();
+      await yieldToShortRequests();
       if (response.destroyed) return;
       work = handle(request, response);
       await settledWithin(work, limits.pagePlaceMs);
@@ -55,7 +55,7 @@ export function inPlaces(handle: Handler, limits: Limits): Handler {
 }
 
 /** Lets short requests start before a page is rendered. Node accepts only one connection per turn of the event loop. */
-async function letOthersIn(): Promise<void> {
+async function yieldToShortRequests(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await setImmediate();
 }
 

@@ -70,7 +70,7 @@ export const serviceKind: RecordKind = {
     return problem ? [{ field: 'price', message: problem }] : [];
   },
   nextKey: (tx, _row, writer) => takeNumber(tx, 'service', writer),
-  afterwards: (tx, written, { now }) => lookAgain(tx, written, now),
+  afterwards: (tx, written, { now }) => recheckSubscriptions(tx, written, now),
 };
 
 /** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets no value. */
@@ -85,7 +85,11 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
  * Schedules a recheck of the subscriptions that name services with a new number or customer. Sync may have read the
  * subscriptions when the services could not be found yet.
  */
-async function lookAgain(tx: Database, written: (Writing & { id: number })[], now: Date): Promise<void> {
+async function recheckSubscriptions(
+  tx: Database,
+  written: (Writing & { id: number })[],
+  now: Date,
+): Promise<void> {
   const names = written
     .filter(({ changes }) => changes.service_number !== undefined || changes.customer_id !== undefined)
     .map(({ id, after }) => ({ id: String(id), number: after.service_number }));

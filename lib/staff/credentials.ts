@@ -18,11 +18,11 @@ import {
   auditStaff,
   choosePassword,
   getStaffUser,
+  type StaffDeps,
   type StaffKey,
-  type StaffWorld,
   storePassword,
   writeLogin,
-  writeOwn,
+  writeOwnLogin,
 } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
 import { UNKNOWN_ADDRESS } from '../networks';
@@ -49,7 +49,7 @@ export async function changeOwnPassword(
   if (password === current) throw invalidField('password', 'must be different from the current one');
   const { hash } = await choosePassword(runtime, password);
   const { staff, sessionId } = session;
-  await writeOwn(runtime.db, staff, 'change_password', async (tx, { id }) => {
+  await writeOwnLogin(runtime.db, staff, 'change_password', async (tx, { id }) => {
     await storePassword(tx, id, hash, runtime.newId());
     await tx.update(staffUsers).set({ passwordTemporary: false }).where(eq(staffUsers.id, id));
     return { sessions_ended: await deleteSessions(tx, id, sessionId) };
@@ -63,11 +63,11 @@ export async function changeOwnPassword(
  * @returns the person's email address, and the given or generated password
  * @throws AppError, for example validation_failed or not_found
  */
-export async function setStaffPassword(world: StaffWorld, key: StaffKey, given: GivenPassword, actor: Actor) {
+export async function setStaffPassword(deps: StaffDeps, key: StaffKey, given: GivenPassword, actor: Actor) {
   const { passwordTemporary = false } = given;
-  const { password, hash } = await choosePassword(world, given.password);
-  const { email } = await writeLogin(world.db, actor, key, 'reset_password', async (tx, user) => {
-    await storePassword(tx, user.id, hash, world.newId());
+  const { password, hash } = await choosePassword(deps, given.password);
+  const { email } = await writeLogin(deps.db, actor, key, 'reset_password', async (tx, user) => {
+    await storePassword(tx, user.id, hash, deps.newId());
     await tx.update(staffUsers).set({ passwordTemporary }).where(eq(staffUsers.id, user.id));
     await endInvitations(tx, user.id);
     const sessions_ended = await deleteSessions(tx, user.id);
@@ -132,7 +132,7 @@ export async function beginTwoFactor(
  */
 export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: StaffSession, typed: string) {
   const { secretConfig } = await getStaffAuth(runtime).$context;
-  await writeOwn(runtime.db, staff, 'set_up_two_factor', async (tx, { id }) => {
+  await writeOwnLogin(runtime.db, staff, 'set_up_two_factor', async (tx, { id }) => {
     const ofUser = eq(staffTwoFactors.userId, id);
     const [begun] = await tx.select().from(staffTwoFactors).where(ofUser);
     if (!begun || begun.verified) throw new AppError('conflict', 'There is nothing to confirm. Start again.');
@@ -172,7 +172,7 @@ export async function renewRecoveryCodes(
  */
 export async function turnOffTwoFactor(runtime: Runtime, session: StaffSession, password: string) {
   await confirmPassword(runtime, session, password);
-  await writeOwn(runtime.db, session.staff, 'turn_off_two_factor', async (tx, { id }) => {
+  await writeOwnLogin(runtime.db, session.staff, 'turn_off_two_factor', async (tx, { id }) => {
     if (await isTwoFactorRequired(tx)) {
       throw new AppError('conflict', 'An admin requires everyone to use an authenticator app.');
     }
@@ -278,7 +278,7 @@ export async function keepPasskey(
 export async function removePasskey(runtime: Runtime, session: StaffSession, password: string, id: string) {
   await confirmPassword(runtime, session, password);
   const { staff } = session;
-  await writeOwn(runtime.db, staff, 'remove_passkey', async (tx) => {
+  await writeOwnLogin(runtime.db, staff, 'remove_passkey', async (tx) => {
     const [removed] = await tx
       .delete(staffPasskeys)
       .where(and(eq(staffPasskeys.id, id), eq(staffPasskeys.userId, staff.id)))

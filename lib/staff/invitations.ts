@@ -7,12 +7,12 @@ import type { Credentials } from '../auth/staff-auth';
 import {
   choosePassword,
   lockStaff,
-  STAFF_USER,
+  STAFF_USER_COLUMNS,
   type StaffKey,
   type StaffUser,
   storePassword,
   writeLogin,
-  writeOwn,
+  writeOwnLogin,
 } from '../auth/staff-user';
 import { AppError, invalidField } from '../errors';
 import type { Runtime } from '../runtime';
@@ -25,8 +25,8 @@ const INVITED = 'invitation ';
 const DAY_MS = 86_400_000;
 const TOKEN = /^[\w-]{43}$/;
 
-type World = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
-type SiteWorld = World & Pick<Runtime, 'env'>;
+type Deps = Pick<Runtime, 'db' | 'now' | 'newId' | 'randomBytes'>;
+type SiteDeps = Deps & Pick<Runtime, 'env'>;
 
 /** An invitation. The person can choose a password at `url` within a day. The URL is returned only once. */
 export interface Invitation {
@@ -39,13 +39,13 @@ export interface Invitation {
  *
  * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
-export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor: Actor): Promise<Invitation> {
+export async function inviteStaffUser(deps: SiteDeps, input: NewPerson, actor: Actor): Promise<Invitation> {
   let token = '';
-  const { email } = await createStaffUser(world, input, actor, async (tx, { id }) => {
-    token = await storeToken(world, tx, INVITED + id, DAY_MS);
+  const { email } = await createStaffUser(deps, input, actor, async (tx, { id }) => {
+    token = await storeToken(deps, tx, INVITED + id, DAY_MS);
     return { invited: true };
   });
-  return { email, url: addressOf(world, token) };
+  return { email, url: addressOf(deps, token) };
 }
 
 /**
@@ -53,23 +53,23 @@ export async function inviteStaffUser(world: SiteWorld, input: NewPerson, actor:
  *
  * @throws AppError not_found; forbidden; conflict if the person has a password
  */
-export async function renewInvitation(world: SiteWorld, key: StaffKey, actor: Actor): Promise<Invitation> {
+export async function renewInvitation(deps: SiteDeps, key: StaffKey, actor: Actor): Promise<Invitation> {
   let token = '';
-  const { email } = await writeLogin(world.db, actor, key, 'invite', async (tx, user) => {
+  const { email } = await writeLogin(deps.db, actor, key, 'invite', async (tx, user) => {
     if ((await findPasswordHash(tx, user.email)) !== null) {
       throw new AppError('conflict', `${user.email} has already accepted.`);
     }
-    token = await storeToken(world, tx, INVITED + user.id, DAY_MS);
+    token = await storeToken(deps, tx, INVITED + user.id, DAY_MS);
     return {};
   });
-  return { email, url: addressOf(world, token) };
+  return { email, url: addressOf(deps, token) };
 }
 
 /** Returns the person invited with a token, or null if the token is not valid. Does not use up the token. */
 export async function findInvited(db: Database, token: string, now: Date): Promise<StaffUser | null> {
   if (!TOKEN.test(token)) return null;
   const [user] = await db
-    .select(STAFF_USER)
+    .select(STAFF_USER_COLUMNS)
     .from(staffVerifications)
     .innerJoin(staffUsers, eq(staffVerifications.identifier, sql`${INVITED}::text || ${staffUsers.id}`))
     .where(isValid(token, now));
@@ -87,7 +87,7 @@ async function endTokens(tx: Database, identifier: string): Promise<void> {
 
 /** Creates a token for a one-time URL. Invalidates the previous token with the same identifier. */
 async function storeToken(
-  { now, newId, randomBytes }: World,
+  { now, newId, randomBytes }: Deps,
   tx: Database,
   identifier: string,
   lastsMs: number,
@@ -103,7 +103,7 @@ function isValid(token: string, now: Date) {
   return and(eq(staffVerifications.value, hashToken(token)), gt(staffVerifications.expiresAt, now));
 }
 
-function addressOf({ env }: SiteWorld, token: string): string {
+function addressOf({ env }: SiteDeps, token: string): string {
   return `${env.publicUrl}${INVITATION_PATH}/${token}`;
 }
 
@@ -114,19 +114,19 @@ function addressOf({ env }: SiteWorld, token: string): string {
  * @throws AppError validation_failed naming the field; conflict if the invitation is not valid; too_many_requests
  */
 export async function acceptInvitation(
-  world: World,
+  deps: Deps,
   token: string,
   { password, repeated }: { password: string; repeated: string },
 ): Promise<string> {
   // Check before hashing, so that guessed tokens cause no expensive hashing. Check again later, under the lock.
-  const invited = await findInvited(world.db, token, world.now());
+  const invited = await findInvited(deps.db, token, deps.now());
   if (!invited) throw invalidInvitation();
   if (password !== repeated) throw invalidField('repeated', 'must be the same password');
-  const { hash } = await choosePassword(world, password);
-  await writeOwn(world.db, invited, 'accept_invitation', async (tx, { id }) => {
-    if (!(await findInvited(tx, token, world.now()))) throw invalidInvitation();
+  const { hash } = await choosePassword(deps, password);
+  await writeOwnLogin(deps.db, invited, 'accept_invitation', async (tx, { id }) => {
+    if (!(await findInvited(tx, token, deps.now()))) throw invalidInvitation();
     await endInvitations(tx, id);
-    await storePassword(tx, id, hash, world.newId());
+    await storePassword(tx, id, hash, deps.newId());
     return {};
   });
   return invited.email;
@@ -153,10 +153,10 @@ interface TypedAdmin extends Credentials {
  *
  * @returns the token, or null if there is already a login
  */
-export function issueFirstAdminToken(world: World): Promise<string | null> {
-  return lockStaff(world.db, async (tx) => {
+export function issueFirstAdminToken(deps: Deps): Promise<string | null> {
+  return lockStaff(deps.db, async (tx) => {
     await endTokens(tx, FIRST_ADMIN);
-    return (await tx.$count(staffUsers)) > 0 ? null : storeToken(world, tx, FIRST_ADMIN, HOUR_MS);
+    return (await tx.$count(staffUsers)) > 0 ? null : storeToken(deps, tx, FIRST_ADMIN, HOUR_MS);
   });
 }
 
@@ -174,12 +174,12 @@ export async function isFirstAdminToken(db: Database, token: string, now: Date):
  *
  * @throws AppError validation_failed naming the field; conflict if the token is not valid; too_many_requests
  */
-export async function createFirstAdmin(world: World, token: string, typed: TypedAdmin): Promise<void> {
-  const now = world.now();
+export async function createFirstAdmin(deps: Deps, token: string, typed: TypedAdmin): Promise<void> {
+  const now = deps.now();
   // Check before hashing, so that guessed tokens cause no expensive hashing. Check again later, under the lock.
-  if (!(await isFirstAdminToken(world.db, token, now))) throw invalidToken();
+  if (!(await isFirstAdminToken(deps.db, token, now))) throw invalidToken();
   if (typed.password !== typed.repeated) throw invalidField('repeated', 'must be the same password');
-  await addStaffUser(world, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {
+  await addStaffUser(deps, { ...typed, role: 'admin' }, commandActor('one-time address'), async (tx) => {
     if (!(await isFirstAdminToken(tx, token, now))) throw invalidToken();
     await endTokens(tx, FIRST_ADMIN);
   });

@@ -7,11 +7,11 @@ import {
   choosePassword,
   getStaffUser,
   requireDispensable,
-  STAFF_USER,
+  STAFF_USER_COLUMNS,
+  type StaffDeps,
   type StaffKey,
   type StaffRole,
   type StaffUser,
-  type StaffWorld,
   storePassword,
   toStaffEmail,
   writeLogin,
@@ -35,7 +35,7 @@ export async function listStaffUsers(db: Database, request: PageRequest, now: Da
     ({ limit, offset }) =>
       db
         .select({
-          ...STAFF_USER,
+          ...STAFF_USER_COLUMNS,
           created_at: staffUsers.createdAt,
           sessions: sql<number>`count(${staffSessions.id})::int`,
         })
@@ -99,17 +99,17 @@ export interface GivenPassword {
  * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
 export async function addStaffUser(
-  world: StaffWorld,
+  deps: StaffDeps,
   input: NewPerson & GivenPassword,
   actor: Actor,
   condition?: (tx: Database) => Promise<void>,
 ): Promise<{ id: string; email: string; password: string }> {
-  const { password, hash } = await choosePassword(world, input.password);
+  const { password, hash } = await choosePassword(deps, input.password);
   const keep = async (tx: Database, user: StaffUser) => {
-    await storePassword(tx, user.id, hash, world.newId());
+    await storePassword(tx, user.id, hash, deps.newId());
     return {};
   };
-  const { id, email } = await createStaffUser(world, input, actor, keep, condition);
+  const { id, email } = await createStaffUser(deps, input, actor, keep, condition);
   return { id, email, password };
 }
 
@@ -132,7 +132,7 @@ export interface NewPerson {
  * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */
 export async function createStaffUser(
-  world: StaffWorld,
+  deps: StaffDeps,
   input: NewPerson & { passwordTemporary?: boolean },
   actor: Actor,
   work: (tx: Database, user: StaffUser) => Promise<Record<string, unknown>>,
@@ -143,10 +143,10 @@ export async function createStaffUser(
   if (name.length > MAX_NAME_LENGTH) {
     throw invalidField('name', `must have at most ${MAX_NAME_LENGTH} characters`);
   }
-  const user = { id: world.newId(), email, name, role: input.role ?? 'staff' };
+  const user = { id: deps.newId(), email, name, role: input.role ?? 'staff' };
   const { passwordTemporary = false } = input;
   try {
-    await writeStaff(world.db, actor, async (tx) => {
+    await writeStaff(deps.db, actor, async (tx) => {
       await condition(tx);
       await tx.insert(staffUsers).values({ ...user, emailVerified: true, passwordTemporary });
       const extra = await work(tx, user);

@@ -21,7 +21,7 @@ import {
   notFound,
   unknownParameters,
 } from './respond';
-import { type Among, type Collection, collectionOf, type Kind, type World } from './world';
+import { type Collection, collectionOf, type FieldFilter, type Kind, type World } from './world';
 
 export interface ApiOptions {
   world: World;
@@ -178,7 +178,7 @@ const REFERENCES = {
 } as const;
 
 /** Returns the query's filters from `REFERENCES`. @throws ApiError 400 if the object of a filter does not exist */
-function referencesOf<T>(world: World, query: Query): Among<T>[] {
+function referencesOf<T>(world: World, query: Query): FieldFilter<T>[] {
   const known = Object.entries(REFERENCES) as [keyof typeof REFERENCES, string][];
   return known.flatMap(([name, field]) => {
     const value = query.filters.get(name);
@@ -368,7 +368,7 @@ function listPage<T extends { id: string; created: number }>(
   query: Query,
   noun: string,
   matches: (object: T) => boolean,
-  among?: Among<T>,
+  among?: FieldFilter<T>,
 ): Page<T> {
   const isIn = (object: T) => query.created.every((holds) => holds(object.created)) && matches(object);
   const cursor = (id: string, param: string) => {
@@ -380,11 +380,11 @@ function listPage<T extends { id: string; created: number }>(
   };
   if (query.endingBefore !== null) {
     const from = cursor(query.endingBefore, 'ending_before');
-    const { data, hasMore } = take(collection.newer(from, among), query, isIn);
+    const { data, hasMore } = takePage(collection.newer(from, among), query, isIn);
     return { data: data.reverse(), hasMore };
   }
   const from = query.startingAfter === null ? undefined : cursor(query.startingAfter, 'starting_after');
-  return take(collection.older(from, among), query, isIn);
+  return takePage(collection.older(from, among), query, isIn);
 }
 
 /** Returns one page of a list that is already filtered and in order. */
@@ -403,7 +403,7 @@ function slicePage<T extends { id: string }>(items: readonly T[], query: Query, 
   return { data: items.slice(start, start + query.limit), hasMore: start + query.limit < items.length };
 }
 
-function take<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolean): Page<T> {
+function takePage<T>(objects: Iterable<T>, query: Query, isIn: (object: T) => boolean): Page<T> {
   const data: T[] = [];
   for (const object of objects) {
     if (!isIn(object)) continue;

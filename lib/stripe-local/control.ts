@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { z } from 'zod';
 import { toEpoch } from '../dates';
 import type { ApiOptions } from './api';
-import { ControlError, EVENT_TYPES, findCustomer, makeHappen } from './happenings';
+import { ControlError, EVENT_TYPES, findCustomer, triggerEvent } from './happenings';
 import type { WorldEvent } from './model';
 import { renderEvent, type Shape } from './render/object';
 import { type Answer, ApiError, authorize, parseJson } from './respond';
@@ -29,7 +29,7 @@ const request = z.strictObject({
 });
 
 /** The response body of POST /_local/events. */
-export const happenedAnswer = z.object({
+export const triggerAnswer = z.object({
   action: z.string(),
   objects: z.array(z.object({ object: z.string(), id: z.string(), number: z.string().nullable() })),
   deliveries: z.array(
@@ -44,7 +44,7 @@ export const happenedAnswer = z.object({
   ),
 });
 
-export type HappenedAnswer = z.infer<typeof happenedAnswer>;
+export type TriggerAnswer = z.infer<typeof triggerAnswer>;
 
 const LOOPBACK = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
 
@@ -63,7 +63,7 @@ export async function answerControl(
     if (url.pathname !== '/_local/events' || req.method !== 'POST') {
       throw new ControlError(404, `There is no ${req.method} ${url.pathname}.`);
     }
-    return { status: 200, body: await happen(options, parseRequest(await readBody(req))) };
+    return { status: 200, body: await trigger(options, parseRequest(await readBody(req))) };
   } catch (error) {
     if (error instanceof ApiError) return error.answer();
     const isKnown = error instanceof ControlError || error instanceof WorldError;
@@ -73,11 +73,11 @@ export async function answerControl(
   }
 }
 
-async function happen(options: ControlOptions, wanted: z.infer<typeof request>): Promise<HappenedAnswer> {
+async function trigger(options: ControlOptions, wanted: z.infer<typeof request>): Promise<TriggerAnswer> {
   const { world, shape, webhook } = options;
   const customer = wanted.customer_number === undefined ? null : findCustomer(world, wanted.customer_number);
   const { object: happened, events } = act(world, () =>
-    makeHappen(wanted.type, {
+    triggerEvent(wanted.type, {
       world,
       customer,
       invoiceNumber: wanted.invoice_number ?? null,
@@ -85,7 +85,7 @@ async function happen(options: ControlOptions, wanted: z.infer<typeof request>):
     }),
   );
   options.onChange();
-  const deliveries: HappenedAnswer['deliveries'] = [];
+  const deliveries: TriggerAnswer['deliveries'] = [];
   for (const event of events)
     deliveries.push(await attempt(event, wanted.silent ? undefined : webhook, world.now(), shape));
   return {

@@ -34,8 +34,8 @@ type DisputeRow = typeof disputes.$inferSelect;
 
 /** Adds Stripe's refunds and disputes to the world, and gives their payments the stored charge ids. */
 async function fillMoneyBack(world: World, db: Database): Promise<void> {
-  const told = isNotNull(refunds.stripe_refund_id);
-  for (const row of await db.select().from(refunds).where(told).orderBy(asc(refunds.issued_at))) {
+  const isReported = isNotNull(refunds.stripe_refund_id);
+  for (const row of await db.select().from(refunds).where(isReported).orderBy(asc(refunds.issued_at))) {
     const payment = paymentOf(world, row);
     if (payment && row.stripe_refund_id !== null) fillRefund(world, row, row.stripe_refund_id, payment);
   }

@@ -12,7 +12,7 @@ import type {
 } from './model';
 import { type Collection, epochNow, getFrom, type World } from './world';
 
-interface Happening {
+interface EventTarget {
   world: World;
   /** The customer whose objects the event must concern. Null for any customer. */
   customer: Customer | null;
@@ -23,7 +23,7 @@ interface Happening {
 }
 
 /** A sentence that describes the action, followed by the affected objects. */
-type Happened = [action: string, ...objects: WorldObject[]];
+type ActionOutcome = [action: string, ...objects: WorldObject[]];
 
 /** The statuses that can be requested, by event type. The first is the default. */
 export const STATUSES = {
@@ -40,7 +40,10 @@ export const STATUSES = {
  * @throws ControlError if no object is suitable, or if the event does not allow the invoice number or the status
  * @throws WorldError if Stripe would refuse the action
  */
-export function makeHappen(type: EventType, target: Happening): { action: string; objects: WorldObject[] } {
+export function triggerEvent(
+  type: EventType,
+  target: EventTarget,
+): { action: string; objects: WorldObject[] } {
   if (target.invoiceNumber !== null && /^(checkout|customer)\./.test(type)) {
     throw new ControlError(
       422,
@@ -50,11 +53,11 @@ export function makeHappen(type: EventType, target: Happening): { action: string
   if (target.status !== undefined && !(type in STATUSES)) {
     throw new ControlError(422, `A status cannot be combined with ${type}: leave it out.`);
   }
-  const [action, ...objects] = HAPPENINGS[type](target);
+  const [action, ...objects] = ACTIONS[type](target);
   return { action, objects };
 }
 
-const HAPPENINGS = {
+const ACTIONS = {
   'checkout.session.completed': checkOut,
   'customer.subscription.created': (target) => {
     const { id: customer } = anyCustomer(target);
@@ -125,18 +128,18 @@ const HAPPENINGS = {
     const invoice = getFrom(world, 'invoice', object.invoice);
     return [`The credit note ${object.number} was voided.`, object, invoice];
   },
-} satisfies Record<string, (target: Happening) => Happened>;
+} satisfies Record<string, (target: EventTarget) => ActionOutcome>;
 
-export type EventType = keyof typeof HAPPENINGS;
-export const EVENT_TYPES = Object.keys(HAPPENINGS) as EventType[];
+export type EventType = keyof typeof ACTIONS;
+export const EVENT_TYPES = Object.keys(ACTIONS) as EventType[];
 
-function pay(target: Happening): Happened {
+function pay(target: EventTarget): ActionOutcome {
   const { object } = act.payInvoice(target.world, payable(target).id);
   return [`Stripe collected the invoice ${object.number}.`, object];
 }
 
 /** Completes an open checkout session. If none is open, creates and completes a new one. */
-function checkOut(target: Happening): Happened {
+function checkOut(target: EventTarget): ActionOutcome {
   const { world, customer } = target;
   const open = [...world.checkoutSessions.values()].find(
     (session) => session.status === 'open' && (!customer || session.customer === customer.id),
@@ -150,7 +153,7 @@ function checkOut(target: Happening): Happened {
   return subscription ? [action, object, subscription] : [action, object];
 }
 
-function payable(target: Happening): Invoice {
+function payable(target: EventTarget): Invoice {
   const found = findInvoice(target, 'open', 'uncollectible');
   return found ?? act.finalizeInvoice(target.world, newDraft(target).id).object;
 }
@@ -177,7 +180,7 @@ const STATUS_WORDS: Record<Invoice['status'], string> = {
 
 const DAY = 86_400;
 
-function newDraft(target: Happening): Invoice {
+function newDraft(target: EventTarget): Invoice {
   return act.createInvoice(target.world, {
     customer: anyCustomer(target).id,
     lines: [{ amount: 4900, description: 'Setup' }],
@@ -196,7 +199,7 @@ function isRenewable(subscription: Subscription) {
   );
 }
 
-function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): Happened {
+function refund(target: EventTarget, type: 'refund.created' | 'charge.refunded'): ActionOutcome {
   const { world } = target;
   const invoice = findInvoiceWith(target, (one) => act.refundableOf(world, one) > 0, 'refundable invoice');
   const { object } = act.refundPayment(world, { invoice: invoice.id, status: statusOf(type, target) });
@@ -205,11 +208,11 @@ function refund(target: Happening, type: 'refund.created' | 'charge.refunded'): 
 }
 
 function settle(
-  target: Happening,
+  target: EventTarget,
   status: 'succeeded' | 'failed' | 'canceled',
   from: string[],
   noun: string,
-): Happened {
+): ActionOutcome {
   const { world } = target;
   const { id } = find(target, world.refunds, (one) => from.includes(one.status), noun);
   return [`The refund ${id} is ${status} now.`, act.settleRefund(world, id, status).object];
@@ -218,7 +221,7 @@ function settle(
 type Statuses = typeof STATUSES;
 
 /** Returns the requested status. @throws ControlError 422 if the event does not allow the requested status */
-function statusOf<T extends keyof Statuses>(type: T, { status }: Happening): Statuses[T][number] {
+function statusOf<T extends keyof Statuses>(type: T, { status }: EventTarget): Statuses[T][number] {
   const known: readonly Statuses[T][number][] = STATUSES[type];
   const found = status === undefined ? known[0] : known.find((one) => one === status);
   if (found) return found;
@@ -240,7 +243,7 @@ function partsOf(world: World, invoice: Invoice) {
 }
 
 /** Opens a dispute. If the requested status is `lost`, simulates a direct debit that the bank returns. */
-function open(target: Happening): Happened {
+function open(target: EventTarget): ActionOutcome {
   const { world } = target;
   const isDisputable = (one: Invoice) =>
     collectedFor(world, one).some((payment) => act.untouched(world, payment) > 0);
@@ -255,7 +258,7 @@ function open(target: Happening): Happened {
 }
 
 /** Finds the newest dispute that can change to any of the statuses, and sets the first status that is allowed. */
-function move(target: Happening, statuses: readonly DisputeStatus[], noun: string): Happened {
+function move(target: EventTarget, statuses: readonly DisputeStatus[], noun: string): ActionOutcome {
   const next = (dispute: Dispute) => statuses.find((status) => act.mayBecome(dispute, status));
   const dispute = find(target, target.world.disputes, (one) => next(one) !== undefined, noun);
   const { object } = act.moveDispute(target.world, dispute.id, next(dispute) ?? dispute.status);
@@ -263,15 +266,15 @@ function move(target: Happening, statuses: readonly DisputeStatus[], noun: strin
 }
 
 /** Finds the requested invoice in any state, or else the newest matching one. @throws ControlError 404, 409 */
-function findInvoiceWith(target: Happening, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
+function findInvoiceWith(target: EventTarget, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
   return namedInvoice(target) ?? find(target, target.world.invoices, wanted, noun);
 }
 
-type Sought = Subscription | Invoice | Refund | Dispute | CreditNote;
+type FindableObject = Subscription | Invoice | Refund | Dispute | CreditNote;
 
 /** Finds the newest matching object of the requested customer and invoice. @throws ControlError 404, 409 */
-function find<T extends Sought>(
-  target: Happening,
+function find<T extends FindableObject>(
+  target: EventTarget,
   collection: Collection<T>,
   wanted: (object: T) => boolean,
   noun: string,
@@ -285,15 +288,15 @@ function find<T extends Sought>(
   throw new ControlError(404, `${whose ? `${whose} has` : 'There is'} no ${noun} at Stripe.`);
 }
 
-function newest<T extends Sought>(
-  target: Happening,
+function newest<T extends FindableObject>(
+  target: EventTarget,
   collection: Collection<T>,
   wanted: (object: T) => boolean,
 ): T | undefined {
   const { world, customer } = target;
   const invoice = namedInvoice(target);
   return [...collection.older()].find((object) => {
-    const held: Sought = object;
+    const held: FindableObject = object;
     // Refunds and disputes do not contain the invoice. Their payment intent contains the customer and the invoice.
     const about =
       held.object === 'refund' || held.object === 'dispute'
@@ -327,7 +330,7 @@ export function findCustomer(world: World, customerNumber: string): Customer {
 }
 
 /** Returns the requested customer, or the first customer of the account. @throws ControlError 404 */
-function anyCustomer({ world, customer }: Happening): Customer {
+function anyCustomer({ world, customer }: EventTarget): Customer {
   const found = customer ?? [...world.customers.values()].find((one) => !one.deleted);
   if (found) return found;
   throw new ControlError(404, 'There is no customer at Stripe yet.');
@@ -338,7 +341,7 @@ function anyCustomer({ world, customer }: Happening): Customer {
  *
  * @throws ControlError 404 if no invoice has the number, 409 if several have it
  */
-function namedInvoice({ world, customer, invoiceNumber: number }: Happening): Invoice | null {
+function namedInvoice({ world, customer, invoiceNumber: number }: EventTarget): Invoice | null {
   if (number === null) return null;
   const found = [...world.invoices.values()].filter((invoice) => invoice.number === number);
   const [first, ...others] = customer ? found.filter((invoice) => invoice.customer === customer.id) : found;

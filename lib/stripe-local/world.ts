@@ -59,10 +59,10 @@ export const COLLECTIONS = {
 } as const;
 
 export type Kind = keyof typeof COLLECTIONS;
-type Held<K extends Kind> = Extract<WorldObject | WorldEvent, { object: K }>;
+type ObjectOfKind<K extends Kind> = Extract<WorldObject | WorldEvent, { object: K }>;
 
-export function collectionOf<K extends Kind>(world: World, kind: K): Collection<Held<K>> {
-  return world[COLLECTIONS[kind]] as unknown as Collection<Held<K>>;
+export function collectionOf<K extends Kind>(world: World, kind: K): Collection<ObjectOfKind<K>> {
+  return world[COLLECTIONS[kind]] as unknown as Collection<ObjectOfKind<K>>;
 }
 
 /** Thrown for an action that Stripe would refuse. The message is a full sentence. */
@@ -71,12 +71,12 @@ export class WorldError extends Error {
 }
 
 /** The result of an action, and the events that Stripe sends for it, in order. */
-export interface Done<T> {
+export interface ActionResult<T> {
   object: T;
   events: WorldEvent[];
 }
 
-export function act<T>(world: World, work: () => T): Done<T> {
+export function act<T>(world: World, work: () => T): ActionResult<T> {
   const from = world.history.length;
   const object = work();
   return { object, events: world.history.slice(from) };
@@ -85,7 +85,7 @@ export function act<T>(world: World, work: () => T): Done<T> {
 /** Turns a function into an action, which returns the function's result and all events that the function emitted. */
 export function action<Input extends unknown[], T>(
   work: (world: World, ...input: Input) => T,
-): (world: World, ...input: Input) => Done<T> {
+): (world: World, ...input: Input) => ActionResult<T> {
   return (world, ...input) => act(world, () => work(world, ...input));
 }
 
@@ -116,7 +116,7 @@ export function emit(world: World, type: string, about: WorldObject, previous?: 
 }
 
 /** Finds an object by id. @throws WorldError with Stripe's message if it does not exist */
-export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held<K> {
+export function getFrom<K extends Kind>(world: World, kind: K, id: string): ObjectOfKind<K> {
   const object = collectionOf(world, kind).get(id);
   if (!object) throw new WorldError(`No such ${kind}: '${id}'`);
   return object;
@@ -125,7 +125,7 @@ export function getFrom<K extends Kind>(world: World, kind: K, id: string): Held
 type Entry = Pick<WorldObject, 'id' | 'created'>;
 
 /** An indexed field and a value. Limits a scan to the objects with this value in the field. */
-export interface Among<T> {
+export interface FieldFilter<T> {
   field: keyof T;
   value: unknown;
 }
@@ -194,13 +194,13 @@ export class Collection<T extends Entry> {
   }
 
   /** Iterates over the objects older than an entry, newest first. Without an entry, iterates over all objects. */
-  older(than?: Entry, among?: Among<T>): Generator<T> {
+  older(than?: Entry, among?: FieldFilter<T>): Generator<T> {
     const entries = this.#entries(among);
     return this.#walk(entries, (than ? position(entries, than) : entries.length) - 1, -1);
   }
 
   /** Iterates over the objects newer than an entry, oldest first. */
-  newer(than: Entry, among?: Among<T>): Generator<T> {
+  newer(than: Entry, among?: FieldFilter<T>): Generator<T> {
     const entries = this.#entries(among);
     const from = position(entries, than);
     return this.#walk(entries, entries[from]?.id === than.id ? from + 1 : from, 1);
@@ -210,7 +210,7 @@ export class Collection<T extends Entry> {
     return [ALL, ...this.indexed.map((field) => listName({ field, value: object[field] }))];
   }
 
-  #entries(among: Among<T> | undefined): Entry[] {
+  #entries(among: FieldFilter<T> | undefined): Entry[] {
     if (among && !this.indexed.includes(among.field)) throw new Error(`no index on ${String(among.field)}`);
     return this.#lists.get(among ? listName(among) : ALL) ?? [];
   }
@@ -224,7 +224,7 @@ export class Collection<T extends Entry> {
 }
 
 const ALL = '';
-const listName = <T>({ field, value }: Among<T>) => `${String(field)} ${value}`;
+const listName = <T>({ field, value }: FieldFilter<T>) => `${String(field)} ${value}`;
 
 function insert(entries: Entry[], entry: Entry): void {
   const last = entries.at(-1);

@@ -27,7 +27,7 @@ import { type NamedChange, nameChanges } from '../sync/reconcile/changes';
 import { listStripeCustomersOf } from '../sync/staff/stripe-customers';
 import { listCallsAbout, type ToolCallRow } from '../tool-calls/tool-calls';
 
-type Happening = { at: Date } & (
+type EntryContent = { at: Date } & (
   | { kind: 'payment'; payment: TimelinePayment; isDayOnly: boolean }
   | { kind: 'money_back'; row: MoneyBackRow }
   | { kind: 'credit_note'; note: CreditNoteRow & { invoice_id: number; invoice_number: string | null } }
@@ -39,7 +39,7 @@ type Happening = { at: Date } & (
 );
 
 /** An entry of a customer's history. Its key is unique in the timeline. */
-export type TimelineEntry = Happening & { key: string };
+export type TimelineEntry = EntryContent & { key: string };
 
 type TimelinePayment = Pick<PaymentRow, Exclude<keyof typeof paymentColumns, 'invoice_number'>> & {
   invoice_number: string | null;
@@ -119,7 +119,7 @@ interface Reading<Row> {
   form: RegExp;
   /** Returns the rows older than a cursor's position, newest first. Null starts at the newest row. */
   read(scope: Scope, place: Place | null, limit: number): Promise<Row[]>;
-  toEntry(row: Row, scope: Scope): Happening;
+  toEntry(row: Row, scope: Scope): EntryContent;
   cursorOf(row: Row): string;
 }
 

@@ -30,7 +30,7 @@ export interface TypedToken {
   staff_email: string;
 }
 
-type World = Pick<Runtime, 'db' | 'env' | 'now' | 'randomBytes'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'randomBytes'>;
 
 const typedToken = z.object({
   name: z
@@ -48,11 +48,11 @@ const typedToken = z.object({
  * @returns the token's name, id and text; the text is shown only once and not stored
  * @throws AppError validation_failed naming the fields
  */
-export async function issueAccessToken(world: World, actor: Actor, typed: TypedToken) {
+export async function issueAccessToken(deps: Deps, actor: Actor, typed: TypedToken) {
   const parsed = typedToken.safeParse(typed);
   const issues = parsed.error?.issues ?? [];
   const problems = issues.map(({ path, message }) => ({ field: String(path[0]), message }));
-  const expires_at = expiryOf(world, typed);
+  const expires_at = expiryOf(deps, typed);
   if (typeof expires_at === 'string') problems.push({ field: 'last_day', message: expires_at });
   if (!parsed.success || typeof expires_at === 'string') {
     throw new AppError('validation_failed', 'The token is not complete.', problems);
@@ -62,13 +62,13 @@ export async function issueAccessToken(world: World, actor: Actor, typed: TypedT
   const staff_email = typed.staff_email.trim() || undefined;
   const { hides_personal_data } = typed;
   const input = { name, scopes, hides_personal_data, expires_at, staff_email, created_by: actor };
-  return { name, ...(await createAccessToken(world.db, input, world.randomBytes)) };
+  return { name, ...(await createAccessToken(deps.db, input, deps.randomBytes)) };
 }
 
 /**
  * Returns the expiry of a token. Returns null for an unlimited token, or an error message if the last day is invalid.
  */
-function expiryOf({ now, env }: World, { expires, last_day }: TypedToken): Date | null | string {
+function expiryOf({ now, env }: Deps, { expires, last_day }: TypedToken): Date | null | string {
   if (expires === 'never') return null;
   if (expires !== 'date') return new Date(now().getTime() + Number(expires) * DAY_MS);
   const today = toCalendarDate(now(), env.timeZone);

@@ -12,7 +12,7 @@ import { containsPattern } from '../search-text';
 
 type NewToolCall = typeof toolCalls.$inferInsert;
 
-type World = Pick<Runtime, 'db' | 'env' | 'log'>;
+type Deps = Pick<Runtime, 'db' | 'env' | 'log'>;
 
 const EVERY_MS = 1000;
 /** The number of calls that one statement writes. */
@@ -29,22 +29,22 @@ const waiting = perProcess('tool-calls', () => ({
 }));
 
 /** Queues a call for the log. The queue is written within a second, or immediately on Vercel. */
-export function recordToolCall(world: World, call: NewToolCall): void {
+export function recordToolCall(deps: Deps, call: NewToolCall): void {
   if (waiting.rows.length < MAX_WAITING) waiting.rows.push(call);
-  if (world.env.vercel)
-    waitUntil(flushToolCalls(world)); // On Vercel, the process may be suspended before the timer fires.
-  else waiting.timer ??= setTimeout(() => void flushToolCalls(world), EVERY_MS).unref();
+  if (deps.env.vercel)
+    waitUntil(flushToolCalls(deps)); // On Vercel, the process may be suspended before the timer fires.
+  else waiting.timer ??= setTimeout(() => void flushToolCalls(deps), EVERY_MS).unref();
 }
 
 /** Writes the waiting calls. On failure, logs the error and keeps the calls until the next call is recorded. */
-export function flushToolCalls(world: World): Promise<void> {
+export function flushToolCalls(deps: Deps): Promise<void> {
   clearTimeout(waiting.timer);
   waiting.timer = undefined;
-  waiting.flushing = waiting.flushing.then(() => flush(world));
+  waiting.flushing = waiting.flushing.then(() => flush(deps));
   return waiting.flushing;
 }
 
-async function flush({ db, log }: World): Promise<void> {
+async function flush({ db, log }: Deps): Promise<void> {
   while (waiting.rows.length > 0) {
     const batch = waiting.rows.splice(0, WRITTEN_AT_ONCE);
     try {

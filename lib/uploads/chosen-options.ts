@@ -80,7 +80,7 @@ function columnProblems(kind: ImportName, { columns, format }: ChosenOptions, kn
   const theirs = Object.keys(columns);
   const derived = bestReport(FORMATS[format]?.[kind], theirs)?.derived ?? {};
   const names = new Set(theirs.map(comparable));
-  const isDerived = (key: string) => derived[key]?.of.some((name) => names.has(comparable(name)));
+  const isDerived = (key: string) => derived[key]?.sources.some((name) => names.has(comparable(name)));
   if (!keys.some((key) => taken.has(key) || isDerived(key)))
     problems[''] = `choose the column that is ${keys.join(' or ')}: it identifies each row`;
   return problems;

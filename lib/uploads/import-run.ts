@@ -87,7 +87,7 @@ const MAX_PROBLEMS = 500;
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log'>;
 
-interface Wanted {
+interface ImportRequest {
   upload: Upload;
   chosen: ChosenOptions;
   options: FileOptions;
@@ -101,7 +101,7 @@ interface Wanted {
  * @returns `ended`, which resolves at the end of the run, even if the run fails; the stored run contains the failure
  * @throws AppError conflict while another import is running
  */
-export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor }: Wanted) {
+export function startImport(deps: Deps, { upload, chosen, options, dryRun, actor }: ImportRequest) {
   const busy = currentJob();
   if (busy) throw new AppError('conflict', busyText(busy));
   const job: ImportJob = {

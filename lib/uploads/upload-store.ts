@@ -52,7 +52,7 @@ export async function listFolders(dataDir: string): Promise<string[]> {
  * Creates the folder of an upload. Returns false if there are too many uploads. It is synchronous, so that no other
  * upload can start between the count and the creation.
  */
-function takePlace(dataDir: string, id: string, most: number): boolean {
+function reserveFolder(dataDir: string, id: string, most: number): boolean {
   const folder = uploadsFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (readdirSync(folder).length >= most) return false;
@@ -110,7 +110,7 @@ export async function addUpload(
   const path = fileOf(dataDir, { id, file_name });
   try {
     await withFile(path, async () => {
-      if (!takePlace(dataDir, id, MAX_UPLOADS)) {
+      if (!reserveFolder(dataDir, id, MAX_UPLOADS)) {
         throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
       }
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });

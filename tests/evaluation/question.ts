@@ -19,13 +19,13 @@ type Arguments = Record<string, unknown>;
 /** A call of a tool. Its arguments may depend on the answer of the call before it. */
 type Call = [tool: string, args: Arguments | ((previous: Answer) => Arguments)];
 
-interface Asked {
+interface BaseQuestion {
   id: string;
   language: 'de' | 'en';
   text: string;
 }
 
-export interface Answerable extends Asked {
+export interface Answerable extends BaseQuestion {
   kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden';
   /** The shortest sequence of calls that answers the question. */
   plan: Call[];
@@ -37,7 +37,7 @@ export interface Answerable extends Asked {
   golden: string;
 }
 
-export interface Unanswerable extends Asked {
+export interface Unanswerable extends BaseQuestion {
   kind: typeof CANNOT_TELL;
   plan: [];
   /**

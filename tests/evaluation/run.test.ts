@@ -9,7 +9,7 @@ import { addSection, measureModel, summarize } from './measure-model';
 import type { Question } from './question';
 import { readSettings } from './settings';
 
-interface Asked {
+interface ModelRequest {
   model: string;
   messages: object[];
   tools: object[];
@@ -64,9 +64,9 @@ describe('the loop between a model and the tools', () => {
 
   /** Serves a model that takes these turns in order and repeats the last one. */
   const serveModel = async (protocol: Model['protocol'], turns: Turn[]) => {
-    const asked: Asked[] = [];
+    const asked: ModelRequest[] = [];
     const server = await serveHandler(async (request, response) => {
-      asked.push((await json(request)) as Asked);
+      asked.push((await json(request)) as ModelRequest);
       const turn = turns[Math.min(asked.length, turns.length) - 1] ?? '';
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(WRITERS[protocol](turn)));

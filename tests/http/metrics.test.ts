@@ -9,7 +9,7 @@ import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
 import { LIMITS } from '@/lib/server/limits';
 import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
-import { inPlaces } from '@/lib/server/page-places';
+import { limitRenderings } from '@/lib/server/page-places';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
@@ -135,7 +135,7 @@ describe('requests to our own server', () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const { env, log } = api.runtime;
-    const next = inPlaces(async (_request, response) => {
+    const next = limitRenderings(async (_request, response) => {
       response.statusCode = 418;
       response.end();
     }, LIMITS);

@@ -8,7 +8,7 @@ import { createLogger } from '@/lib/log';
 import { LIMITS, type Limits } from '@/lib/server/limits';
 import { isOwnRequest } from '@/lib/server/listener';
 import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
-import { inPlaces } from '@/lib/server/page-places';
+import { limitRenderings } from '@/lib/server/page-places';
 import { UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { head, openRaw } from '../support/raw-connection';
 
@@ -118,7 +118,7 @@ describe('internal requests from Next to our own server', () => {
 
   test('an internal request does not wait for the page slot of its parent request', async () => {
     const { url } = await serve(
-      inPlaces(
+      limitRenderings(
         async (request, response) => {
           const isFirst = !isOwnRequest(request);
           const own = { 'x-w5t-own-request': request.headers['x-w5t-own-request']?.toString() ?? '' };
@@ -473,7 +473,7 @@ describe('concurrency limits of pages', () => {
   async function servePages(changed = {}) {
     const begun: string[] = [];
     const ends = new Map<string, () => void>();
-    const pages = inPlaces(
+    const pages = limitRenderings(
       ({ url = '' }, response) => {
         begun.push(url);
         return new Promise((done) => {

@@ -9,7 +9,7 @@ import { GRACE, quickHash, type ScryptArgs, useHash, useSignIn } from '../suppor
 
 const ADA = { email: 'ada@example.com', password: 'a difference engine' };
 const STRANGER = '198.51.100.66';
-const { server, attempt, told, knownDevice, addStaff } = useSignIn();
+const { server, attempt, attemptStatus, knownDevice, addStaff } = useSignIn();
 
 /** Password hashes in progress, which the test holds back until it calls `end`. */
 const held: { password: string; end(): void }[] = [];
@@ -33,7 +33,7 @@ async function failElsewhere(times: number, email = GRACE.email): Promise<void> 
 }
 const fail = async (times: number, from: string, cookie?: string) => {
   const answers: string[] = [];
-  for (let i = 0; i < times; i += 1) answers.push(await told({ from, cookie }));
+  for (let i = 0; i < times; i += 1) answers.push(await attemptStatus({ from, cookie }));
   return answers;
 };
 
@@ -42,92 +42,93 @@ describe('failed sign-ins', () => {
     'repeated failed sign-ins for %s from one IP address have to wait longer each time',
     async (email) => {
       const from = STRANGER;
-      for (let i = 0; i < 5; i += 1) expect(await told({ email, from })).toBe('401');
-      expect(await told({ email: email.toUpperCase(), from })).toBe('429 30');
+      for (let i = 0; i < 5; i += 1) expect(await attemptStatus({ email, from })).toBe('401');
+      expect(await attemptStatus({ email: email.toUpperCase(), from })).toBe('429 30');
       passTime(29);
-      expect(await told({ email, from })).toBe('429 1');
+      expect(await attemptStatus({ email, from })).toBe('429 1');
       passTime(1);
-      expect(await told({ email, from })).toBe('401');
-      expect(await told({ email, from })).toBe('429 60');
+      expect(await attemptStatus({ email, from })).toBe('401');
+      expect(await attemptStatus({ email, from })).toBe('429 60');
       const refused = await attempt({ email, from });
       expect(await refused.json()).toMatchObject({
         type: 'urn:w5t:error:too_many_requests',
         detail: 'Too many attempts to sign in. Try again in 60 seconds.',
       });
-      expect(await told({ email })).toBe('401');
+      expect(await attemptStatus({ email })).toBe('401');
     },
   );
 
   test('a successful sign-in resets the failure count of its IP address', async () => {
     await fail(4, STRANGER);
-    expect(await told({ ...GRACE, from: STRANGER })).toBe('200');
+    expect(await attemptStatus({ ...GRACE, from: STRANGER })).toBe('200');
     expect(await fail(5, STRANGER)).toEqual(['401', '401', '401', '401', '401']);
   });
 
   test('failed sign-ins from one IPv6 /64 network share one counter', async () => {
-    for (let i = 1; i <= 5; i += 1) expect(await told({ from: `2001:db8:0:7::${i}` })).toBe('401');
-    expect(await told({ from: '2001:db8:0:7:ffff::1' })).toBe('429 30');
-    expect(await told({ from: '2001:db8:0:8::1' })).toBe('401');
+    for (let i = 1; i <= 5; i += 1) expect(await attemptStatus({ from: `2001:db8:0:7::${i}` })).toBe('401');
+    expect(await attemptStatus({ from: '2001:db8:0:7:ffff::1' })).toBe('429 30');
+    expect(await attemptStatus({ from: '2001:db8:0:8::1' })).toBe('401');
   });
 
   test('an IPv6 /56 network is locked after ten failed sign-ins for an account', async () => {
     const from = (network: number, i: number) => `2001:db8:9:${(network * 256 + i).toString(16)}::1`;
-    for (let i = 0; i < 10; i += 1) expect(await told({ from: from(1, i) })).toBe('401');
-    expect(await told({ from: from(1, 10) })).toBe('429 3600');
-    for (let i = 0; i < 10; i += 1) expect(await told({ from: from(2 + (i % 4), i) })).toBe('401');
-    expect(await told({ from: from(9, 1) })).toBe('429 3600');
-    expect(await told({ from: '2001:db8:a::1' })).toBe('401');
-    expect(await told({ ...GRACE })).toBe('200');
+    for (let i = 0; i < 10; i += 1) expect(await attemptStatus({ from: from(1, i) })).toBe('401');
+    expect(await attemptStatus({ from: from(1, 10) })).toBe('429 3600');
+    for (let i = 0; i < 10; i += 1) expect(await attemptStatus({ from: from(2 + (i % 4), i) })).toBe('401');
+    expect(await attemptStatus({ from: from(9, 1) })).toBe('429 3600');
+    expect(await attemptStatus({ from: '2001:db8:a::1' })).toBe('401');
+    expect(await attemptStatus({ ...GRACE })).toBe('200');
     passTime(3600);
-    expect(await told({ ...GRACE, from: from(9, 1) })).toBe('200');
+    expect(await attemptStatus({ ...GRACE, from: from(9, 1) })).toBe('200');
   });
 
   test('failed sign-ins from one IPv6 /48 network do not lock an account for other networks', async () => {
     const answers: string[] = [];
     for (let i = 0; i < 150; i += 1) {
-      answers.push(await told({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
+      answers.push(await attemptStatus({ from: `2001:db8:9:${(i * 256).toString(16)}::1` }));
     }
     expect(answers.filter((answer) => answer === '401')).toHaveLength(20);
-    expect(await told({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
+    expect(await attemptStatus({ ...GRACE, from: '2001:db8:a::1' })).toBe('200');
   });
 
   test('sign-ins with an invalid client IP address share one failure counter', async () => {
     const forged = ['192.0.2.1, 192.0.2.2', '192.0.2.3, 192.0.2.4', 'x', '192.0.2.5:1', ''];
-    for (const from of forged) expect(await told({ from })).toBe('401');
-    expect(await told({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
+    for (const from of forged) expect(await attemptStatus({ from })).toBe('401');
+    expect(await attemptStatus({ from: '192.0.2.6,192.0.2.7' })).toBe('429 30');
   });
 
   test('parallel failed sign-ins count towards the same limit', async () => {
-    const answers = await Promise.all(Array.from({ length: 25 }, () => told({ from: STRANGER })));
+    const answers = await Promise.all(Array.from({ length: 25 }, () => attemptStatus({ from: STRANGER })));
     const tried = answers.filter((answer) => answer === '401').length;
     // The hashing queue accepts only a few sign-ins from one network. Sign-ins that it refuses do not count as
     // failures.
     expect(await fail(5 - tried, STRANGER)).toEqual(Array.from({ length: 5 - tried }, () => '401'));
-    expect(await told({ from: STRANGER })).toBe('429 30');
+    expect(await attemptStatus({ from: STRANGER })).toBe('429 30');
   });
 
   test.each([GRACE.email, 'unknown@example.com'])(
     'a hundred wrong passwords for %s within an hour lock out all unknown devices',
     async (email) => {
       await failElsewhere(99, email);
-      expect(await told({ email })).toBe('401');
-      expect(await told({ email, password: GRACE.password })).toBe('429 3600');
+      expect(await attemptStatus({ email })).toBe('401');
+      expect(await attemptStatus({ email, password: GRACE.password })).toBe('429 3600');
       passTime(3600);
-      expect(await told({ email })).toBe('401');
-      expect(await told({ ...GRACE })).toBe('200');
+      expect(await attemptStatus({ email })).toBe('401');
+      expect(await attemptStatus({ ...GRACE })).toBe('200');
     },
   );
 
   test('a successful sign-in does not count towards the limit of a hundred failures', async () => {
     await failElsewhere(99);
-    expect(await told({ ...GRACE })).toBe('200');
-    expect(await told()).toBe('401');
-    expect(await told()).toMatch(/^429/);
+    expect(await attemptStatus({ ...GRACE })).toBe('200');
+    expect(await attemptStatus()).toBe('401');
+    expect(await attemptStatus()).toMatch(/^429/);
   });
 
   test('one IP address may attempt twenty sign-ins a minute across all accounts', async () => {
     const answers: string[] = [];
-    for (let i = 0; i < 21; i += 1) answers.push(await told({ email: `p${i}@example.com`, from: STRANGER }));
+    for (let i = 0; i < 21; i += 1)
+      answers.push(await attemptStatus({ email: `p${i}@example.com`, from: STRANGER }));
     expect(answers.slice(0, 20)).not.toContainEqual(expect.stringMatching(/^429/));
     expect(answers[20]).toMatch(/^429 \d+$/);
   });
@@ -138,25 +139,25 @@ describe('known devices', () => {
     const cookie = await knownDevice(GRACE, STRANGER);
     await failElsewhere(100);
     await fail(6, STRANGER);
-    for (let i = 0; i < 20; i += 1) await told({ email: `p${i}@example.com`, from: STRANGER });
-    expect(await told({ ...GRACE, from: STRANGER })).toMatch(/^429/);
-    expect(await told({ ...GRACE, from: STRANGER, cookie })).toBe('200');
+    for (let i = 0; i < 20; i += 1) await attemptStatus({ email: `p${i}@example.com`, from: STRANGER });
+    expect(await attemptStatus({ ...GRACE, from: STRANGER })).toMatch(/^429/);
+    expect(await attemptStatus({ ...GRACE, from: STRANGER, cookie })).toBe('200');
   });
 
   test('a known device has its own counter of failed sign-ins', async () => {
     const cookie = await knownDevice();
     expect((await fail(6, STRANGER, cookie)).at(-1)).toBe('429 30');
-    expect(await told({ from: STRANGER })).toBe('401');
-    expect(await told({ ...GRACE, cookie })).toBe('429 30');
+    expect(await attemptStatus({ from: STRANGER })).toBe('401');
+    expect(await attemptStatus({ ...GRACE, cookie })).toBe('429 30');
     passTime(30);
-    expect(await told({ ...GRACE, cookie })).toBe('200');
-    expect(await told({ cookie })).toBe('401');
+    expect(await attemptStatus({ ...GRACE, cookie })).toBe('200');
+    expect(await attemptStatus({ cookie })).toBe('401');
   });
 
   // After five failures from an IP address, its sixth sign-in is refused unless the device is known.
   const isStranger = async (cookie: string) => {
     const answers = await fail(5, STRANGER);
-    return [...answers, await told({ from: STRANGER, cookie })].at(-1) === '429 30';
+    return [...answers, await attemptStatus({ from: STRANGER, cookie })].at(-1) === '429 30';
   };
 
   test('a known device keeps its device id when it signs in again', async () => {
@@ -179,10 +180,10 @@ describe('known devices', () => {
     const name = cookie.split('=')[0];
     expect(await isStranger(`${name}=other.${end}.${signature}`)).toBe(true);
     passTime(30);
-    expect(await told({ from: STRANGER, cookie: `${name}=${id}.${Number(end) + 1}.${signature}` })).toBe(
-      '401',
-    );
-    expect(await told({ from: STRANGER, cookie: `${name}=${id}.${end}` })).toBe('429 60');
+    expect(
+      await attemptStatus({ from: STRANGER, cookie: `${name}=${id}.${Number(end) + 1}.${signature}` }),
+    ).toBe('401');
+    expect(await attemptStatus({ from: STRANGER, cookie: `${name}=${id}.${end}` })).toBe('429 60');
     passTime(180 * 86_400);
     expect(await isStranger(cookie)).toBe(true);
   });
@@ -234,7 +235,7 @@ describe('the queue for password hashing', () => {
   async function crowd() {
     isHeld = true;
     const answers: string[] = [];
-    const all = Array.from({ length: 24 }, () => told().then((answer) => answers.push(answer)));
+    const all = Array.from({ length: 24 }, () => attemptStatus().then((answer) => answers.push(answer)));
     await until(() => expect([held.length, answers.length]).toEqual([2, 14]));
     expect(new Set(answers)).toEqual(new Set(['429 5']));
     return { answers, all };
@@ -251,7 +252,7 @@ describe('the queue for password hashing', () => {
     expect((await known).status).toBe(200);
     await Promise.all(all);
     expect(answers.filter((answer) => answer === '401')).toHaveLength(9);
-    expect(await told({ ...GRACE })).toBe('200');
+    expect(await attemptStatus({ ...GRACE })).toBe('200');
   });
 
   test('a sign-in refused by a full hashing queue does not count as a failure', async () => {
@@ -261,10 +262,10 @@ describe('the queue for password hashing', () => {
       status: 429,
       detail: 'Too many people are signing in at the moment. Try again in a few seconds.',
     });
-    for (let i = 0; i < 5; i += 1) expect(await told({ from })).toBe('429 5');
+    for (let i = 0; i < 5; i += 1) expect(await attemptStatus({ from })).toBe('429 5');
     release();
     await Promise.all(all);
-    for (let i = 0; i < 5; i += 1) expect(await told({ from })).toBe('401');
+    for (let i = 0; i < 5; i += 1) expect(await attemptStatus({ from })).toBe('401');
   });
 
   test.each([
@@ -273,12 +274,12 @@ describe('the queue for password hashing', () => {
   ])('sign-ins from %s leave places in the hashing queue for other devices', async (_, from) => {
     isHeld = true;
     const crowded = Array.from({ length: 12 }, (_, i) =>
-      told({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),
+      attemptStatus({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),
     );
     const refused: string[] = [];
     for (const one of crowded) void one.then((answer) => refused.push(answer));
     await until(() => expect(refused).toEqual(Array(9).fill('429 5')));
-    const others = Array.from({ length: 7 }, () => told({ ...GRACE }));
+    const others = Array.from({ length: 7 }, () => attemptStatus({ ...GRACE }));
     await sleep(200);
     release();
     expect(await Promise.all(others)).toEqual(Array(7).fill('200'));
@@ -288,9 +289,9 @@ describe('the queue for password hashing', () => {
   test('a rate-limited sign-in does not enter the hashing queue', async () => {
     await fail(5, STRANGER);
     isHeld = true;
-    const running = [told({ ...ADA }), told({ ...ADA })];
+    const running = [attemptStatus({ ...ADA }), attemptStatus({ ...ADA })];
     await until(() => expect(held).toHaveLength(2));
-    expect(await Promise.all(Array.from({ length: 8 }, () => told({ from: STRANGER })))).toEqual(
+    expect(await Promise.all(Array.from({ length: 8 }, () => attemptStatus({ from: STRANGER })))).toEqual(
       Array(8).fill('429 30'),
     );
     release();
@@ -310,7 +311,7 @@ describe('the queue for password hashing', () => {
   test('password hashing leaves one processor core free', async () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
     isHeld = true;
-    const all = Array.from({ length: 24 }, () => told());
+    const all = Array.from({ length: 24 }, () => attemptStatus());
     await until(() => expect(held).toHaveLength(Math.max(1, availableParallelism() - 1)));
     release();
     expect(new Set((await Promise.all(all)).map((answer) => answer.slice(0, 3)))).toEqual(

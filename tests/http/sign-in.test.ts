@@ -51,14 +51,14 @@ describe('signing in', () => {
 
   test('a wrong password and an unknown e-mail address get the same response', async () => {
     hashed.splice(0);
-    const tell = async (email: string) => {
+    const signInDuration = async (email: string) => {
       const answer = await attempt({ email });
       const headers = [...answer.headers].filter(([name]) => name !== 'date');
       return [answer.status, headers, await answer.json()];
     };
-    const known = await tell(GRACE.email);
+    const known = await signInDuration(GRACE.email);
     expect(known[2]).toMatchObject({ detail: 'The e-mail address or the password is wrong.' });
-    expect(await tell('unknown@example.com')).toEqual(known);
+    expect(await signInDuration('unknown@example.com')).toEqual(known);
     expect(hashed).toHaveLength(2);
     expect(hashed[1]).toEqual(hashed[0]);
   });

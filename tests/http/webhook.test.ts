@@ -15,12 +15,12 @@ import {
   created,
   deleted,
   deliver,
+  type EventContent,
   failed,
   finalized,
   named,
   paid,
   succeeded,
-  type Told,
   toEvent,
   updated,
   voided,
@@ -35,7 +35,7 @@ const sync = useSync({ server });
 const GRACE = { type: 'staff', id: 'grace', name: 'Grace' } as const;
 
 let drawn = 0;
-const draw = (told: Told) => toEvent(told, ++drawn);
+const draw = (told: EventContent) => toEvent(told, ++drawn);
 const send = (event: object) => deliver(server.url, event, server.runtime.now());
 const outcome = async (event: object) => (await send(event)).body.outcome;
 const statuses = async (deliveries: Promise<{ status: number }>[]) =>
@@ -47,7 +47,7 @@ const failure = { status: 500, body: { error: 'Internal error', ref: expect.any(
 describe('webhook deliveries', () => {
   const active = { provider_as_of: expect.any(Date), status: 'active' };
   const cancelled = { status: 'cancelled', ended_at: expect.any(Date) };
-  const told: [Told, 'invoiceOf' | 'paymentOf' | 'subscriptionOf', string, object][] = [
+  const told: [EventContent, 'invoiceOf' | 'paymentOf' | 'subscriptionOf', string, object][] = [
     [finalized('in_1'), 'invoiceOf', 'in_1', { status: 'sent' }],
     [failed('in_2'), 'invoiceOf', 'in_2', { status: 'overdue' }],
     [paid('in_3'), 'invoiceOf', 'in_3', { status: 'paid' }],

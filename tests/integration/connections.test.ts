@@ -59,9 +59,9 @@ describe('lost connections', () => {
 
   test('a transaction whose connection is lost sends no statement on a new connection', async () => {
     await connect((statement) => (statement === 'cut' ? 'close' : null));
-    let goOn = () => {};
+    let letContinue = () => {};
     const waiting = new Promise<void>((resolve) => {
-      goOn = resolve;
+      letContinue = resolve;
     });
     let late: Promise<unknown> = Promise.resolve();
     const lost = client.begin(async (tx) => {
@@ -73,7 +73,7 @@ describe('lost connections', () => {
     await expect(lost).rejects.toMatchObject({ code: 'CONNECTION_CLOSED' });
     await client.begin(async (tx) => {
       await run(tx, 'another');
-      goOn();
+      letContinue();
       await sleep(20);
       await run(tx, 'and more');
     });

@@ -254,12 +254,12 @@ describe.each(LISTS)('counts of $name', (listed) => {
     await base.db.execute(
       sql.raw(`update ${name}_blocks set row_count = row_count - 1 where kind = '' and ctid = ${first}`),
     );
-    const { code, said } = await runCommandHere(base.db, 'db:recount', [], { cwd: '/' });
+    const { code, output } = await runCommandHere(base.db, 'db:recount', [], { cwd: '/' });
     expect(code).toBe(0);
     const at = said.indexOf(`${name.replace('_', ' ')}s: recounted, 1 wrong`);
     expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
     // All other lists, the two kinds of sums and the receivables are right.
-    expect(said.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 2);
+    expect(output.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 2);
     await expectRight(5);
   });
 

@@ -154,7 +154,7 @@ describe('files of many rows', () => {
 
   test('an accounting export of more than 4,000 rows is written to a file', async () => {
     await bookAll(new Date('2026-01-31T12:00:00Z'));
-    expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, said: [] });
+    expect(await exportAccounting('--month', '2026-01', '--out', 'a.csv')).toEqual({ code: 0, output: [] });
     expect(files.read('a.csv').split('\r\n')).toHaveLength(1 + MANY + MANY + 1 + 1);
   });
 });
@@ -197,12 +197,12 @@ describe('the export of accounting', () => {
     await createDispute(db, { payment_id, status: 'lost', amount: '4', issued_at });
 
     await bookAll(new Date('2026-10-31T23:59:00Z'));
-    const { code, said } = await exportAccounting('--month', '2026-10');
+    const { code, output } = await exportAccounting('--month', '2026-10');
     expect(code).toBe(0);
     const linesOfMonth = (lines: string[]) =>
       unquotedLines(lines.join('').replace('\ufeff', '').replaceAll('\r', '\r\n').slice(0, -2));
-    expect(linesOfMonth((await exportAccounting('--month', '1999-12')).said)).toEqual([HEADER]);
-    expect(linesOfMonth(said)).toEqual([
+    expect(linesOfMonth((await exportAccounting('--month', '1999-12')).output)).toEqual([HEADER]);
+    expect(linesOfMonth(output)).toEqual([
       HEADER,
       'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,19,0.10,0.02,0.12,eur,,',
       'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,0,0.20,0.00,0.20,eur,,',
@@ -228,9 +228,9 @@ describe('the export of accounting', () => {
     const payment = await createPayment(db, { ...paid, status: 'refunded', refunded_amount: '1' });
     await createRefund(db, { payment_id: payment.id, amount: '1', issued_at: at });
     await bookAll(new Date('9999-11-30T12:00:00Z'));
-    const { code, said } = await exportAccounting('--month', '9999-12');
+    const { code, output } = await exportAccounting('--month', '9999-12');
     expect(code).toBe(0);
-    expect(said.slice(1).map((line) => line.split(',')[0])).toEqual(['"invoice"', '"payment"', '"refund"']);
+    expect(output.slice(1).map((line) => line.split(',')[0])).toEqual(['"invoice"', '"payment"', '"refund"']);
   });
 
   test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
@@ -238,7 +238,7 @@ describe('the export of accounting', () => {
     async (args) => {
       expect(await exportAccounting(...args)).toEqual({
         code: 1,
-        said: ['--month must be a month such as 2026-10.'],
+        output: ['--month must be a month such as 2026-10.'],
       });
     },
   );

@@ -202,7 +202,7 @@ describe('backups of the embedded database', () => {
     ['replace an existing file', 'one.tgz', 'one.tgz already exists.'],
     ['write into a missing folder', 'no/where.tgz', 'no/where.tgz does not exist.'],
   ])('a backup does not %s', async (_, file, sentence) => {
-    expect(await backUpHere(file)).toEqual({ code: 1, said: [sentence] });
+    expect(await backUpHere(file)).toEqual({ code: 1, output: [sentence] });
   });
 
   test.each(['two', 'some/data'])(

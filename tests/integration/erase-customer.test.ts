@@ -246,8 +246,8 @@ test('npm run customer:erase erases nothing without --yes', async () => {
   const { id, customer_number } = await createCustomer(sync.db, { last_name: 'Mustermann' });
   const run = async (...args: string[]) => {
     const here = { cwd: '/', runtime: sync.runtime };
-    const { code, said } = await runCommandHere(sync.db, 'customer:erase', args, here);
-    return `${code} ${said.join('\n')}`;
+    const { code, output } = await runCommandHere(sync.db, 'customer:erase', args, here);
+    return `${code} ${output.join('\n')}`;
   };
   const told = await run(customer_number);
   expect(told).toMatch(/^0 The law requires you to keep invoices/);

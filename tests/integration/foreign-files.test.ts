@@ -312,13 +312,13 @@ describe('files of other programs', () => {
 
   test.each(all)('importing $name has the outcome $outcome', async (file) => {
     write('f.csv', file.content);
-    const { said } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
+    const { output } = await run(base.db, 'import', [file.kind, 'f.csv', ...(file.options ?? []), '--yes']);
     const found = await find(file);
     if (file.outcome instanceof RegExp) {
-      expect(said.join('\n')).toMatch(file.outcome);
+      expect(output.join('\n')).toMatch(file.outcome);
       expect(found).toEqual([]);
     } else {
-      expect(said.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
+      expect(output.at(-1)).toMatch(/: 1 new, 0 changed, 0 unchanged, 0 rejected\.$/);
       expect(found).toMatchObject([file.outcome]);
     }
   });

@@ -17,7 +17,7 @@ function importer(base: ReturnType<typeof useDatabase>) {
   return async (kind: string, rows: string[], ...options: string[]) => {
     write('f.csv', rows);
     const mode = options.includes('--dry-run') ? [] : ['--yes'];
-    return (await run(base.db, 'import', [kind, 'f.csv', ...options, ...mode])).said;
+    return (await run(base.db, 'import', [kind, 'f.csv', ...options, ...mode])).output;
   };
 }
 
@@ -174,8 +174,8 @@ describe('an import of invoice lines', () => {
       ',,1,Nobody,1,1,19',
       'STRIPE,,1,Theirs,1,100,19',
     ];
-    const said = await importing('invoice-lines', [HEADER, ...good, ...bad]);
-    expect(said.slice(0, -1)).toEqual([
+    const output = await importing('invoice-lines', [HEADER, ...good, ...bad]);
+    expect(output.slice(0, -1)).toEqual([
       'line 4 cannot be imported: the lines add up to 90.00 EUR / 17.10 EUR / 107.10 EUR (net, tax, total), but the record has 100.00 EUR / 19.00 EUR / 119.00 EUR',
       'line 5 is refused together with line 6',
       'line 6, column quantity: must be a number such as 1234.56 or 1.234,56',
@@ -249,8 +249,8 @@ describe('the files of docs/examples in the demo', () => {
       const kind = IMPORT_NAMES[kindOf(file)] ?? '';
       const more = file.startsWith('whmcs') ? ['--format', 'whmcs'] : kind === 'services' ? MAPPED : [];
       const runtime = testRuntime(base.db, { now: NOW });
-      const { said } = await run(base.db, 'import', [kind, file, ...more, '--yes'], { runtime });
-      expect(said.at(-1)).toMatch(/: [1-9]\d* new, 0 changed, 0 unchanged, 0 rejected\.$/);
+      const { output } = await run(base.db, 'import', [kind, file, ...more, '--yes'], { runtime });
+      expect(output.at(-1)).toMatch(/: [1-9]\d* new, 0 changed, 0 unchanged, 0 rejected\.$/);
     }
   });
   const KINDS: Record<string, string> = {
@@ -274,7 +274,7 @@ describe('the files of docs/examples', () => {
   async function example(kind: string, file = `${kind}.csv`, ...options: string[]) {
     copyFileSync(join(import.meta.dirname, '../../docs/examples', file), join(folder, file));
     const runtime = testRuntime(base.db, { now: NOW });
-    return (await run(base.db, 'import', [kind, file, ...options, '--yes'], { runtime })).said;
+    return (await run(base.db, 'import', [kind, file, ...options, '--yes'], { runtime })).output;
   }
   const created = (n: number) => expect.stringContaining(`: ${n} new, 0 changed, 0 unchanged, 0 rejected.`);
 
@@ -302,8 +302,8 @@ describe('the files of docs/examples', () => {
       expect.stringMatching(/: 2 new, .* 0 rejected\.$/),
     ]);
     for (const file of ['whmcs-services.csv', 'whmcs-domains.csv']) {
-      const said = await example('services', file, '--format', 'whmcs');
-      expect(said.at(-1)).toEqual(created(2));
+      const output = await example('services', file, '--format', 'whmcs');
+      expect(output.at(-1)).toEqual(created(2));
     }
     const services = await readRows(base.db, customerServices, ne(customerServices.currency, 'eur'));
     const monthly = { billing_interval: 'month', price: '9.950', next_billing_date: '2026-12-01' };
@@ -337,8 +337,8 @@ describe('the files of docs/examples', () => {
       { number: null, status: 'draft', total: '99.000' },
     ]);
     for (const outcome of [/: 3 new, .* 0 rejected\.$/, /: 0 new, 0 changed, 3 unchanged, 0 rejected\.$/]) {
-      const said = await example('payments', 'whmcs-transactions.csv', '--format', 'whmcs');
-      expect(said.at(-1)).toMatch(outcome);
+      const output = await example('payments', 'whmcs-transactions.csv', '--format', 'whmcs');
+      expect(output.at(-1)).toMatch(outcome);
     }
     expect(await readRows(base.db, payments, ne(payments.currency, 'eur'))).toMatchObject([
       {

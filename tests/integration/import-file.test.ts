@@ -34,9 +34,9 @@ describe('an import of customers', () => {
 
   test('a dry run of a customer import writes nothing', async () => {
     write('c.csv', FILE.join('\r\n'));
-    const { code, said } = await importing('customers', 'c.csv', '--dry-run');
+    const { code, output } = await importing('customers', 'c.csv', '--dry-run');
     expect(code).toBe(1);
-    expect(said.at(-1)).toBe(
+    expect(output.at(-1)).toBe(
       'Dry run of c.csv (UTF-8), nothing was written: 2 new, 0 changed, 0 unchanged, 9 rejected.',
     );
     expect(await base.db.$count(customers)).toBe(0);
@@ -45,7 +45,7 @@ describe('an import of customers', () => {
   });
 
   test('an import writes its rejected rows to a separate file', async () => {
-    const { code, said } = await importing('customers', 'c.csv');
+    const { code, output } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
     expect(said).toEqual([
       'line 3, column company: must not be empty unless there is a name',
@@ -73,12 +73,12 @@ describe('an import of customers', () => {
   });
 
   test('a corrected row in the file of rejected rows is imported', async () => {
-    const { said } = await importing('customers', 'c.csv');
-    expect(said).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
+    const { output } = await importing('customers', 'c.csv');
+    expect(output).toContain('c.csv (UTF-8): 0 new, 0 changed, 2 unchanged, 9 rejected.');
     write('c.rejected.csv', [FILE[0] ?? '', 'I2,Two,,no,DE', 'I1,"Müller, AG",a@example.com,yes,DE']);
     expect(await importing('customers', 'c.rejected.csv')).toEqual({
       code: 0,
-      said: ['c.rejected.csv (UTF-8): 1 new, 1 changed, 0 unchanged, 0 rejected.'],
+      output: ['c.rejected.csv (UTF-8): 1 new, 1 changed, 0 unchanged, 0 rejected.'],
     });
     const log = await readRows(base.db, auditLog, eq(auditLog.entity, 'customer'));
     expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
@@ -95,8 +95,8 @@ describe('an import of customers', () => {
 
   test('an import ignores spaces around a customer number', async () => {
     write('spaces.csv', ['customer_number,company', '"W1 ",Müller €']);
-    const { said } = await importing('customers', 'spaces.csv');
-    expect(said.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
+    const { output } = await importing('customers', 'spaces.csv');
+    expect(output.at(-1)).toMatch('0 new, 0 changed, 1 unchanged');
   });
 
   test('a stopped import keeps the rows that it has imported', async () => {
@@ -107,13 +107,13 @@ describe('an import of customers', () => {
     const options = { signal: stop.signal, onProgress: () => stop.abort() };
     const stopped = await run(base.db, 'import', ['customers', 'long.csv', '--yes'], options);
     const kept = [/^long\.csv \(UTF-8\): [1-9]\d* new/, /^Stopped: these rows are kept/];
-    expect(stopped).toEqual({ code: 130, said: kept.map((text) => expect.stringMatching(text)) });
+    expect(stopped).toEqual({ code: 130, output: kept.map((text) => expect.stringMatching(text)) });
     const countLast = () => base.db.$count(customers, eq(customers.company, `Company ${count - 1}`));
     expect(await countLast()).toBe(0);
     const [row] = await readRows(base.db, imports, eq(imports.file_name, 'long.csv'));
     expect(row?.finished_at).toBeNull();
-    const { code, said } = await importing('customers', 'long.csv');
-    expect([code, said]).toEqual([0, [expect.stringMatching(/new, 0 changed, [1-9]\d* unchanged/)]]);
+    const { code, output } = await importing('customers', 'long.csv');
+    expect([code, output]).toEqual([0, [expect.stringMatching(/new, 0 changed, [1-9]\d* unchanged/)]]);
     expect(await countLast()).toBe(1);
   });
 });
@@ -127,10 +127,10 @@ describe('an import of servers and services', () => {
       'S2;unknown;web9.example.net;hosting;Web;1,00;31.02.2026',
       'S3;unknown;web9.example.net;hosting;Web;1,00;',
     ]);
-    expect((await importing('servers', 'servers.csv')).said).toEqual([
+    expect((await importing('servers', 'servers.csv')).output).toEqual([
       'servers.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 0 rejected.',
     ]);
-    expect((await importing('services', 'services.csv', '--decimal-comma')).said.slice(0, -1)).toEqual([
+    expect((await importing('services', 'services.csv', '--decimal-comma')).output.slice(0, -1)).toEqual([
       'line 3, column start_date: must be a calendar date YYYY-MM-DD',
       'line 4, column customer_number: is not a known customer',
       'line 4, column hostname: is not a known server',
@@ -149,7 +149,7 @@ describe('an import without --yes', () => {
     const asking = await run(base.db, 'import', ['customers', 'ask.csv', ...options]);
     expect(asking).toEqual({
       code: UNCONFIRMED,
-      said: ['Dry run of ask.csv (UTF-8), nothing was written: 1 new, 0 changed, 0 unchanged, 0 rejected.'],
+      output: ['Dry run of ask.csv (UTF-8), nothing was written: 1 new, 0 changed, 0 unchanged, 0 rejected.'],
     });
     expect(await base.db.$count(customers, eq(customers.customer_number, 'ASK1'))).toBe(0);
     expect((await importing('customers', 'ask.csv', ...options)).code).toBe(0);
@@ -159,8 +159,8 @@ describe('an import without --yes', () => {
 
   test('an import reuses the column mapping of the last file with the same header', async () => {
     write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
-    const { code, said } = await importing('customers', 'next.csv');
-    expect([code, said]).toEqual([
+    const { code, output } = await importing('customers', 'next.csv');
+    expect([code, output]).toEqual([
       0,
       [
         'Columns as in the last import of such a file: --map "Firma=company" --map "Preis=" --map "Kundennummer=customer_number".',
@@ -168,9 +168,11 @@ describe('an import without --yes', () => {
       ],
     ]);
     write('other.csv', ['Kundennummer;Firma', 'ASK3;Three']);
-    expect((await importing('customers', 'other.csv')).said[0]).toMatch(/^Unknown: "Kundennummer", "Firma"/);
+    expect((await importing('customers', 'other.csv')).output[0]).toMatch(
+      /^Unknown: "Kundennummer", "Firma"/,
+    );
     const told = await importing('customers', 'next.csv', '--map', 'Firma=company');
-    expect(told.said[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
+    expect(told.output[0]).toMatch(/^Unknown: "KUNDENNUMMER", "Preis"/);
   });
 
   test('the --set values of an import are not reused by the next import', async () => {
@@ -198,8 +200,8 @@ describe('refused imports', () => {
     ['a file with an unknown constant', 'hostname\na\n', ['--set', 'colour=red'], /^Unknown: "colour"/],
   ])('an import of %s is refused', async (_, content, options, sentence) => {
     if (content !== null) write('none.csv', content);
-    const { code, said } = await importing('servers', 'none.csv', ...options);
-    expect([code, said[0]]).toEqual([1, expect.stringMatching(sentence)]);
+    const { code, output } = await importing('servers', 'none.csv', ...options);
+    expect([code, output[0]]).toEqual([1, expect.stringMatching(sentence)]);
     rmSync(join(folder, 'none.csv'), { force: true });
   });
 
@@ -221,11 +223,11 @@ describe('refused imports', () => {
   test.runIf(existsSync('/dev/full'))('an import stops with an error when the disk is full', async () => {
     write('full.csv', ['hostname', 'no good', 'full.example.net']);
     symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
-    const { code, said } = await importing('servers', 'full.csv');
+    const { code, output } = await importing('servers', 'full.csv');
     expect(code).toBe(1);
-    expect(said.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
+    expect(output.at(-1)).toMatch(/full\.rejected\.csv cannot be written: the disk is full\.$/);
     rmSync(join(folder, 'full.rejected.csv'));
-    expect((await importing('servers', 'full.csv')).said).toContain(
+    expect((await importing('servers', 'full.csv')).output).toContain(
       'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.',
     );
   });
@@ -233,7 +235,7 @@ describe('refused imports', () => {
   test('an import reports that its path for rejected rows is a folder', async () => {
     write('deep.csv', ['hostname', 'no good']);
     mkdirSync(join(folder, 'deep.rejected.csv'));
-    const { said } = await importing('servers', 'deep.csv');
-    expect(said.at(-1)).toMatch(/deep\.rejected\.csv is a folder\.$/);
+    const { output } = await importing('servers', 'deep.csv');
+    expect(output.at(-1)).toMatch(/deep\.rejected\.csv is a folder\.$/);
   });
 });

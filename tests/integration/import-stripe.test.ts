@@ -72,8 +72,8 @@ describe('the first import of a Stripe account', () => {
 
   test('the option --link-by-email links a Stripe customer if exactly one customer has its e-mail address', async () => {
     const [, one, two, none] = at.ids();
-    const { code, said } = await at.run(['--link-by-email']);
-    expect([code, said]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
+    const { code, output } = await at.run(['--link-by-email']);
+    expect([code, output]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
     // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
@@ -85,9 +85,9 @@ describe('the first import of a Stripe account', () => {
     expect(amounts.map(({ measure }) => measure)).toContain('age_open');
     const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
-    expect((await at.run([])).said.join()).toContain(', completed: ');
+    expect((await at.run([])).output.join()).toContain(', completed: ');
     const run = await files.run(at.sync.db, 'reconcile', [], { runtime: at.sync.runtime });
-    expect(run.said.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
+    expect(run.output.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
   test('npm run import -- stripe --link links the Stripe customers listed in its file', async () => {
@@ -101,8 +101,8 @@ describe('the first import of a Stripe account', () => {
     });
     const wrong = [`${none};;;K77;T0;;`, 'cus_nobody;;;K1;T0;;', `${none};;;K1;NONE;;`, 'cus_x;;;K1;"T0;;'];
     files.write('edited.csv', [...edited, ...wrong]);
-    const { code, said } = await at.run(['--link', 'edited.csv']);
-    expect(said.sort()).toEqual([
+    const { code, output } = await at.run(['--link', 'edited.csv']);
+    expect(output.sort()).toEqual([
       'edited.csv: 2 linked, 1 linked before, 0 without a customer_number, 4 refused.',
       'line 5: It was linked to another customer meanwhile: look at it again.',
       'line 6: There is no Stripe customer cus_nobody.',
@@ -115,7 +115,7 @@ describe('the first import of a Stripe account', () => {
     files.write('edited.csv', edited);
     expect(await at.run(['--link', 'edited.csv'])).toEqual({
       code: 0,
-      said: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
+      output: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
     });
   });
 });
@@ -161,7 +161,7 @@ describe('refused imports from Stripe', () => {
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
     [['--map', 'a=b'], "Unknown option '--map': see --help."],
   ])('a Stripe import with the arguments %j is refused', async (args, sentence) => {
-    expect(await at.run(args)).toEqual({ code: 1, said: [sentence] });
+    expect(await at.run(args)).toEqual({ code: 1, output: [sentence] });
   });
 
   test('a file of links without its required columns is refused', async () => {
@@ -175,13 +175,15 @@ describe('refused imports from Stripe', () => {
   test('a Stripe import is refused if the API key is missing or invalid', async () => {
     const withStripe = (stripe: TestRuntime['stripe']) =>
       at.run([], { runtime: { ...at.sync.runtime, stripe } });
-    expect((await withStripe(null)).said).toEqual(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
+    expect((await withStripe(null)).output).toEqual([
+      'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.',
+    ]);
     const wrong = createStripeClient('sk_test_wrong', at.sync.api.url, 10_000);
-    expect((await withStripe(wrong)).said).toEqual([
+    expect((await withStripe(wrong)).output).toEqual([
       'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.',
     ]);
     at.sync.api.faults.add({ fault: { kind: 'reset' } });
-    expect((await at.run([])).said).toEqual([
+    expect((await at.run([])).output).toEqual([
       expect.stringMatching(/^Stripe does not answer \(stripe_\w+\): try again later\.$/),
     ]);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
@@ -195,14 +197,14 @@ describe('refused imports from Stripe', () => {
     const said = ['Stopped: the changes so far are kept. Run the same command again to do the rest.'];
     expect(stopped).toEqual({ code: 130, said });
     const before = at.sync.api.requests.length;
-    expect((await at.run([])).said.join('\n')).toMatch(/^Run 1, completed: /m);
+    expect((await at.run([])).output.join('\n')).toMatch(/^Run 1, completed: /m);
     const paths = at.sync.api.requests.slice(before).map(({ path }) => path);
     expect(paths).not.toContain('/v1/subscriptions');
   });
 
   test('a Stripe import links no customer by e-mail if reading from Stripe fails', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
-    const { code, said } = await at.run(['--link-by-email']);
+    const { code, output } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
     expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
     expect(said).toContain(
@@ -228,7 +230,7 @@ describe('refused imports from Stripe', () => {
     expect(refused).toEqual({ code: 1, said });
     const waiting = at.run([]);
     setTimeout(() => at.sync.later(600), 300);
-    expect((await waiting).said.join('\n')).toContain(`Run ${id}, completed: `);
+    expect((await waiting).output.join('\n')).toContain(`Run ${id}, completed: `);
   });
 
   test('a Stripe import with the API key of another account is refused', async () => {
@@ -236,10 +238,10 @@ describe('refused imports from Stripe', () => {
     const secretKey = 'sk_test_other';
     const other = await startStripeLocal({ world: await fillUnreadAccount(at.sync.db, 0), secretKey });
     const stripe = createStripeClient(secretKey, other.url, 10_000);
-    const { code, said } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
+    const { code, output } = await at.run([], { runtime: { ...at.sync.runtime, stripe } });
     await other.close();
     const sentence = expect.stringMatching(/^Stripe knows none of the Stripe customers that/);
-    expect([code, said]).toEqual([1, [sentence]]);
+    expect([code, output]).toEqual([1, [sentence]]);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 });

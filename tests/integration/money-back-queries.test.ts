@@ -12,7 +12,7 @@ import {
   ofCustomer,
   ofInvoice,
   ofPayment,
-  raising,
+  raisesQuestion,
   type Which,
 } from '@/lib/payments/money-back';
 import { useDatabase } from '../support/database';
@@ -108,8 +108,8 @@ describe('refunds and disputes on the staff pages', () => {
       },
       { code: 'money_back_unmatched', message: '2 refunds and disputes have no matching payment.' },
     ]);
-    const found = async (question: Parameters<typeof raising>[0]) =>
-      (await listMoneyBack(db, raising(question, NOW), 10)).map(({ kind }) => kind);
+    const found = async (question: Parameters<typeof raisesQuestion>[0]) =>
+      (await listMoneyBack(db, raisesQuestion(question, NOW), 10)).map(({ kind }) => kind);
     expect(await found('excess')).toEqual(['refund', 'dispute']);
     expect(await found('other_currency')).toEqual(['refund']);
     expect(await found('unmatched')).toEqual(['refund', 'dispute']);

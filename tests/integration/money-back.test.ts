@@ -38,13 +38,13 @@ const inSql = (...steps: Step[]): Rule => ({ ...inMemory(...steps), inSql: true 
 async function bill(scene: Scene) {
   const customer = act.createCustomer(scene.world).object.id;
   const { id } = act.createInvoice(scene.world, { customer, lines: [{ amount: 11_900 }] }).object;
-  await scene.tell(act.finalizeInvoice(scene.world, id));
+  await scene.deliverAction(act.finalizeInvoice(scene.world, id));
   return id;
 }
 
 async function collect(scene: Scene) {
   const invoice = await bill(scene);
-  await scene.tell(act.payInvoice(scene.world, invoice));
+  await scene.deliverAction(act.payInvoice(scene.world, invoice));
   return invoice;
 }
 

@@ -177,9 +177,9 @@ describe('round trips through CSV', () => {
   afterAll(() => other?.close());
 
   async function run(db: Database, name: 'import' | 'export', ...args: string[]): Promise<string[]> {
-    const { code, said } = await files.run(db, name, name === 'import' ? [...args, '--yes'] : args);
-    expect(code, said.join('\n')).toBe(0);
-    return said;
+    const { code, output } = await files.run(db, name, name === 'import' ? [...args, '--yes'] : args);
+    expect(code, output.join('\n')).toBe(0);
+    return output;
   }
   /** Returns the lines of a file, sorted, because a file may contain the same rows in another order. */
   const rowsOf = (name: string) => files.read(name).split('\r\n').sort();
@@ -213,8 +213,8 @@ describe('round trips through CSV', () => {
   });
 
   test('an export with --since contains only rows changed since that day', async () => {
-    const said = await run(other.db, 'export', 'customers');
-    expect(`${said.join('\n')}\n`).toBe(files.read('again/customers.csv'));
+    const output = await run(other.db, 'export', 'customers');
+    expect(`${output.join('\n')}\n`).toBe(files.read('again/customers.csv'));
     const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
     expect(none).toEqual([expect.stringMatching(/^\ufeff"hostname","ipv4",.*\r$/)]);
     expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
@@ -233,8 +233,8 @@ describe('round trips through CSV', () => {
     );
     for (const db of [base.db, other.db]) {
       for (const kind of EXPORT_NAMES) {
-        const said = await run(db, 'import', kind, `out/${kind}.csv`);
-        expect(said.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
+        const output = await run(db, 'import', kind, `out/${kind}.csv`);
+        expect(output.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
       }
     }
   });

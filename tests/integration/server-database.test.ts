@@ -10,7 +10,7 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { prepareDatabase } from '@/lib/cli/demo/prepare-database';
 import { readSettings } from '@/lib/cli/demo/settings';
 import { parseEnv } from '@/lib/env';
-import { worldOf } from '@/lib/runtime';
+import { baseRuntime } from '@/lib/runtime';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { createAccessToken, revokeAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { freePort } from '../e2e/support/commands';
@@ -217,7 +217,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
   });
 });
 
-const world = worldOf({ logLevel: 'silent' });
+const world = baseRuntime({ logLevel: 'silent' });
 const ACTOR = commandActor('staff');
 const ERP = { name: 'ERP', scopes: [], expires_at: null, created_by: ACTOR };
 

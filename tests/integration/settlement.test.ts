@@ -19,7 +19,7 @@ import {
   toCall,
   toModelInvoice,
   toModelPayment,
-  type Verdict,
+  type WriteOutcome,
 } from '../support/settlement';
 
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
@@ -88,12 +88,12 @@ async function take(runtime: TestRuntime, model: PaymentModel, before: Ledger, o
   }
   const call = toCall(one, before);
   const { refused, id } = await outcomeOf(perform(runtime, call));
-  const verdict = expected(model, call, id);
+  const outcome = expected(model, call, id);
   const after = await readLedger(runtime.db);
-  expect(refused ?? 'written').toEqual(typeof verdict === 'string' ? 'written' : verdict);
+  expect(refused ?? 'written').toEqual(typeof outcome === 'string' ? 'written' : outcome);
   expectModel(model, after);
-  if (verdict === 'same' || refused) expect(after).toEqual(before);
-  else expectWrite(before, after, verdict, id);
+  if (outcome === 'same' || refused) expect(after).toEqual(before);
+  else expectWrite(before, after, outcome, id);
   return after;
 }
 
@@ -107,7 +107,7 @@ async function outcomeOf(performed: Promise<number>) {
   }
 }
 
-function expected(model: PaymentModel, call: Call, newId: number): Verdict {
+function expected(model: PaymentModel, call: Call, newId: number): WriteOutcome {
   if (call.verb === 'post') return model.record(call.input, newId);
   return call.verb === 'patch' ? model.change(call.id, call.changes) : model.remove(call.id);
 }
@@ -125,7 +125,7 @@ const ACTIONS = { created: 'payment.create', changed: 'payment.update', deleted:
  * Expects one audit entry with the payment before and after. Other payments, and invoices that the payment does not
  * settle, must be unchanged.
  */
-function expectWrite(before: Ledger, after: Ledger, verdict: Verdict, id: number): void {
+function expectWrite(before: Ledger, after: Ledger, verdict: WriteOutcome, id: number): void {
   const [was, is] = [before, after].map(({ payments }) => payments.find((row) => row.id === id) ?? null);
   const entry = {
     action: ACTIONS[verdict as keyof typeof ACTIONS],

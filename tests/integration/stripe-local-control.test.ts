@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { seededChance } from '@/lib/chance';
 import { stripeEvent } from '@/lib/cli/demo/stripe-event';
 import { sentencesOf } from '@/lib/commands/command';
-import type { HappenedAnswer } from '@/lib/stripe-local/control';
+import type { TriggerAnswer } from '@/lib/stripe-local/control';
 import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { runCommandFile } from '../support/command-server';
@@ -38,7 +38,7 @@ describe('the control API of the local Stripe', () => {
     });
     return { status: response.status, body: (await response.json()) as Happened };
   };
-  type Happened = HappenedAnswer & { error?: { message: string } };
+  type Happened = TriggerAnswer & { error?: { message: string } };
 
   /** Triggers an event. @returns the status and the error message */
   const refusalOf = async (type: string, more: object = {}): Promise<string> => {

@@ -8,7 +8,7 @@ import { seedDatabase } from '@/db/seed';
 import { seededChance } from '@/lib/chance';
 import { storeDeliveries } from '@/lib/cli/demo/local-stripe';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
-import { EVENT_TYPES, makeHappen } from '@/lib/stripe-local/happenings';
+import { EVENT_TYPES, triggerEvent } from '@/lib/stripe-local/happenings';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
@@ -72,7 +72,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       test('a reconciliation run finds the silent changes in a filled local Stripe', async () => {
         prepareReturns(sync.world);
         for (const type of EVENT_TYPES) {
-          makeHappen(type, { world: sync.world, customer: null, invoiceNumber: null });
+          triggerEvent(type, { world: sync.world, customer: null, invoiceNumber: null });
         }
         expect(await sync.bringInSync()).not.toEqual([]);
       });

@@ -5,17 +5,17 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { HANDLED_EVENT_TYPES } from '@/lib/sync/event-types';
 import { createCustomer, createService, createSold, createSubscription } from '../support/factories';
 import {
+  type ComparableRows,
   clearScene,
   DEAD,
   differences,
   type Fault,
   type FaultyDatabase,
   keepScene,
-  type Meaning,
-  meaningOf,
   openFaulty,
   type Rows,
   readRows,
+  toComparableRows,
 } from '../support/faults';
 import { useRunScene } from '../support/run-scene';
 import * as act from '../support/stripe-actions';
@@ -156,7 +156,7 @@ describe('a delivery during a database fault', () => {
     restore(): Promise<void>;
     before: Rows;
     /** The rows after the event, if there is no fault. */
-    end: Meaning;
+    end: ComparableRows;
     /** The statements and transaction ends of the delivery without a fault, in order. */
     passed: string[];
   }
@@ -171,7 +171,7 @@ describe('a delivery during a database fault', () => {
     faulty.arm();
     expect(await deliver(event)).toBe(200);
     const passed = faulty.passed();
-    return { event, restore, before, end: meaningOf(await readRows(sync.db), null), passed };
+    return { event, restore, before, end: toComparableRows(await readRows(sync.db), null), passed };
   }
 
   const withoutInbox = ({ stripe_events: _, ...others }: Rows) => others;
@@ -188,7 +188,7 @@ describe('a delivery during a database fault', () => {
     const after = await readRows(sync.db);
     expect(status, where).toBe(happened ? expected.status : 200);
     const isDone = status === 200 || scene.passed[fault.at] === 'committed';
-    if (isDone) expect(differences(end, meaningOf(after, null)), where).toEqual([]);
+    if (isDone) expect(differences(end, toComparableRows(after, null)), where).toEqual([]);
     else {
       expect(withoutInbox(after), where).toEqual(withoutInbox(before));
       const inbox = after.stripe_events.find(({ id }) => id === event.id);
@@ -199,7 +199,7 @@ describe('a delivery during a database fault', () => {
     }
     expect(await deliver(event), where).toBe(200);
     const last = await readRows(sync.db);
-    expect(differences(end, meaningOf(last, null)), where).toEqual([]);
+    expect(differences(end, toComparableRows(last, null)), where).toEqual([]);
     const attempts = last.stripe_events.find(({ id }) => id === event.id)?.attempts;
     expect(attempts, where).toBe(expected.kept && happened ? 2 : 1);
     return happened;
@@ -223,7 +223,7 @@ describe('a delivery during a database fault', () => {
 
     test('a webhook event writes its rows in a single commit_plan statement', () => {
       const { before, end, passed } = scene;
-      expect(end).not.toEqual(meaningOf(before, null));
+      expect(end).not.toEqual(toComparableRows(before, null));
       expect(passed.filter((what) => what.includes('commit_plan'))).toHaveLength(1);
       expect(passed.filter((what) => what === 'committed')).toHaveLength(1);
     });

@@ -269,7 +269,7 @@ describe('changes at Stripe without an event', () => {
         const { world } = scene;
         const { id: customer } = act.createCustomer(world, named('C-1')).object;
         const one = { unitAmount: 990, metadata: { service_number: 'S-1' } };
-        const made = await scene.tell(
+        const made = await scene.deliverAction(
           act.createSubscription(world, { customer, ...named('C-1'), items: [one] }),
         );
         act.updateSubscription(world, made.object.id, { cancelAt: NOON + 20 * DAY });
@@ -295,7 +295,7 @@ describe('invoices that Stripe collects in parts', () => {
 
   testRules({
     'a partial payment of an open invoice at Stripe is recorded once': async (scene) => {
-      const { id } = await scene.tell(issue(scene));
+      const { id } = await scene.deliverAction(issue(scene));
       const day = collect(scene, id, 4000);
       scene.later(3 * DAY);
       await scene.night();
@@ -303,12 +303,12 @@ describe('invoices that Stripe collects in parts', () => {
       expect(await scene.night()).toEqual(QUIET);
     },
     'a payment from the nightly reconciliation excludes amounts paid outside Stripe': async (scene) => {
-      const { id } = await scene.tell(issue(scene));
+      const { id } = await scene.deliverAction(issue(scene));
       const day = collect(scene, id, 4000);
       collect(scene, id, 1000, { offStripe: true });
       await scene.night();
       scene.later(2 * DAY);
-      await scene.tell(act.payInvoice(scene.world, id, { offStripe: true }));
+      await scene.deliverAction(act.payInvoice(scene.world, id, { offStripe: true }));
       await scene.night();
       await expectRow('payments', id, collected('40', day))(scene);
     },
@@ -350,10 +350,10 @@ describe('subscriptions with many items', () => {
         inSql: true,
         events: [
           async (scene) => {
-            const sold = await scene.tell(sell(scene, 12));
+            const sold = await scene.deliverAction(sell(scene, 12));
             await expectWhole(scene, sold.id, { next_billing_date: '2026-04-15', recheck_at: null });
             await expectRow('services', 'S-1', { next_billing_date: '2026-04-15' })(scene);
-            await scene.tell(
+            await scene.deliverAction(
               act.updateSubscription(scene.world, sold.id, { items: sold.items.slice(0, 11) }),
             );
             await expectWhole(scene, sold.id, { next_billing_date: '2027-03-15' });
@@ -367,7 +367,7 @@ describe('subscriptions with many items', () => {
           return false;
         };
         scene.faults.add({ when: look, fault: { kind: 'reset' } });
-        const { id } = await scene.tell(sell(scene, 230));
+        const { id } = await scene.deliverAction(sell(scene, 230));
         await expectWhole(scene, id, { recheck_at: null });
         expect(limits).toEqual(['100', '100', '100']);
       },
@@ -375,15 +375,15 @@ describe('subscriptions with many items', () => {
         scene,
       ) => {
         scene.hasKey = false;
-        const { id, items } = await scene.tell(sell(scene, 13));
+        const { id, items } = await scene.deliverAction(sell(scene, 13));
         await expectPart(scene, id, 10);
-        await scene.tell(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
+        await scene.deliverAction(act.updateSubscription(scene.world, id, { items: items.slice(1) }));
         await expectPart(scene, id, 11);
         expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
         await expectWhole(scene, id, { recheck_at: null });
       },
       'the nightly reconciliation finds a silent change of the eleventh subscription item': async (scene) => {
-        const sold = await scene.tell(sell(scene, 11));
+        const sold = await scene.deliverAction(sell(scene, 11));
         const items = sold.items.map((one, i) => (i === 10 ? { ...one, quantity: 7 } : one));
         act.updateSubscription(scene.world, sold.id, { items });
         expect((await scene.night()).changes).toEqual([

@@ -6,6 +6,7 @@ import {
   completed,
   created,
   deleted,
+  type EventContent,
   failed,
   finalized,
   item,
@@ -13,7 +14,6 @@ import {
   NOON,
   named,
   recordedEvents,
-  type Told,
   updated,
 } from '../support/stripe-events';
 import { customer, type Rule, type Scene, service, sold, testRules, type View } from '../support/sync-rules';
@@ -240,15 +240,15 @@ describe('a completed checkout', () => {
 });
 
 /** Recorded events with unique object ids, because recordings of different accounts share ids. */
-const recorded = recordedEvents().map(({ read }, i): Told => {
+const recorded = recordedEvents().map(({ read }, i): EventContent => {
   const { data, created, ...event } = read() as { data: { object: object }; created: number; id: string };
   const object = { ...data.object, ...('id' in data.object && { id: `${data.object.id}_${i}` }) };
-  return { ...event, object, at: created - NOON, id: `${event.id}_${i}` } as unknown as Told;
+  return { ...event, object, at: created - NOON, id: `${event.id}_${i}` } as unknown as EventContent;
 });
 
 describe.runIf(recorded.length > 0)('recorded events of many API versions', () => {
   const handled = recorded.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type));
-  const by = (keyOf: (one: Told) => unknown) => {
+  const by = (keyOf: (one: EventContent) => unknown) => {
     const keys = handled.map((one) => `${keyOf(one)} ${one.id}`);
     return [...keys.keys()].sort((a, b) => (String(keys[a]) < String(keys[b]) ? -1 : 1));
   };

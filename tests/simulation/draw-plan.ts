@@ -18,9 +18,9 @@ const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
 /** The longest drawn wait between two steps of a `hasty` history, in milliseconds. */
 const MOMENT = 2 * SECOND;
-/** The number of objects of each kind that the steps of a `narrow` history choose from. */
+/** The number of objects of each kind that the steps choose from if `fewObjects` is turned up. */
 const FEW = 2;
-/** The maximum number of steps in a `brief` history. */
+/** The maximum number of steps if `fewSteps` is turned up. */
 const FEW_STEPS = 6;
 
 const small = fc.nat({ max: 7 });
@@ -75,7 +75,7 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     brief: sometimes,
   }),
 );
-const isTurnedUp = (swarm: Swarm, trait: 'narrow' | 'hasty' | 'brief') => (swarm[trait] ?? 1) > 1;
+const isTurnedUp = (swarm: Swarm, trait: 'fewObjects' | 'shortWaits' | 'fewSteps') => (swarm[trait] ?? 1) > 1;
 
 const crash: fc.Arbitrary<Crash> = fc.record({
   mode: fc.constantFrom('killed', 'refused', 'conflict'),
@@ -166,10 +166,10 @@ export const plans: fc.Arbitrary<Plan> = fc
   .map(({ steps, fates, api, ...plan }) => ({
     ...plan,
     lossless: plan.lossless || !plan.hasKey,
-    stripeCustomers: isTurnedUp(plan.swarm, 'narrow')
+    stripeCustomers: isTurnedUp(plan.swarm, 'fewObjects')
       ? plan.stripeCustomers.slice(0, 1)
       : plan.stripeCustomers,
-    steps: toSteps(plan.swarm, isTurnedUp(plan.swarm, 'brief') ? steps.slice(0, FEW_STEPS) : steps),
+    steps: toSteps(plan.swarm, isTurnedUp(plan.swarm, 'fewSteps') ? steps.slice(0, FEW_STEPS) : steps),
     fates: fates.map((one) => toFate(plan.swarm, one)),
     api: plan.hasKey ? api.map((one) => toApiFate(plan.swarm, one)) : [],
   }));
@@ -185,7 +185,7 @@ function toStep(swarm: Swarm, drawn: Drawn<typeof step>, before: Step | undefine
   const at = draw / 10_000;
   const sequel = strikes(swarm, 'sequel', sequelDie) ? sequelOf(swarm, before?.kind, at) : null;
   const kind = sequel ?? kindOf(swarm, at);
-  const few = isTurnedUp(swarm, 'narrow') ? plain.a % FEW : plain.a;
+  const few = isTurnedUp(swarm, 'fewObjects') ? plain.a % FEW : plain.a;
   return {
     ...plain,
     wait: waitOf(swarm, kind, plain),
@@ -258,7 +258,7 @@ const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
 
 function waitOf(swarm: Swarm, kind: StepKind, { wait, b }: Pick<Step, 'wait' | 'b'>): number {
   if (kind === 'settleRefund' && b < 4) return 5 * DAY; // A refund often fails days later.
-  return isTurnedUp(swarm, 'hasty') ? Math.min(wait, MOMENT) : wait;
+  return isTurnedUp(swarm, 'shortWaits') ? Math.min(wait, MOMENT) : wait;
 }
 
 function toFate(swarm: Swarm, { dice, soon, ...drawn }: Drawn<typeof fate>): Fate {

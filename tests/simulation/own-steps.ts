@@ -21,7 +21,7 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
   ),
 });
 
-interface Here {
+interface OwnStepContext {
   hands: Hands;
   setup: Setup;
   deeds: Deeds;
@@ -38,7 +38,7 @@ interface Here {
 }
 
 /** Performs a step by staff or by a program. @returns a sentence for the log, or null if the step does not apply */
-export async function doHere(here: Here, step: Step): Promise<string | null> {
+export async function performOwnStep(here: OwnStepContext, step: Step): Promise<string | null> {
   switch (step.kind) {
     case 'confirmLink':
       return confirmLink(here, step);
@@ -71,7 +71,7 @@ async function isDone(work: () => Promise<unknown>, code?: string): Promise<bool
 }
 
 /** Acts as staff: confirms the customer of a Stripe customer, or links the Stripe customer to another one. */
-async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
+async function confirmLink({ hands, setup, deeds }: OwnStepContext, { a, b }: Step): Promise<string | null> {
   const link = pick(await hands.links(), a);
   const current = setup.ours.find(({ id }) => id === link?.customer_id);
   const target = b % 2 === 0 && current ? current : pick(setup.ours, b);
@@ -91,7 +91,7 @@ async function confirmLink({ hands, setup, deeds }: Here, { a, b }: Step): Promi
   return `staff link ${id} to ${target.number}`;
 }
 
-async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<string | null> {
+async function linkItem({ hands, setup, deeds }: OwnStepContext, { a, b }: Step): Promise<string | null> {
   const items = (await hands.items()).filter((item) => !isStray(item.stripe_subscription_item_id));
   const withServices = setup.ours.filter(({ services }) => services.length > 0);
   const ownerOf = (item: (typeof items)[number]) => withServices.find(({ id }) => id === item.owner);
@@ -107,7 +107,10 @@ async function linkItem({ hands, setup, deeds }: Here, { a, b }: Step): Promise<
   return `staff link ${item} to ${service ? `service ${service.id}` : 'no service'}`;
 }
 
-async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Promise<string | null> {
+async function dateService(
+  { hands, setup, deeds }: OwnStepContext,
+  { a, b, c }: Step,
+): Promise<string | null> {
   const services = setup.ours.flatMap((own) => own.services);
   const service = pick(services, a);
   if (!service) return null;
@@ -122,7 +125,10 @@ async function dateService({ hands, setup, deeds }: Here, { a, b, c }: Step): Pr
  * Records a payment of a Stripe invoice as a program would. Often repeats a payment that was deleted before, or uses
  * the id of the payment intent as reference.
  */
-async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step): Promise<string | null> {
+async function enterPayment(
+  { hands, deeds, intentsOf }: OwnStepContext,
+  { a, b, c }: Step,
+): Promise<string | null> {
   const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
   const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
   const invoice = pick(again.length > 0 ? again : invoices, a);
@@ -143,7 +149,10 @@ async function enterPayment({ hands, deeds, intentsOf }: Here, { a, b, c }: Step
  * Records a payment of one of our own invoices through the API: in cash, or with the id of the Stripe payment intent
  * that collected it. Sometimes two payments are recorded at the same time.
  */
-async function payOwn({ hands, deeds, collectAtStripe }: Here, { a, b, c }: Step): Promise<string | null> {
+async function payOwn(
+  { hands, deeds, collectAtStripe }: OwnStepContext,
+  { a, b, c }: Step,
+): Promise<string | null> {
   const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const invoice = pick(own, a);
   if (!invoice) return null;
@@ -172,7 +181,7 @@ function record(hands: Hands, deeds: Deeds, payment: Omit<NewPayment, 'payment_d
 
 /** Deletes, refunds or changes a payment as staff, preferably one whose event has not arrived yet. */
 async function changePayment(
-  { hands, deeds, isAwaited, refundAtStripe }: Here,
+  { hands, deeds, isAwaited, refundAtStripe }: OwnStepContext,
   { kind, a, b, c }: Step,
 ): Promise<string | null> {
   const isFree = (id: string) => kind === 'deletePayment' || !isStray(id);

@@ -8,7 +8,7 @@ import { refundPayment } from '../support/stripe-actions';
 import { renderEvent } from '../support/stripe-versions';
 import { SealedMonths } from './oracle/books';
 import { ANNOUNCING, type Deeds, type EventTimes, type Look, type Setup } from './oracle/story';
-import { doHere, noDeeds, pick } from './own-steps';
+import { noDeeds, performOwnStep, pick } from './own-steps';
 import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import { setUp } from './setup';
 import type { Received, Stage } from './stage';
@@ -135,8 +135,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     for (const [i, delay] of [fate.delay, ...fate.copies].entries()) {
       const at = clock.ms + delay + slow;
       const arrival = plan.bursts ? Math.ceil(at / HOUR) * HOUR : at;
-      const attemptIt = () => attempt(event, fate, i === 0 ? 0 : fate.crashes.length);
-      queue.push(arrival, attemptIt, plan.bursts || fate.together);
+      const deliverEvent = () => attempt(event, fate, i === 0 ? 0 : fate.crashes.length);
+      queue.push(arrival, deliverEvent, plan.bursts || fate.together);
     }
   };
 
@@ -152,7 +152,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   const attempt = async (event: WorldEvent, fate: Fate, tries: number): Promise<void> => {
-    await handOver();
+    await sealMonth();
     const sent = bodies.get(event.id) ?? toBody(renderEvent(event, versionOf(plan, event)));
     bodies.set(event.id, sent);
     played.payloads.set(event.id, sent.body);
@@ -165,7 +165,10 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const crash = fate.crashes[tries];
     const isOwnProcess = crash !== undefined || (!plan.bursts && played.counts.deliveries % 2 === 0);
     const customer = 'customer' in event.about ? event.about.customer : null;
-    const received = await amidst(() => stage.receive({ ...sent, crash, isOwnProcess }, looks), customer);
+    const received = await noteOverlap(
+      () => stage.receive({ ...sent, crash, isOwnProcess }, looks),
+      customer,
+    );
     const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
     noteCrash(received, crash?.mode, looks);
@@ -187,7 +190,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   /** Runs work and records whether other work ran in the meantime. If so, sync may have discarded an answer. */
-  const amidst = async <T extends Pick<Received, 'contested'>>(
+  const noteOverlap = async <T extends Pick<Received, 'contested'>>(
     work: () => Promise<T>,
     customer: string | null = null,
   ): Promise<T> => {
@@ -217,7 +220,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   const act = async (step: Step): Promise<void> => {
-    await handOver();
+    await sealMonth();
     if (step.kind === 'run') return runReconciliation(step);
     if (step.kind === 'stray') return sendStrays(step);
     if (step.kind === 'replay') return replay(step);
@@ -246,7 +249,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     count(played.steps, 'replay');
     const looks: Look[] = [];
     const delivery = { ...sent, crash: undefined, isOwnProcess: false, isReplay: true };
-    const received = await amidst(() => stage.receive(delivery, looks));
+    const received = await noteOverlap(() => stage.receive(delivery, looks));
     noteCrash(received, undefined, looks);
     note(`> ${id} again: ${received.answer}`);
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
@@ -265,7 +268,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
       intentsOf: (invoice: string) => intentsOf(world, invoice),
       collectAtStripe: (a: number) => intentWithoutInvoice(scene, a)?.id ?? null,
     };
-    const done = staffsTurn.then(() => doHere(here, step));
+    const done = staffsTurn.then(() => performOwnStep(here, step));
     staffsTurn = done.catch(() => undefined);
     return done;
   };
@@ -277,7 +280,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const failing = plan.hasKey && isFailingRun(step);
     const looks: Look[] = [];
     if (failing) api.failing(step);
-    const ran = await amidst(() => stage.reconcile(step.crash ?? undefined, looks));
+    const ran = await noteOverlap(() => stage.reconcile(step.crash ?? undefined, looks));
     const { result } = ran;
     if (result) note(`run: ${result.status}, ${result.changes} changes${failing ? ', Stripe failing' : ''}`);
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);

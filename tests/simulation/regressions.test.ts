@@ -10,11 +10,11 @@ import {
   completed,
   created,
   deleted,
+  type EventContent,
   finalized,
   item,
   items,
   named,
-  type Told,
   updated,
 } from '../support/stripe-events';
 import { DAY, typed, useSync } from '../support/sync';
@@ -58,11 +58,11 @@ const quietNight = async (scene: Scene) =>
 const expectLink = (link: object) => async (scene: Scene) =>
   expect((await scene.rows()).links.cus_1).toMatchObject(link);
 let made = 0;
-const bills = (number?: string, ofEvent?: Partial<Told>) => {
+const bills = (number?: string, ofEvent?: Partial<EventContent>) => {
   made += 1;
   return finalized(`in_${made}`, number ? named(number) : {}, ofEvent);
 };
-const subscribes = (number?: string, ofEvent?: Partial<Told>) => {
+const subscribes = (number?: string, ofEvent?: Partial<EventContent>) => {
   made += 1;
   return created(`sub_${made}`, number ? named(number) : {}, ofEvent);
 };
@@ -103,8 +103,8 @@ const atStripe = {
   },
 };
 /** Delivers only the events of one type. */
-const tellOnly = (scene: Scene, { events }: Parameters<Scene['tell']>[0], type: string) =>
-  scene.tell({ events: [typed(events, type)] });
+const deliverOnly = (scene: Scene, { events }: Parameters<Scene['deliverAction']>[0], type: string) =>
+  scene.deliverAction({ events: [typed(events, type)] });
 const recheckSoon = (scene: Scene, id: string) =>
   scene.edit('subscriptions', id, { recheck_at: scene.now() });
 
@@ -113,8 +113,8 @@ describe('revisions of an invoice', () => {
     own()(scene);
     scene.hasKey = hasKey;
     const first = atStripe.invoice(scene);
-    await scene.tell(first);
-    await tellOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
+    await scene.deliverAction(first);
+    await deliverOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
     const cancelled = { status: 'cancelled', amount_due: '0.000' };
     const stored = async () => (await scene.rows()).invoices[first.id];
     expect(await stored()).toMatchObject({ ...cancelled, recheck_at: hasKey ? null : expect.any(Date) });
@@ -127,12 +127,12 @@ describe('revisions of an invoice', () => {
     own()(scene);
     scene.hasKey = false;
     const first = atStripe.invoice(scene);
-    await scene.tell(first);
+    await scene.deliverAction(first);
     act.markUncollectible(scene.world, first.id);
-    await tellOnly(scene, act.failInvoicePayment(scene.world, first.id), 'invoice.payment_failed');
+    await deliverOnly(scene, act.failInvoicePayment(scene.world, first.id), 'invoice.payment_failed');
     const stored = async () => (await scene.rows()).invoices[first.id];
     expect(await stored()).toMatchObject({ status: 'overdue', uncollectible: true });
-    await tellOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
+    await deliverOnly(scene, atStripe.invoice(scene, { revises: first.id }), 'invoice.finalized');
     expect(await stored()).toMatchObject({ status: 'cancelled', uncollectible: false });
   }
 
@@ -140,11 +140,11 @@ describe('revisions of an invoice', () => {
   async function relinking(scene: Scene) {
     own()(scene);
     const first = atStripe.invoice(scene);
-    await scene.tell(first);
+    await scene.deliverAction(first);
     own('C-1')(scene);
     scene.hasKey = true;
     const { id } = atStripe.invoice(scene, { revises: first.id });
-    await tellOnly(scene, act.payInvoice(scene.world, id), 'invoice.payment_succeeded');
+    await deliverOnly(scene, act.payInvoice(scene.world, id), 'invoice.payment_succeeded');
     expect((await scene.rows()).payments[id]).toMatchObject({ customer: 'C-1' });
   }
 
@@ -186,9 +186,9 @@ describe('amounts paid outside of Stripe', () => {
   async function pay(scene: Scene, offStripe: number | true, type: string) {
     own()(scene);
     const { id, events } = atStripe.invoice(scene);
-    await scene.tell({ events });
+    await scene.deliverAction({ events });
     const paid = act.payInvoice(scene.world, id, { offStripe });
-    await tellOnly(scene, paid, type);
+    await deliverOnly(scene, paid, type);
     return { id, paid, payment: async () => (await scene.rows()).payments[id] };
   }
 
@@ -215,7 +215,7 @@ describe('amounts paid outside of Stripe', () => {
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
       const again = { ...succeeded, id: `${succeeded.id}_copy`, created: epochNow(scene.world) };
-      await scene.tell({ events: [again] });
+      await scene.deliverAction({ events: [again] });
       expect(await payment()).toMatchObject({ amount: '60.000' });
     },
     'a payment that staff set to 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
@@ -337,7 +337,7 @@ describe('several customer numbers', () => {
       },
       'a nightly recheck links a Stripe customer by its changed customer number': async (scene) => {
         own('C-1')(scene);
-        const { id } = (await scene.tell(atStripe.subscription(scene))).object;
+        const { id } = (await scene.deliverAction(atStripe.subscription(scene))).object;
         await expectLink({ customer: 'C-1' })(scene);
         own('C-2')(scene);
         await recheckSoon(scene, id);
@@ -428,19 +428,20 @@ describe('a customer with an earlier checkout', () => {
 
   /** Loses the event of a checkout. The Stripe customer is linked only much later, when `settle` changes an invoice. */
   const shownBy =
-    (settle: (scene: Scene, invoice: string) => Parameters<Scene['tell']>[0]) => async (scene: Scene) => {
+    (settle: (scene: Scene, invoice: string) => Parameters<Scene['deliverAction']>[0]) =>
+    async (scene: Scene) => {
       own()(scene);
       const bought = atStripe.checkout(scene, { clientReferenceId: reference });
-      await tellOnly(scene, bought, 'customer.subscription.created');
+      await deliverOnly(scene, bought, 'customer.subscription.created');
       const { id, events } = atStripe.invoice(scene);
-      await scene.tell({ events });
+      await scene.deliverAction({ events });
       for (let nights = 0; nights < 2; nights += 1) {
         await scene.night();
         scene.later(10 * DAY);
       }
       own('C-1')(scene);
       scene.hasKey = false;
-      await tellOnly(scene, settle(scene, id), 'invoice.paid');
+      await deliverOnly(scene, settle(scene, id), 'invoice.paid');
       await scene.night();
       await expectLink({ customer: 'C-1', linked_by: 'number' })(scene);
       await expectSold(scene, bought.object.subscription);
@@ -463,7 +464,7 @@ describe('a customer with an earlier checkout', () => {
       },
       'a Stripe customer relinked in a run is fetched once despite an earlier checkout': async (scene) => {
         own()(scene);
-        const { object } = await scene.tell(atStripe.checkout(scene, named('C-2')));
+        const { object } = await scene.deliverAction(atStripe.checkout(scene, named('C-2')));
         await scene.night();
         own('C-1')(scene);
         await recheckSoon(scene, object.subscription ?? '');
@@ -485,7 +486,7 @@ describe('a customer with an earlier checkout', () => {
         own('C-1')(scene);
         const bought = atStripe.checkout(scene, { clientReferenceId: reference });
         failing()(scene);
-        await tellOnly(scene, bought, 'customer.subscription.created');
+        await deliverOnly(scene, bought, 'customer.subscription.created');
         await expectLink({ linked_by: 'created' })(scene);
         await scene.night();
         await expectSold(scene, bought.object.subscription);
@@ -501,10 +502,10 @@ describe('a customer with an earlier checkout', () => {
   );
 
   const naming = { metadata: { service_number: 'S-1' } };
-  const knownLater = (...told: Step[]): Rule => ({
+  const knownLater = (...steps: Step[]): Rule => ({
     events: [
       own(),
-      ...told,
+      ...steps,
       finalized('in_1', named('C-1'), { at: 2 * DAY }),
       async (scene) =>
         expect(Object.values((await scene.rows()).items)).toContainEqual(

@@ -6,6 +6,7 @@ import * as act from '../support/stripe-actions';
 import {
   completed,
   created,
+  type EventContent,
   failed,
   finalized,
   item,
@@ -13,7 +14,6 @@ import {
   named,
   paid,
   succeeded,
-  type Told,
   updated,
 } from '../support/stripe-events';
 import { typed, useSync } from '../support/sync';
@@ -38,7 +38,7 @@ describe('several states within one second', () => {
       for (const order of orders([...patchesOf([]).keys()])) {
         const stripeCustomer = act.createCustomer(scene.world).object.id;
         const input = { customer: stripeCustomer, items: [{ unitAmount: 500 }] };
-        const { id, items } = (await scene.tell(act.createSubscription(scene.world, input))).object;
+        const { id, items } = (await scene.deliverAction(act.createSubscription(scene.world, input))).object;
         const events = patchesOf(items).flatMap(
           (patch) => act.updateSubscription(scene.world, id, patch).events,
         );
@@ -125,7 +125,7 @@ describe('items that move to another subscription', () => {
   const from = created('sub_1', shows(item('si_1'), STAYS), { at: 0 });
   const to = created('sub_2', shows(OTHER), { at: 0 });
   const leaves = updated('sub_1', shows(STAYS), { at: 9 });
-  const arrives = (metadata: Record<string, unknown> = {}): Told =>
+  const arrives = (metadata: Record<string, unknown> = {}): EventContent =>
     updated('sub_2', shows(OTHER, item('si_1', metadata)), { at: 9 });
 
   testRules(

@@ -1,6 +1,6 @@
 import type { World } from '@/lib/stripe-local/world';
 import { createCustomer as createStripeCustomer } from '../support/stripe-actions';
-import type { Own, Setup } from './oracle/story';
+import type { OwnCustomer, Setup } from './oracle/story';
 import type { Plan } from './plan';
 import type { Making } from './stage';
 
@@ -35,7 +35,7 @@ export const OWN_INVOICE = {
 };
 
 export async function setUp(making: Making, world: World, plan: Plan): Promise<Setup> {
-  const ours: Own[] = [];
+  const ours: OwnCustomer[] = [];
   for (const planned of plan.ours) ours.push(await createOwn(making, planned));
   const made: Setup['stripeCustomers'] = [];
   for (const planned of plan.stripeCustomers) {
@@ -71,11 +71,11 @@ const PRICES = [
   { text: '49', minor: 4900, currency: 'eur', interval: 'year', months: 12 },
 ] as const;
 
-async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<Own> {
+async function createOwn(making: Making, planned: Plan['ours'][number]): Promise<OwnCustomer> {
   const { id, customer_number } = await making.makeCustomer(emailOf(planned.email));
   const number = id % 3 === 0 ? await making.makeMerged(id) : customer_number;
   await making.makeInvoice(id);
-  const services: Own['services'] = [];
+  const services: OwnCustomer['services'] = [];
   for (let i = 0; i < planned.services; i += 1) {
     const price = PRICES[(id + i) % PRICES.length] ?? PRICES[0];
     const ends_on = i % 2 === 0 ? SERVICE_END : null;

@@ -13,9 +13,9 @@ export interface Stray {
   event: WorldEvent;
   /** The payload of the event, which the local Stripe cannot render. */
   rendered: Json;
-  outcome: NonNullable<Sent['outcome']>;
+  outcome: NonNullable<StrayEvent['outcome']>;
   /** The row that exists once all events about the object were delivered. */
-  leaves: Left | null;
+  expectedRow: ExpectedRow | null;
 }
 
 /** Returns whether an id belongs to a stray object. No other id has a second underscore. */
@@ -24,18 +24,25 @@ export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 export function makeStrays(scene: Scene, step: Step): Stray[] {
   const customer = `cus_stray_${scene.strays.count}`;
   scene.unknown.add(customer);
-  return sent(scene, step, customer).map(({ type, object, outcome = 'processed', leaves, ago = 0 }) => {
-    scene.strays.count += 1;
-    const id = `evt_stray_${scene.strays.count}`;
-    const created = epochNow(scene.world) - ago;
-    const about = { id: `none_stray_${scene.strays.count}`, ...object } as unknown as WorldObject;
-    const event = { object: 'event', id, created, type, about, previous: null } as const;
-    const envelope = { id, object: 'event', created, type, livemode: false, api_version: null };
-    return { event, rendered: { ...envelope, data: { object } }, outcome, leaves: leaves ?? null };
-  });
+  return strayEvents(scene, step, customer).map(
+    ({ type, object, outcome = 'processed', expectedRow, ago = 0 }) => {
+      scene.strays.count += 1;
+      const id = `evt_stray_${scene.strays.count}`;
+      const created = epochNow(scene.world) - ago;
+      const about = { id: `none_stray_${scene.strays.count}`, ...object } as unknown as WorldObject;
+      const event = { object: 'event', id, created, type, about, previous: null } as const;
+      const envelope = { id, object: 'event', created, type, livemode: false, api_version: null };
+      return {
+        event,
+        rendered: { ...envelope, data: { object } },
+        outcome,
+        expectedRow: expectedRow ?? null,
+      };
+    },
+  );
 }
 
-interface Left {
+interface ExpectedRow {
   table: 'subscriptions' | 'invoices' | 'payments' | 'links';
   id: string;
   row: object;
@@ -44,17 +51,17 @@ interface Left {
 }
 
 /** An event with an incomplete object, and its expected effect. */
-interface Sent {
+interface StrayEvent {
   type: string;
   object: Json;
   outcome?: 'processed' | 'unmatched';
-  leaves?: Left;
+  expectedRow?: ExpectedRow;
   /** Seconds since the event happened. */
   ago?: number;
 }
 
 /** Builds the stray events about one object, which usually lacks some fields. */
-function sent(scene: Scene, step: Step, customer: string): Sent[] {
+function strayEvents(scene: Scene, step: Step, customer: string): StrayEvent[] {
   const { b, c } = step;
   const at = scene.strays.count;
   const [subscription, invoice] = [`sub_stray_${at}`, `in_stray_${at}`];
@@ -83,16 +90,26 @@ function sent(scene: Scene, step: Step, customer: string): Sent[] {
   }
 }
 
-function checkoutOf(customer: string, id: string, c: number): Sent {
+function checkoutOf(customer: string, id: string, c: number): StrayEvent {
   const type = 'checkout.session.completed';
   if (c % 3 === 0) return { type, object: { id, customer, mode: 'payment' } };
   if (c % 3 === 1) return { type, object: { id, mode: 'subscription' }, outcome: 'unmatched' };
-  const leaves: Left = { table: 'links', id: customer, row: { linked_by: 'created' }, isAsked: false };
-  return { type, object: { id, customer, mode: 'subscription' }, leaves };
+  const expectedRow: ExpectedRow = {
+    table: 'links',
+    id: customer,
+    row: { linked_by: 'created' },
+    isAsked: false,
+  };
+  return { type, object: { id, customer, mode: 'subscription' }, expectedRow };
 }
 
 /** Builds a checkout of a sold subscription. The subscription at Stripe has no items, or one item without a price. */
-function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subscription: string): Sent[] {
+function subscribed(
+  { setup }: Scene,
+  { a, b, c }: Step,
+  customer: string,
+  subscription: string,
+): StrayEvent[] {
   const sold = setup.ours.filter((own) => own.sold);
   const own = sold[a % Math.max(1, sold.length)];
   const metadata = own ? { customer_number: own.number } : {};
@@ -107,10 +124,10 @@ function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subsc
   };
   const status = c > 5 ? 'cancelled' : 'active';
   const row = { status, next_billing_date: null, cancel_at: null };
-  const leaves: Left = { table: 'subscriptions', id: subscription, row, isAsked: c <= 5 };
+  const expectedRow: ExpectedRow = { table: 'subscriptions', id: subscription, row, isAsked: c <= 5 };
   const type = `customer.subscription.${c === 6 ? 'deleted' : 'updated'}`;
   return [
-    { type, object, leaves },
+    { type, object, expectedRow },
     {
       type: 'checkout.session.completed',
       object: { ...session, client_reference_id: String(own?.sold?.id ?? 99_999), metadata },
@@ -121,11 +138,11 @@ function subscribed({ setup }: Scene, { a, b, c }: Step, customer: string, subsc
 /**
  * Builds two events of an invoice. The later one reports a higher paid amount, and sometimes the customer number too.
  */
-function paidTwice({ setup }: Scene, customer: string, id: string, c: number): Sent[] {
+function paidTwice({ setup }: Scene, customer: string, id: string, c: number): StrayEvent[] {
   const named = c % 2 === 1 ? setup.ours[0] : undefined;
   const metadata = named ? { customer_number: named.number } : {};
   const object = { id, customer, currency: 'eur', status: 'paid', total: 1000, amount_due: 1000 };
-  const payment: Left = {
+  const payment: ExpectedRow = {
     table: 'payments',
     id,
     row: { amount: '5.000', currency: 'eur', source: 'stripe' },
@@ -134,17 +151,22 @@ function paidTwice({ setup }: Scene, customer: string, id: string, c: number): S
   if (named) payment.row = { ...payment.row, amount: '10.000', customer_id: named.id };
   const row = { status: 'paid', amount_paid: '10.000', amount_due: '0.000', paid_at: null };
   return [
-    { type: 'invoice.payment_succeeded', object: { ...object, amount_paid: 500 }, ago: 5, leaves: payment },
+    {
+      type: 'invoice.payment_succeeded',
+      object: { ...object, amount_paid: 500 },
+      ago: 5,
+      expectedRow: payment,
+    },
     {
       type: named ? 'invoice.payment_succeeded' : 'invoice.paid',
       object: { ...object, metadata, amount_paid: 1000 },
-      leaves: { table: 'invoices', id, row, isAsked: true },
+      expectedRow: { table: 'invoices', id, row, isAsked: true },
     },
   ];
 }
 
 /** Builds an unrealistic case: events of one second about an invoice for another customer's subscription. */
-function namedByAnother(customer: string, subscription: string, id: string): Sent[] {
+function namedByAnother(customer: string, subscription: string, id: string): StrayEvent[] {
   const object = { id, currency: 'eur', status: 'open', total: 700, amount_due: 700, subscription };
   const row = { status: 'overdue', stripe_customer_id: `${customer}b`, amount_due: '7.000' };
   const made = { id: subscription, customer, status: 'active', items: { data: [] } };
@@ -154,7 +176,7 @@ function namedByAnother(customer: string, subscription: string, id: string): Sen
     {
       type: 'invoice.payment_failed',
       object: { ...object, customer: `${customer}b`, status: 'uncollectible' },
-      leaves: { table: 'invoices', id, row, isAsked: true },
+      expectedRow: { table: 'invoices', id, row, isAsked: true },
     },
   ];
 }
@@ -166,23 +188,25 @@ export function checkStrays(
   isAsked: boolean,
 ): Difference[] {
   const came = strays.filter(({ event }) => delivered.has(event.id));
-  return came.flatMap(({ leaves }) => {
-    const isWhole = strays.every((one) => one.leaves?.id !== leaves?.id || delivered.has(one.event.id));
-    if (!leaves || !isWhole) return [];
-    const found = rowOf(tables, leaves);
+  return came.flatMap(({ expectedRow }) => {
+    const isWhole = strays.every(
+      (one) => one.expectedRow?.id !== expectedRow?.id || delivered.has(one.event.id),
+    );
+    if (!expectedRow || !isWhole) return [];
+    const found = rowOf(tables, expectedRow);
     const row = found && { ...found, gone: Reflect.get(found, 'provider_gone_at') !== null };
-    const isDeleted = deeds.deleted.has(leaves.id);
-    if (leaves.table === 'payments' && isDeleted) {
-      return row ? [{ what: `payment ${leaves.id}`, expected: null, actual: row }] : [];
+    const isDeleted = deeds.deleted.has(expectedRow.id);
+    if (expectedRow.table === 'payments' && isDeleted) {
+      return row ? [{ what: `payment ${expectedRow.id}`, expected: null, actual: row }] : [];
     }
     // Sync does not ask Stripe for an invoice whose payment was deleted.
-    const isGone = isAsked && leaves.isAsked && !isDeleted;
-    const expected = { ...leaves.row, ...(isGone && { gone: true }) };
-    return row && fits(expected, row) ? [] : [differing(leaves.id, expected, row ?? {})];
+    const isGone = isAsked && expectedRow.isAsked && !isDeleted;
+    const expected = { ...expectedRow.row, ...(isGone && { gone: true }) };
+    return row && fits(expected, row) ? [] : [differing(expectedRow.id, expected, row ?? {})];
   });
 }
 
-function rowOf(tables: Tables, { table, id }: Left): object | undefined {
+function rowOf(tables: Tables, { table, id }: ExpectedRow): object | undefined {
   switch (table) {
     case 'subscriptions':
       return tables.subscriptions.find((row) => row.stripe_subscription_id === id);

@@ -3,7 +3,7 @@ import { startCoverage } from './pure/coverage';
 
 // This process runs a share of a campaign's histories on its own stage.
 
-const TELL_MS = 500;
+const REPORT_MS = 500;
 /**
  * Reading the coverage is slow, so the worker reads it again only after the number of histories has grown by this
  * factor or by `LOOK_AFTER`.
@@ -43,7 +43,7 @@ for (let at = from; at < until && !isStopped; at += by) {
   played += 1;
   const isLast = at + by >= until;
   const isLook = coverage !== null && (played >= look || isLast);
-  if (Date.now() - reported < TELL_MS && !isLast && !isLook) continue;
+  if (Date.now() - reported < REPORT_MS && !isLast && !isLook) continue;
   const unseen = isLook ? { unreached: await coverage.take() } : {};
   if (isLook) look = Math.min(played * LOOK_GROWTH, played + LOOK_AFTER);
   await report({ next: at + by, done, ...unseen });

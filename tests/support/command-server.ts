@@ -63,9 +63,9 @@ export async function askCommand(
   args: string[] = [],
   cwd = ROOT,
 ): Promise<CommandResult> {
-  const said = { out: '', err: '' };
-  const write = (to: keyof typeof said) => (text: string) => {
-    said[to] += text;
+  const output = { out: '', err: '' };
+  const write = (to: keyof typeof output) => (text: string) => {
+    output[to] += text;
   };
   const terminal = {
     input: undefined,
@@ -77,7 +77,7 @@ export async function askCommand(
     drained: async () => {},
   };
   const code = await askServer(readLock(dataDir).socket ?? '', { command, args }, terminal);
-  return { code, ...said };
+  return { code, ...output };
 }
 
 /**

@@ -176,7 +176,7 @@ export type Row = Record<string, unknown>;
 export type Rows = Record<(typeof TABLES)[number], Row[]>;
 
 /** The rows in comparable form, by table. */
-export type Meaning = Record<string, string[]>;
+export type ComparableRows = Record<string, string[]>;
 
 const DELETES = TABLES.toReversed().map((table) => `delete from ${table};`);
 
@@ -238,9 +238,9 @@ const STAMPS = new Set(['stripe_synced_at', 'provider_as_of']);
  * @param since start of an hour within which all instants count as equal, as do all times of the last comparison with
  *   Stripe. Null compares times exactly.
  */
-export function meaningOf(tables: Rows, since: Date | null): Meaning {
+export function toComparableRows(tables: Rows, since: Date | null): ComparableRows {
   const names = namesOf(tables);
-  const meant = ([key, value]: [string, unknown]): [string, unknown] => {
+  const toComparable = ([key, value]: [string, unknown]): [string, unknown] => {
     if (key === 'changes') return [key, (value as Row[]).map((change) => meaningOfRow(change)).sort()];
     // A payload is long and never changes, so compare only its length.
     if (key === 'payload') return [key, String(value).length];
@@ -252,7 +252,7 @@ export function meaningOf(tables: Rows, since: Date | null): Meaning {
   const meaningOfRow = (row: Row): string => {
     const entity = typeof row.entity === 'string' && 'entity_id' in row ? { ...row, ...change(row) } : row;
     const entries = Object.entries(entity).filter(([key]) => !INCIDENTAL.has(key));
-    return JSON.stringify(Object.fromEntries(entries.map(meant)));
+    return JSON.stringify(Object.fromEntries(entries.map(toComparable)));
   };
   const change = (row: Row) => {
     const isCustomer = row.field === 'linked_customer_id' || row.field === 'customer_id';
@@ -272,8 +272,8 @@ export function meaningOf(tables: Rows, since: Date | null): Meaning {
 }
 
 /** Lists the rows that only one side has, as readable text. */
-export function differences(expected: Meaning, actual: Meaning): string[] {
-  const lacking = (from: Meaning, other: Meaning, sign: string) =>
+export function differences(expected: ComparableRows, actual: ComparableRows): string[] {
+  const lacking = (from: ComparableRows, other: ComparableRows, sign: string) =>
     Object.entries(from).flatMap(([table, all]) => {
       const left = [...(other[table] ?? [])];
       return all

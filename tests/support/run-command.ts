@@ -21,12 +21,12 @@ export async function runCommandHere(
   name: CommandName,
   args: string[],
   { cwd, signal = new AbortController().signal, runtime = testRuntime(db), onProgress = () => {} }: Here,
-): Promise<{ code: number; said: string[] }> {
-  const said: string[] = [];
+): Promise<{ code: number; output: string[] }> {
+  const output: string[] = [];
   const terminal = {
     input: undefined,
     user: null,
-    print: (line: string) => void said.push(line),
+    print: (line: string) => void output.push(line),
     progress: { isTTY: false, write: onProgress },
     cwd,
     signal,
@@ -34,9 +34,9 @@ export async function runCommandHere(
   };
   const command = COMMANDS[name];
   try {
-    return { code: await command.run(command.read(args), runtime, terminal), said };
+    return { code: await command.run(command.read(args), runtime, terminal), output };
   } catch (error) {
-    return { code: 1, said: [...said, ...sentencesOf(error)] };
+    return { code: 1, output: [...output, ...sentencesOf(error)] };
   }
 }
 

@@ -23,14 +23,14 @@ import {
   createSubscription,
 } from './factories';
 import {
+  type ComparableRows,
   DEAD,
   differences,
   type FaultyDatabase,
   keepScene,
-  type Meaning,
-  meaningOf,
   openFaulty,
   readRows,
+  toComparableRows,
 } from './faults';
 import * as act from './stripe-actions';
 import type { RequestLogEntry, Fault as StripeFault } from './stripe-server';
@@ -54,14 +54,14 @@ export function useRunScene() {
   let restore: () => Promise<void>;
   /** The start of the run. The run writes no earlier timestamps. */
   let begin: Date;
-  let truth: Meaning;
+  let truth: ComparableRows;
   let passed: string[];
   let requests: RequestLogEntry[];
   let undisturbed: ReconcileResult;
 
   const run = (db = sync.db, stripe = sync.runtime.stripe) =>
     reconcile({ ...sync.deps(), db, stripe }, { trigger: 'cli', startedBy: 'test' });
-  const meaning = async () => meaningOf(await readRows(sync.db), begin);
+  const meaning = async () => toComparableRows(await readRows(sync.db), begin);
 
   beforeAll(async () => {
     faulty = openFaulty(sync.db);
@@ -115,7 +115,7 @@ export function useRunScene() {
     act.payInvoice(world, open[0] ?? '');
     act.payInvoice(world, open[1] ?? '', { offStripe: 1000 });
     act.voidInvoice(world, open[2] ?? '');
-    const told = act.failInvoicePayment(world, open[3] ?? '').events;
+    const failedEvents = act.failInvoicePayment(world, open[3] ?? '').events;
     act.markUncollectible(world, open[4] ?? '');
     act.updateInvoice(world, open[5] ?? '', { dueDate: epochNow(world) + 40 * DAY });
     act.payInvoicePart(world, open[5] ?? '', 1200);
@@ -127,7 +127,7 @@ export function useRunScene() {
     await createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
     await createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
     await sell(ours.id, customer);
-    await keepFailed(typed(told, 'invoice.payment_failed'));
+    await keepFailed(typed(failedEvents, 'invoice.payment_failed'));
     await createInvoice(db, { status: 'sent', due_date: '2026-03-01', number: 'OWN-DUE' });
   }
 

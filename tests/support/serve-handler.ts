@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { carryParameters } from '@/lib/http/messages';
+import { renameProto } from '@/lib/http/messages';
 import type { Handler } from '@/lib/server/listener';
 
 /** Serves a handler on a free port of this machine. */
 export async function serveHandler(handle: Handler): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer((req, res) => {
-    req.url = carryParameters(req.url ?? '/');
+    req.url = renameProto(req.url ?? '/');
     handle(req, res).catch((error: unknown) => {
       res.statusCode = 599; // A handler that throws, or a response that violates the OpenAPI document, is a bug.
       res.end(JSON.stringify(String(error)));

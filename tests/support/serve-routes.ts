@@ -21,9 +21,9 @@ export type RouteModule = Record<string, unknown>;
 export async function serveRoutes(
   routes: Record<string, RouteModule>,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const held = mapValues(routes, (module) => mapValues(module, toHeld));
-  const fast = Object.fromEntries(Object.entries(held).filter(([path]) => path in FAST_ROUTES));
-  const web = webHandler(held);
+  const checkedRoutes = mapValues(routes, (module) => mapValues(module, withContractCheck));
+  const fast = Object.fromEntries(Object.entries(checkedRoutes).filter(([path]) => path in FAST_ROUTES));
+  const web = webHandler(checkedRoutes);
   if (process.env.TEST_THROUGH !== 'next') return serveHandler(fastFirst(fast as Record<string, Route>, web));
   const next = await openNextHere();
   return serveHandler((req, res) =>
@@ -32,7 +32,7 @@ export async function serveRoutes(
 }
 
 /** Wraps a handler to check its responses against the OpenAPI document. Returns other exports unchanged. */
-function toHeld(exported: unknown): unknown {
+function withContractCheck(exported: unknown): unknown {
   if (typeof exported !== 'function') return exported;
   const handler: RouteHandler = async (request, context) => {
     const answer: Response = await exported(request, context);

@@ -16,7 +16,7 @@ export type ModelPayment = Omit<ReturnType<typeof toModelPayment>, 'status' | 's
 };
 
 /** The result of a write. A refusal has its error code and the invalid fields. */
-export type Verdict = 'created' | 'changed' | 'same' | 'deleted' | { code: string; fields: string[] };
+export type WriteOutcome = 'created' | 'changed' | 'same' | 'deleted' | { code: string; fields: string[] };
 
 const DECIMALS: Record<string, number> = { eur: 2, jpy: 0, kwd: 3 };
 const LIMIT = 10n ** 15n;
@@ -36,7 +36,7 @@ export class PaymentModel {
    * Records a payment, or changes the payment with the same reference.
    * @param newId the id for a new payment
    */
-  record(input: PaymentInput, newId: number): Verdict {
+  record(input: PaymentInput, newId: number): WriteOutcome {
     const known = [...this.payments.values()].find((p) => p.payment_reference === input.payment_reference);
     if (known) return this.change(known.id, input);
     const refused = this.check(input, true);
@@ -47,7 +47,7 @@ export class PaymentModel {
     return this.replace(null, { ...input, id: newId, amount, currency, status, source: 'api' });
   }
 
-  change(id: number, changes: PaymentChanges): Verdict {
+  change(id: number, changes: PaymentChanges): WriteOutcome {
     const before = this.payments.get(id);
     if (!before) return { code: 'not_found', fields: [] };
     const wanted = { ...before, amount: Number(before.amount) / 1000, ...defined(changes) };
@@ -62,7 +62,7 @@ export class PaymentModel {
     return this.replace(before, after);
   }
 
-  remove(id: number): Verdict {
+  remove(id: number): WriteOutcome {
     const before = this.payments.get(id);
     return before ? this.replace(before, null) : { code: 'not_found', fields: [] };
   }
@@ -94,7 +94,7 @@ export class PaymentModel {
   private check(
     payment: { invoice_id: number; customer_id: number; amount: number },
     isNew: boolean,
-  ): Verdict | null {
+  ): WriteOutcome | null {
     const invoice = this.invoices.get(payment.invoice_id);
     if (!invoice) return invalid('invoice_id');
     const fields = [
@@ -105,7 +105,7 @@ export class PaymentModel {
     return fields.length > 0 ? invalid(...fields) : null;
   }
 
-  private replace(before: ModelPayment | null, after: ModelPayment | null): Verdict {
+  private replace(before: ModelPayment | null, after: ModelPayment | null): WriteOutcome {
     const others = [...this.payments.values()].filter((payment) => payment.id !== before?.id);
     if (after && others.some((payment) => payment.payment_reference === after.payment_reference)) {
       return { code: 'conflict', fields: ['payment_reference'] };
@@ -149,7 +149,7 @@ function paidFor(invoiceId: number, payments: ModelPayment[]): Thousandths {
     .reduce((sum, { amount }) => sum + amount, 0n);
 }
 
-function invalid(...fields: string[]): Verdict {
+function invalid(...fields: string[]): WriteOutcome {
   return { code: 'validation_failed', fields };
 }
 
@@ -264,13 +264,13 @@ export async function openLedger({ db, now, env }: TestRuntime): Promise<Payment
       provider_amount: '50',
     },
   ]);
-  const held = await readLedger(db);
+  const ledger = await readLedger(db);
   const model = new PaymentModel(
-    new Map(held.invoices.map((row) => [row.id, toModelInvoice(row)])),
+    new Map(ledger.invoices.map((row) => [row.id, toModelInvoice(row)])),
     now(),
     env.timeZone,
   );
-  for (const row of held.payments) model.payments.set(row.id, toModelPayment(row));
+  for (const row of ledger.payments) model.payments.set(row.id, toModelPayment(row));
   return model;
 }
 
@@ -291,17 +291,17 @@ export type Call =
   | { verb: 'delete'; id: number };
 
 /** Converts a write to a call, with ids instead of indexes. */
-export function toCall(write: Write, held: Pick<Ledger, 'invoices' | 'payments'>): Call {
-  if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, held)) };
-  const id = pick(held.payments, write.target);
-  const payment = held.payments.find((row) => row.id === id);
+export function toCall(write: Write, ledger: Pick<Ledger, 'invoices' | 'payments'>): Call {
+  if (write.do === 'post') return { verb: 'post', input: paymentInput.parse(toFields(write, ledger)) };
+  const id = pick(ledger.payments, write.target);
+  const payment = ledger.payments.find((row) => row.id === id);
   if (write.do === 'delete') return { verb: 'delete', id };
   if (write.do === 'repeat') {
     const { invoice_id, customer_id, payment_date, status } = payment ?? {};
     const amount = payment && Number(payment.amount);
     return { verb: 'patch', id, changes: { invoice_id, customer_id, amount, payment_date, status } };
   }
-  return { verb: 'patch', id, changes: paymentUpdate.parse(toFields(write, held, payment?.invoice_id)) };
+  return { verb: 'patch', id, changes: paymentUpdate.parse(toFields(write, ledger, payment?.invoice_id)) };
 }
 
 /** Performs a write through the function that the API calls. @returns the id of the payment */

@@ -53,7 +53,7 @@ export function useSignIn() {
     door: () => server.url + DOOR,
     attempt,
     /** Tries to sign in. @returns the status as text, followed by the seconds to wait if it is 429 */
-    async told(tried: Attempt = {}): Promise<string> {
+    async attemptStatus(tried: Attempt = {}): Promise<string> {
       const { status, headers } = await attempt(tried);
       return status === 429 ? `429 ${headers.get('retry-after')}` : String(status);
     },

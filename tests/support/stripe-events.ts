@@ -53,18 +53,22 @@ export const DAY = 86_400;
 type Json = Record<string, unknown>;
 
 /** The content of an event. `at` is in seconds after noon. Additional fields override fields of the event. */
-export interface Told extends Json {
+export interface EventContent extends Json {
   type: string;
   object: Json;
   at?: number;
 }
 
-const told =
-  (type: string, about: (id: string, more?: Json) => Json) =>
-  (id: string, more?: Json, ofEvent?: Partial<Told>): Told => ({ type, object: about(id, more), ...ofEvent });
+const eventBuilder =
+  (type: string, buildObject: (id: string, more?: Json) => Json) =>
+  (id: string, more?: Json, ofEvent?: Partial<EventContent>): EventContent => ({
+    type,
+    object: buildObject(id, more),
+    ...ofEvent,
+  });
 
 /** Builds the nth event as Stripe sends it. By default, event n is created n seconds after noon. */
-export function toEvent({ type, object, at, ...more }: Told, n: number): Json & { id: string } {
+export function toEvent({ type, object, at, ...more }: EventContent, n: number): Json & { id: string } {
   const event = { id: `evt_${n}`, object: 'event', type, api_version: '2026-10-28.endive' };
   return { ...event, created: NOON + (at ?? n), livemode: false, data: { object }, ...more };
 }
@@ -137,16 +141,16 @@ const checkout = (id: string, more: Json = {}): Json => ({
 });
 
 // The events that sync handles. Each function takes the id of the object.
-export const finalized = told('invoice.finalized', openInvoice);
-export const paid = told('invoice.paid', paidInvoice);
-export const succeeded = told('invoice.payment_succeeded', paidInvoice);
-export const failed = told('invoice.payment_failed', openInvoice);
-export const created = told('customer.subscription.created', subscription);
-export const updated = told('customer.subscription.updated', subscription);
-export const deleted = told('customer.subscription.deleted', subscription);
-export const completed = told('checkout.session.completed', checkout);
+export const finalized = eventBuilder('invoice.finalized', openInvoice);
+export const paid = eventBuilder('invoice.paid', paidInvoice);
+export const succeeded = eventBuilder('invoice.payment_succeeded', paidInvoice);
+export const failed = eventBuilder('invoice.payment_failed', openInvoice);
+export const created = eventBuilder('customer.subscription.created', subscription);
+export const updated = eventBuilder('customer.subscription.updated', subscription);
+export const deleted = eventBuilder('customer.subscription.deleted', subscription);
+export const completed = eventBuilder('checkout.session.completed', checkout);
 /** An event type that sync does not handle. */
-export const voided = told('invoice.voided', openInvoice);
+export const voided = eventBuilder('invoice.voided', openInvoice);
 
 /** Builds metadata with a customer number. */
 export const named = (customer_number: string) => ({ metadata: { customer_number } });

@@ -22,7 +22,7 @@ import type { Hands } from '../simulation/stage';
 import { defaultsOf, MODELLED } from '../simulation/tables';
 import { useDatabase } from './database';
 import { orders } from './orders';
-import { DAY, type Told, toEvent } from './stripe-events';
+import { DAY, type EventContent, toEvent } from './stripe-events';
 import { renderEvent } from './stripe-versions';
 
 // A rule of sync declares the rows that certain events lead to. Each rule runs on tables in memory, within a few
@@ -34,16 +34,16 @@ type Rows = Record<TableName, Row[]>;
 export type View = Record<TableName, Record<string, Row>>;
 
 /** A row to insert. Missing columns get their defaults. */
-export interface Given {
+export interface GivenRow {
   table: TableName;
   row: Row;
 }
 
 export interface Rule {
   /** Rows that exist before the events. */
-  given?: Given[];
+  given?: GivenRow[];
   /** The events in order. They get the ids `evt_1`, `evt_2` … by their position in this list. */
-  events: (Told | ((scene: Scene) => unknown))[];
+  events: (EventContent | ((scene: Scene) => unknown))[];
   /**
    * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.
    */
@@ -159,7 +159,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
     later: (seconds: number) => {
       now = new Date(now.getTime() + seconds * 1000);
     },
-    take: (told: Told, n: number, { again = false } = {}) => deliver(toEvent(told, n), again),
+    take: (content: EventContent, n: number, { again = false } = {}) => deliver(toEvent(content, n), again),
     /** Delivers an event of the Stripe account. */
     deliver: async (event: WorldEvent | undefined) => {
       if (!event) throw new Error('this event did not happen');
@@ -169,7 +169,7 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
      * Delivers those events of an action that sync handles, expects each to be processed, and moves the clock forward
      * by a minute.
      */
-    tell: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
+    deliverAction: async <T extends { events: WorldEvent[] }>(done: T): Promise<T> => {
       for (const event of done.events.filter(({ type }) => HANDLED_EVENT_TYPES.includes(type))) {
         expect(await scene.deliver(event)).toBe('processed');
       }
@@ -281,22 +281,22 @@ const GIVEN = 1_000_000;
 const GIVEN_AT = new Date('2026-03-01T00:00:00Z');
 let drawn = GIVEN;
 
-const give = (table: TableName, row: Row): Given => {
+const givenRow = (table: TableName, row: Row): GivenRow => {
   drawn += 1;
   return { table, row: { id: drawn, version: 0, ...row } };
 };
 
 /** Builds a customer. `C-1` has the e-mail address c-1@example.com. */
-export const customer = (customer_number: string): Given =>
-  give('customers', {
+export const customer = (customer_number: string): GivenRow =>
+  givenRow('customers', {
     customer_number,
     email: `${customer_number.toLowerCase()}@example.com`,
     last_name: 'Tester',
   });
 
 /** Builds an active service of a customer at 9.90 EUR a month. */
-export const service = (service_number: string, { row: { id } }: Given): Given =>
-  give('services', {
+export const service = (service_number: string, { row: { id } }: GivenRow): GivenRow =>
+  givenRow('services', {
     customer_id: id,
     service_number,
     service_type: 'hosting',
@@ -308,10 +308,10 @@ export const service = (service_number: string, { row: { id } }: Given): Given =
   });
 
 /** Builds a subscription that was sold to a customer and waits for its checkout, with an item for a service. */
-export function sold(to: Given, of: Given): Given[] {
-  const subscription = give('subscriptions', { customer_id: to.row.id, status: 'incomplete' });
+export function sold(to: GivenRow, of: GivenRow): GivenRow[] {
+  const subscription = givenRow('subscriptions', { customer_id: to.row.id, status: 'incomplete' });
   const ofSold = { subscription_id: subscription.row.id, customer_service_id: of.row.id };
-  return [subscription, give('items', ofSold)];
+  return [subscription, givenRow('items', ofSold)];
 }
 
 /**

@@ -11,7 +11,7 @@ import { importStripe } from '@/lib/commands/import-stripe';
 import { parseEnv, variables } from '@/lib/env';
 import { StartError } from '@/lib/errors';
 import { tryServer } from '@/lib/open-database';
-import { worldOf } from '@/lib/runtime';
+import { baseRuntime } from '@/lib/runtime';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { proxy } from '@/proxy';
 
@@ -154,7 +154,7 @@ describe('environment variables', () => {
     };
     const taken = (used?: readonly string[]) => {
       const env = parseEnv(variables, used);
-      const deps = syncDeps({ ...worldOf(env), db: {} as Database, stripe: null, env });
+      const deps = syncDeps({ ...baseRuntime(env), db: {} as Database, stripe: null, env });
       return [JSON.stringify(deps), JSON.stringify(env.stripe)];
     };
     // Removing any one of these variables must change the result. When sync reads another variable, add it above.

@@ -4,7 +4,7 @@ import type { Database } from '@/db/database';
 import * as opener from '@/db/transaction';
 import { Bulkhead } from '@/db/transaction';
 import { createHashQueue } from '@/lib/auth/hash-queue';
-import { countFailure, countStrangeFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
+import { countFailure, countUnknownFailure, type SignInCounter } from '@/lib/auth/sign-in-limit';
 import type { AppError } from '@/lib/errors';
 import { Batches } from '@/lib/store/store';
 
@@ -193,10 +193,10 @@ describe('delays after failed sign-ins', () => {
 
   test('unknown devices have to wait after a hundred failed sign-ins within an hour', () => {
     let counter: SignInCounter | undefined;
-    for (let i = 0; i < 99; i += 1) counter = countStrangeFailure(counter, at(i));
+    for (let i = 0; i < 99; i += 1) counter = countUnknownFailure(counter, at(i));
     expect(counter).toEqual({ failures: 99, wait_until: at(98), expires_at: at(3600) });
-    expect(countStrangeFailure(counter, at(99)).wait_until).toEqual(at(3600));
-    expect(countStrangeFailure(counter, at(3600))).toMatchObject({ failures: 1, wait_until: at(3600) });
+    expect(countUnknownFailure(counter, at(99)).wait_until).toEqual(at(3600));
+    expect(countUnknownFailure(counter, at(3600))).toMatchObject({ failures: 1, wait_until: at(3600) });
   });
 });
 

@@ -3,7 +3,7 @@ import { loadFonts } from '@/lib/documents/pdf';
 import { toPrinted, unprintable } from '@/lib/printable';
 
 /** Code points that the fonts contain although they are not printable. */
-const SPECIAL = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
+const UNPRINTABLE_GLYPHS = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
 
 test('a character is printable if both fonts of documents contain it', async () => {
   const { regular, bold } = await loadFonts();
@@ -14,7 +14,7 @@ test('a character is printable if both fonts of documents contain it', async () 
   const has = (font: typeof regular, code: number) => font.hasGlyphForCodePoint(code);
   const composed = (code: number) => String.fromCodePoint(code).normalize('NFC').codePointAt(0) ?? 0;
   expect(printed.filter((code) => !has(regular, composed(code)) || !has(bold, composed(code)))).toEqual([]);
-  const known = regular.characterSet.filter((code) => !SPECIAL.has(code) && has(bold, code));
+  const known = regular.characterSet.filter((code) => !UNPRINTABLE_GLYPHS.has(code) && has(bold, code));
   expect(known.filter((code) => unprintable(String.fromCodePoint(code)).length > 0)).toEqual([]);
 });
 

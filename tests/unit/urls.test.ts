@@ -3,7 +3,7 @@ import { NextRequest } from 'next/server';
 import { describe, expect, test } from 'vitest';
 import { serverUrl } from '@/db/client';
 import { safeNextPath } from '@/lib/auth/sign-in-paths';
-import { carriedName, carryParameters } from '@/lib/http/messages';
+import { originalName, renameProto } from '@/lib/http/messages';
 import { dashboardPathOf, dashboardUrl } from '@/lib/stripe/dashboard';
 import { proxy } from '@/proxy';
 
@@ -44,14 +44,14 @@ describe('query parameters that URLSearchParams would lose', () => {
     const query = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => `?${some.join('')}`);
     const check = (typed: string) => {
       const sent = [...new URLSearchParams(typed)];
-      const url = carryParameters(`/__proto__${typed}`);
+      const url = renameProto(`/__proto__${typed}`);
       const carried = [...new URL(url, 'http://localhost').searchParams];
       expect(carried.map(([name]) => name)).not.toContain('__proto__');
-      expect(carried.map(([name, value]) => [carriedName(name), value])).toEqual(sent);
+      expect(carried.map(([name, value]) => [originalName(name), value])).toEqual(sent);
       if (sent.every(([name]) => name !== '__proto__')) expect(url).toBe(`/__proto__${typed}`);
     };
     fc.assert(fc.property(query, check), { numRuns: 1000 });
-    expect(carryParameters('/')).toBe('/');
+    expect(renameProto('/')).toBe('/');
   });
 });
 

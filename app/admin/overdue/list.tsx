@@ -220,10 +220,10 @@ export async function OverdueViews({ current }: { current: 'customers' | 'invoic
   const { db } = await getRuntime();
   // Tasks about Stripe invoices whose payment was lost in a dispute. Stripe still reports these invoices as
   // paid, so none of the lists contains them.
-  const takenBack = await listStaffTasks(db, { kind: 'money_came_back' });
+  const lostPaymentTasks = await listStaffTasks(db, { kind: 'money_came_back' });
   return (
     <>
-      <TaskNotice tasks={takenBack} />
+      <TaskNotice tasks={lostPaymentTasks} />
       <Choice
         label="View"
         mb="md"

@@ -8,7 +8,7 @@ import type { Env } from '../../env';
 import { localUrl } from '../../server/listen';
 import { fromInbox } from '../../stripe/event';
 import { fillFromDatabase } from '../../stripe-local/fill-from-database';
-import { makeHappen } from '../../stripe-local/happenings';
+import { triggerEvent } from '../../stripe-local/happenings';
 import type { Invoice, WorldEvent } from '../../stripe-local/model';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { renderEvent } from '../../stripe-local/render/object';
@@ -86,7 +86,7 @@ export async function storeDeliveries(db: Database, world: World): Promise<void>
 /** Makes an event about a payment that was not recorded, as if the database had timed out. */
 function missedPayment(world: World) {
   const { events } = act(world, () =>
-    makeHappen('invoice.paid', { world, customer: null, invoiceNumber: null }),
+    triggerEvent('invoice.paid', { world, customer: null, invoiceNumber: null }),
   );
   const event = events.find(({ type }) => type === 'invoice.paid');
   if (!event) throw new Error('paying an invoice announces that it is paid');

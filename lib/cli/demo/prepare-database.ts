@@ -4,12 +4,12 @@ import { type Database, rows } from '@/db/database';
 import { keepPrivate } from '@/db/embedded-files';
 import { hasCustomers, seedDatabase } from '@/db/seed';
 import { accessTokens, staffAccounts, staffUsers } from '../../../db/schema';
-import type { StaffWorld } from '../../auth/staff-user';
+import type { StaffDeps } from '../../auth/staff-user';
 import { toCalendarDate } from '../../dates';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
 import { makeDataDir, migrateServer, openDatabase, withServer } from '../../open-database';
-import { worldOf } from '../../runtime';
+import { baseRuntime } from '../../runtime';
 import { setStaffPassword } from '../../staff/credentials';
 import { addStaffUser, changeStaffRole } from '../../staff/manage-staff';
 import { SCOPES } from '../../tokens/access-token';
@@ -25,7 +25,7 @@ import { showStates } from './show-states';
  * @throws StartError if the database of DATABASE_URL contains rows that no demo created
  */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
-  const runtime = worldOf(env);
+  const runtime = baseRuntime(env);
   await requireOwnDatabase(env, settings.staffEmail);
   makeDataDir(env.dataDir); // The demo's other files need the folder even with DATABASE_URL.
   keepPrivate(env.dataDir);

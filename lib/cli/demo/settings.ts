@@ -6,7 +6,7 @@ import { commandActor } from '../../audit/audit-log';
 import { parseEnv } from '../../env';
 import { StartError } from '../../errors';
 import { inheritedEnv } from '../../inherited-env';
-import { worldOf } from '../../runtime';
+import { baseRuntime } from '../../runtime';
 
 const settings = z.object({
   cronSecret: z.string(),
@@ -75,7 +75,7 @@ export function readDemoEnv() {
   nextEnv.loadEnvConfig(process.cwd(), false, { info() {}, error() {} });
   const given = inheritedEnv();
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
-  const settings = readSettings(set.DATA_DIR ?? '.data', worldOf({ logLevel: 'silent' }).randomBytes);
+  const settings = readSettings(set.DATA_DIR ?? '.data', baseRuntime({ logLevel: 'silent' }).randomBytes);
   const ownStripe = set.STRIPE_SECRET_KEY === undefined && set.STRIPE_API_BASE === undefined;
   const variables: NodeJS.ProcessEnv = {
     STRIPE_WEBHOOK_SECRET: settings.webhookSecret,

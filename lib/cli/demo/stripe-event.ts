@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { FLAG, readArguments, TEXT } from '../../commands/command';
 import { StartError } from '../../errors';
-import { type HappenedAnswer, happenedAnswer } from '../../stripe-local/control';
+import { type TriggerAnswer, triggerAnswer } from '../../stripe-local/control';
 import { EVENT_TYPES, STATUSES } from '../../stripe-local/happenings';
 
 const USAGE = [
@@ -54,7 +54,7 @@ async function readDemo(dataDir: string): Promise<z.infer<typeof demoFile>> {
   }
 }
 
-async function ask(demo: z.infer<typeof demoFile>, wanted: ReturnType<typeof read>): Promise<HappenedAnswer> {
+async function ask(demo: z.infer<typeof demoFile>, wanted: ReturnType<typeof read>): Promise<TriggerAnswer> {
   const response = await fetch(`${demo.stripeLocalUrl}/_local/events`, {
     method: 'POST',
     headers: { authorization: `Bearer ${demo.stripeSecretKey}`, 'content-type': 'application/json' },
@@ -63,12 +63,12 @@ async function ask(demo: z.infer<typeof demoFile>, wanted: ReturnType<typeof rea
     throw new StartError([NO_DEMO]);
   });
   const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return happenedAnswer.parse(body);
+  if (response.ok) return triggerAnswer.parse(body);
   const refused = z.object({ error: z.object({ message: z.string() }) }).safeParse(body);
   throw new StartError([refused.data?.error.message ?? `The local Stripe answered ${response.status}.`]);
 }
 
-function linesOf({ action, objects, deliveries }: HappenedAnswer, silent: boolean): string[] {
+function linesOf({ action, objects, deliveries }: TriggerAnswer, silent: boolean): string[] {
   return [
     action,
     ...objects.map(({ object, id, number }) => `  ${object} ${id}${number ? ` (${number})` : ''}`),

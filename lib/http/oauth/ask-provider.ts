@@ -5,7 +5,7 @@ import { issuerOf } from '../../oauth/metadata';
 import type { Runtime } from '../../runtime';
 import { mediaType, readBody } from '../messages';
 
-interface Asked {
+interface ProviderRequest {
   path: '/oauth2/authorize' | '/oauth2/consent' | '/oauth2/token' | '/oauth2/revoke';
   query?: URLSearchParams;
   form?: URLSearchParams;
@@ -22,20 +22,24 @@ interface Asked {
  * Calls better-auth's OAuth provider with the client's IP address. Sends the client's cookie only to authorize and
  * consent.
  */
-export async function askProvider(runtime: Runtime, asked: Asked): Promise<Response> {
+export async function askProvider(runtime: Runtime, providerRequest: ProviderRequest): Promise<Response> {
   const { env } = runtime;
   const headers = new Headers({ accept: 'text/html', origin: new URL(env.publicUrl).origin });
-  const address = countedAddress(asked.headers.get('x-forwarded-for'));
+  const address = countedAddress(providerRequest.headers.get('x-forwarded-for'));
   if (address !== UNKNOWN_ADDRESS) headers.set(ADDRESS_HEADER, address);
-  if (asked.authorization !== undefined) headers.set('authorization', asked.authorization);
-  const cookie = asked.headers.get('cookie');
-  const usesCookie = asked.path === '/oauth2/authorize' || asked.path === '/oauth2/consent';
+  if (providerRequest.authorization !== undefined)
+    headers.set('authorization', providerRequest.authorization);
+  const cookie = providerRequest.headers.get('cookie');
+  const usesCookie =
+    providerRequest.path === '/oauth2/authorize' || providerRequest.path === '/oauth2/consent';
   if (cookie !== null && usesCookie) headers.set('cookie', cookie);
-  if (asked.json !== undefined) headers.set('content-type', 'application/json');
-  if (asked.form) headers.set('content-type', 'application/x-www-form-urlencoded');
-  const body = asked.form?.toString() ?? (asked.json === undefined ? null : JSON.stringify(asked.json));
-  const query = asked.query ? `?${asked.query}` : '';
-  const request = new Request(`${issuerOf(env)}${asked.path}${query}`, {
+  if (providerRequest.json !== undefined) headers.set('content-type', 'application/json');
+  if (providerRequest.form) headers.set('content-type', 'application/x-www-form-urlencoded');
+  const body =
+    providerRequest.form?.toString() ??
+    (providerRequest.json === undefined ? null : JSON.stringify(providerRequest.json));
+  const query = providerRequest.query ? `?${providerRequest.query}` : '';
+  const request = new Request(`${issuerOf(env)}${providerRequest.path}${query}`, {
     method: body === null ? 'GET' : 'POST',
     headers,
     body,

@@ -24,7 +24,7 @@ const REPEATED = ['resource'];
 /**
  * The parameters that are passed to the provider unchanged. `resource` and `scope` are normalized and then passed on.
  */
-const PASSED_ON = [
+const FORWARDED_PARAMETERS = [
   ...['response_type', 'client_id', 'redirect_uri', 'state', 'code_challenge', 'code_challenge_method'],
   ...['request', 'request_uri', 'response_mode'],
 ];
@@ -65,7 +65,7 @@ function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchPar
   if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
   if (hasNul(given)) return null;
   const query = new URLSearchParams();
-  for (const name of PASSED_ON) {
+  for (const name of FORWARDED_PARAMETERS) {
     const value = given.get(name);
     if (value !== null) query.set(name, value);
   }
@@ -101,9 +101,11 @@ async function redirectTo(
   // The provider has already accepted the client and its redirect URI, so errors may go to that URI.
   const problem = problemOf(searchParams);
   if (problem !== null) {
-    const told = { error: problem, state: searchParams.get('state'), iss: issuerOf(env) };
-    const back = errorAddress(searchParams.get('redirect_uri') ?? '', told);
-    return (await mayGoBack(db, clientId, back)) ? seeOther(back.href) : refuse(told.error, searchParams);
+    const oauthError = { error: problem, state: searchParams.get('state'), iss: issuerOf(env) };
+    const back = errorAddress(searchParams.get('redirect_uri') ?? '', oauthError);
+    return (await mayGoBack(db, clientId, back))
+      ? seeOther(back.href)
+      : refuse(oauthError.error, searchParams);
   }
   if (to.pathname === CONSENT_PATH) {
     const page = to.pathname + to.search;

@@ -1,15 +1,15 @@
 import { endTrialToken, removeTrialClient } from '@/lib/oauth/own-clients';
 import type { Runtime } from '@/lib/runtime';
 import {
-  askToken,
   authorize,
-  begin,
   checkChallenge,
   checkResource,
   checkServer,
   listTools,
   reasonOf,
   register,
+  requestToken,
+  sendFirstRequest,
   type Trial,
 } from './check-steps';
 import { CLIENTS, type ClientTraits } from './clients';
@@ -23,8 +23,8 @@ const STEPS: [name: string, step: (trial: Trial) => Promise<string | null>][] = 
   ['Metadata', async (trial) => (await checkResource(trial)) ?? checkServer(trial)],
   ['Registration', register],
   ['Sign-in', authorize],
-  ['Token', askToken],
-  ['Start', begin],
+  ['Token', requestToken],
+  ['Start', sendFirstRequest],
   ['Tools', listTools],
 ];
 /**

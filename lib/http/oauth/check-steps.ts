@@ -6,10 +6,10 @@ import { insertClient } from '../../oauth/register-client';
 import type { Runtime } from '../../runtime';
 import { type ClientTraits, resourceParameter } from './clients';
 
-export async function checkChallenge({ runtime: { env }, traits }: Asker): Promise<string | null> {
+export async function checkChallenge({ runtime: { env }, traits }: StepInput): Promise<string | null> {
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-  const asked = { 'user-agent': traits.userAgent };
-  const { status, headers } = await postTo(resourceOf(env), message, asked);
+  const requestHeaders = { 'user-agent': traits.userAgent };
+  const { status, headers } = await postTo(resourceOf(env), message, requestHeaders);
   if (status !== 401)
     return `${resourceOf(env)} answers ${status} instead of 401: check whether a proxy answers in its place.`;
   const told = headers.get('www-authenticate') ?? '';
@@ -17,13 +17,13 @@ export async function checkChallenge({ runtime: { env }, traits }: Asker): Promi
   return 'The header WWW-Authenticate does not contain the address of the metadata: check whether a proxy changes it.';
 }
 
-export async function checkResource({ runtime: { env }, traits }: Asker): Promise<string | null> {
+export async function checkResource({ runtime: { env }, traits }: StepInput): Promise<string | null> {
   const { resource } = await readJson(resourceMetadataUrl(env), traits.userAgent);
   if (resource === resourceOf(env)) return null;
   return `The metadata names ${String(resource)} instead of ${resourceOf(env)}: PUBLIC_URL must be the address that clients use.`;
 }
 
-export async function checkServer({ runtime: { env }, traits }: Asker): Promise<string | null> {
+export async function checkServer({ runtime: { env }, traits }: StepInput): Promise<string | null> {
   const { origin, pathname } = new URL(issuerOf(env));
   for (const address of [
     `${origin}/.well-known/oauth-authorization-server${pathname}`,
@@ -64,8 +64,8 @@ async function registerItself(trial: Trial): Promise<string | null> {
     redirect_uris: [trial.traits.redirect],
     token_endpoint_auth_method: 'none',
   };
-  const asked = { 'user-agent': trial.traits.userAgent };
-  const answer = await postTo(`${issuerOf(env)}/oauth2/register`, metadata, asked);
+  const requestHeaders = { 'user-agent': trial.traits.userAgent };
+  const answer = await postTo(`${issuerOf(env)}/oauth2/register`, metadata, requestHeaders);
   const made = (await answer.json()) as { client_id?: string; error_description?: string };
   if (answer.status !== 201 || !made.client_id) {
     return `It cannot register itself: ${made.error_description ?? `the answer is ${answer.status}`}`;
@@ -115,7 +115,7 @@ export async function authorize({ runtime, traits, clientId = '' }: Trial): Prom
   return `It is redirected to ${to.pathname} instead of the sign-in page (${error ?? status}).`;
 }
 
-export async function askToken({
+export async function requestToken({
   runtime,
   traits,
   clientId = '',
@@ -149,19 +149,19 @@ const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 
 /** Sends the client's first request. Its protocol revision determines whether a handshake comes first. */
-export async function begin(trial: Trial): Promise<string | null> {
+export async function sendFirstRequest(trial: Trial): Promise<string | null> {
   const { revision } = trial.traits;
   trial.token = await issueTrialToken(trial.runtime, trial.clientId ?? '', trial.userId);
-  if (isStateless(revision)) return ask(trial, 'server/discover', {}, 'supportedVersions');
+  if (isStateless(revision)) return callServer(trial, 'server/discover', {}, 'supportedVersions');
   const params = { protocolVersion: revision, capabilities: {}, clientInfo: INFO };
-  return ask(trial, 'initialize', params, 'serverInfo');
+  return callServer(trial, 'initialize', params, 'serverInfo');
 }
 
 export function listTools(trial: Trial): Promise<string | null> {
-  return ask(trial, 'tools/list', {}, 'tools');
+  return callServer(trial, 'tools/list', {}, 'tools');
 }
 
-async function ask(
+async function callServer(
   { runtime, traits, token }: Trial,
   method: string,
   params: object,
@@ -196,13 +196,13 @@ function isStateless(revision: string): boolean {
 }
 
 /** Input of the steps that need only a User-Agent and no registered client. */
-interface Asker {
+interface StepInput {
   runtime: Runtime;
   traits: Pick<ClientTraits, 'userAgent'>;
 }
 
 /** The trial of one client, with the results of its earlier steps. */
-export interface Trial extends Asker {
+export interface Trial extends StepInput {
   traits: ClientTraits;
   /** The member of staff who runs the trial. */
   userId: string;

@@ -21,25 +21,25 @@ type Endpoint = '/oauth2/token' | '/oauth2/revoke';
 
 /** Exchanges a code or a refresh token for tokens. */
 export const answerToken = (request: Request): Promise<Response> =>
-  openAnswer((runtime) => ask(runtime, request, '/oauth2/token'));
+  openAnswer((runtime) => handleRequest(runtime, request, '/oauth2/token'));
 
 /** Revokes a token (RFC 7009). Responds with 200 even if the token does not exist. */
 export const answerRevoke = (request: Request): Promise<Response> =>
-  openAnswer((runtime) => ask(runtime, request, '/oauth2/revoke'));
+  openAnswer((runtime) => handleRequest(runtime, request, '/oauth2/revoke'));
 
-interface Asker {
+interface RequestingClient {
   runtime: Runtime;
-  named: Credentials;
+  credentials: Credentials;
 }
 
 /** A client's request, and the authentication method that the client is registered with. */
-interface Asked extends Asker {
+interface TokenRequest extends RequestingClient {
   headers: Headers;
   form: URLSearchParams;
   method: string | null;
 }
 
-async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<Response> {
+async function handleRequest(runtime: Runtime, request: Request, path: Endpoint): Promise<Response> {
   const form = await readForm(request);
   if (typeof form === 'string') return openError(400, 'invalid_request', form);
   if (path === '/oauth2/token' && !GRANTS.includes(form.get('grant_type') ?? '')) {
@@ -58,29 +58,30 @@ async function ask(runtime: Runtime, request: Request, path: Endpoint): Promise<
   const [client] = await runtime.db
     .select({ method: oauthClients.tokenEndpointAuthMethod })
     .from(oauthClients)
-    .where(eq(oauthClients.clientId, named.clientId));
+    .where(eq(oauthClients.clientId, credentials.clientId));
   // After `invalid_client`, a client's SDK registers again. After any other error, the SDK would keep using the deleted
   // client.
-  if (!client) return refused({ runtime, named }, 'invalid_client', 'This client is not registered here.');
-  const asked = { runtime, headers, form, named, method: client.method };
-  if (path === '/oauth2/revoke') return revoke(asked);
-  return form.get('grant_type') === 'refresh_token' ? refresh(asked) : redeem(asked);
+  if (!client)
+    return refuse({ runtime, credentials }, 'invalid_client', 'This client is not registered here.');
+  const tokenRequest = { runtime, headers, form, credentials, method: client.method };
+  if (path === '/oauth2/revoke') return revokeToken(tokenRequest);
+  return form.get('grant_type') === 'refresh_token' ? refreshTokens(tokenRequest) : redeemCode(tokenRequest);
 }
 
-async function redeem(asked: Asked): Promise<Response> {
-  const { runtime, form } = asked;
-  const answer = await askAs(asked, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
+async function redeemCode(tokenRequest: TokenRequest): Promise<Response> {
+  const { runtime, form } = tokenRequest;
+  const answer = await callProvider(tokenRequest, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
   const code = form.get('code');
   if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
-    return refused(asked, 'invalid_grant', 'The code was used twice.');
+    return refuse(tokenRequest, 'invalid_grant', 'The code was used twice.');
   }
-  if (code !== null && (await isOfNoCode(answer))) await endReplayed(runtime, code);
-  return withConsent(asked, answer);
+  if (code !== null && (await isUnknownCode(answer))) await endReplayed(runtime, code);
+  return withConsent(tokenRequest, answer);
 }
 
-async function refresh(asked: Asked): Promise<Response> {
-  const { runtime, form, named } = asked;
-  const find = () => findRefreshToken(runtime, named.clientId, form.get('refresh_token') ?? '');
+async function refreshTokens(tokenRequest: TokenRequest): Promise<Response> {
+  const { runtime, form, credentials } = tokenRequest;
+  const find = () => findRefreshToken(runtime, credentials.clientId, form.get('refresh_token') ?? '');
   const stored = await find();
   const scope = stored ? refreshScopes(stored.scopes, form.get('scope')) : undefined;
   if (scope === null)
@@ -88,84 +89,84 @@ async function refresh(asked: Asked): Promise<Response> {
   if (stored?.state === 'stale') return endStale(asked, stored);
   const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
-  if (answer.ok || stored?.state !== 'unused') return withConsent(asked, answer);
+  if (answer.ok || stored?.state !== 'unused') return withConsent(tokenRequest, answer);
   // Another request may have exchanged the token first. If so, a second call returns the tokens of that exchange.
   const isRotated = (await find())?.state === 'rotated';
-  return withConsent(asked, isRotated ? await rotate() : answer);
+  return withConsent(tokenRequest, isRotated ? await rotate() : answer);
 }
 
 /** Ends the grant of a refresh token that is used again after its grace period, because the token may be stolen. */
-async function endStale(asked: Asked, stored: RefreshToken): Promise<Response> {
-  const refusal = await authenticate(asked);
+async function endStaleGrant(tokenRequest: TokenRequest, stored: RefreshToken): Promise<Response> {
+  const refusal = await authenticate(tokenRequest);
   if (refusal) return refusal;
-  await endGrantOf(asked.runtime.db, stored);
-  return refused(asked, 'invalid_grant', 'The refresh token was used before. Sign in again.');
+  await endGrantOf(tokenRequest.runtime.db, stored);
+  return refuse(tokenRequest, 'invalid_grant', 'The refresh token was used before. Sign in again.');
 }
 
 /**
  * Revokes an access token, or a refresh token with its whole grant. Do not pass a refresh token to the provider. If the
  * token was already used, the provider would end every grant that the person gave to the client.
  */
-async function revoke(asked: Asked): Promise<Response> {
-  const { runtime, form, named } = asked;
+async function revokeToken(tokenRequest: TokenRequest): Promise<Response> {
+  const { runtime, form, credentials } = tokenRequest;
   const token = form.get('token') ?? '';
   if (isOAuthToken(token)) {
-    const answer = await askAs(asked, '/oauth2/revoke', ['token', 'token_type_hint']);
-    return translate(asked, '/oauth2/revoke', answer);
+    const answer = await callProvider(tokenRequest, '/oauth2/revoke', ['token', 'token_type_hint']);
+    return toClientResponse(tokenRequest, '/oauth2/revoke', answer);
   }
-  const refusal = await authenticate(asked);
+  const refusal = await authenticate(tokenRequest);
   if (refusal) return refusal;
-  const stored = await findRefreshToken(runtime, named.clientId, token);
+  const stored = await findRefreshToken(runtime, credentials.clientId, token);
   if (stored) await endGrantOf(runtime.db, stored);
   return openJson({});
 }
 
 /** Lets the provider check the client's credentials. @returns the error response; null if the credentials are valid */
-async function authenticate(asked: Asked): Promise<Response | null> {
-  const answer = await askAs(asked, '/oauth2/revoke', [], { token: 'none' });
-  const translated = await translate(asked, '/oauth2/revoke', answer);
+async function authenticate(tokenRequest: TokenRequest): Promise<Response | null> {
+  const answer = await callProvider(tokenRequest, '/oauth2/revoke', [], { token: 'none' });
+  const translated = await toClientResponse(tokenRequest, '/oauth2/revoke', answer);
   return translated.ok ? null : translated;
 }
 
 /** Calls the provider with the given form fields. Authenticates with the method that the client is registered with. */
-async function askAs(
-  { runtime, headers, form, named, method }: Asked,
+async function callProvider(
+  { runtime, headers, form, credentials, method }: TokenRequest,
   path: Endpoint,
   fields: string[],
   more: Record<string, string> = {},
 ): Promise<Response> {
-  const passed = new URLSearchParams(more);
+  const forwarded = new URLSearchParams(more);
   for (const name of path === '/oauth2/token' ? ['grant_type', ...fields] : fields) {
     const value = form.get(name);
-    if (value !== null) passed.set(name, value);
+    if (value !== null) forwarded.set(name, value);
   }
   const resources = form.getAll('resource').filter((resource) => resource !== '');
   for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
-    passed.append('resource', resource);
+    forwarded.append('resource', resource);
   }
-  const withBasic = method === 'client_secret_basic' && named.secret !== null;
-  if (!withBasic) passed.set('client_id', named.clientId);
-  if (!withBasic && named.secret !== null) passed.set('client_secret', named.secret);
-  const basic = `${encodeURIComponent(named.clientId)}:${encodeURIComponent(named.secret ?? '')}`;
+  const withBasic = method === 'client_secret_basic' && credentials.secret !== null;
+  if (!withBasic) forwarded.set('client_id', credentials.clientId);
+  if (!withBasic && credentials.secret !== null) forwarded.set('client_secret', credentials.secret);
+  const basic = `${encodeURIComponent(credentials.clientId)}:${encodeURIComponent(credentials.secret ?? '')}`;
   const authorization = withBasic ? `Basic ${Buffer.from(basic).toString('base64')}` : undefined;
-  return askProvider(runtime, { path, form: passed, headers, authorization });
+  return askProvider(runtime, { path, form: forwarded, headers, authorization });
 }
 
 /**
  * Returns the provider's response. Returns an error if a person ended the access while the tokens were being issued.
  */
-async function withConsent(asked: Asked, answer: Response): Promise<Response> {
+async function withConsent(tokenRequest: TokenRequest, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
     if (await endUnconsented(asked.runtime.db, String(access_token))) {
       return refused(asked, 'invalid_grant', 'The access was revoked.');
     }
   }
-  return translate(asked, '/oauth2/token', answer);
+  return toClientResponse(tokenRequest, '/oauth2/token', answer);
 }
 
 /** Returns whether the provider has refused the code as unknown or no longer valid. */
-async function isOfNoCode(answer: Response): Promise<boolean> {
+async function isUnknownCode(answer: Response): Promise<boolean> {
   if (answer.status !== 400) return false;
   return (await bodyOf(answer.clone()))?.error_description === 'invalid code';
 }
@@ -174,7 +175,11 @@ async function bodyOf(answer: Response): Promise<Record<string, unknown> | null>
   return answer.json().catch(() => null);
 }
 
-async function translate(asked: Asker, path: Endpoint, answer: Response): Promise<Response> {
+async function toClientResponse(
+  tokenRequest: RequestingClient,
+  path: Endpoint,
+  answer: Response,
+): Promise<Response> {
   const body = await bodyOf(answer);
   if (answer.ok)
     return path === '/oauth2/revoke' ? openJson({}) : openJson(body, 200, { Pragma: 'no-cache' });
@@ -188,11 +193,11 @@ async function translate(asked: Asker, path: Endpoint, answer: Response): Promis
   // A token that does not exist counts as revoked (RFC 7009, 2.2).
   if (path === '/oauth2/revoke' && error === 'invalid_request' && /token/i.test(text)) return openJson({});
   if (answer.status >= 500) {
-    const client_id = asked.named.clientId.slice(0, 200);
-    asked.runtime.log.error({ component: 'oauth', client_id, text }, 'the provider failed');
+    const client_id = tokenRequest.credentials.clientId.slice(0, 200);
+    tokenRequest.runtime.log.error({ component: 'oauth', client_id, text }, 'the provider failed');
     return openError(500, 'server_error', 'Try again later.');
   }
-  return refused(asked, errorCode(error, text), text);
+  return refuse(tokenRequest, errorCode(error, text), text);
 }
 
 /** Converts the provider's error code to a standard OAuth code, such as `invalid_grant` for a wrong code verifier. */
@@ -202,8 +207,8 @@ function errorCode(error: string, text: string): string {
   return error === 'invalid_request' && ofGrant.test(text) ? 'invalid_grant' : error;
 }
 
-function refused({ runtime, named }: Asker, error: string, text: string): Response {
-  const client_id = named.clientId.slice(0, 200);
+function refuse({ runtime, credentials }: RequestingClient, error: string, text: string): Response {
+  const client_id = credentials.clientId.slice(0, 200);
   runtime.log.warn({ component: 'oauth', client_id, error }, 'no token issued');
   return error === 'invalid_client'
     ? openError(401, error, text, BASIC_CHALLENGE)

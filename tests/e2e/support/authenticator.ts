@@ -1,7 +1,7 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Page } from 'playwright';
 
-interface Asked {
+interface PasskeyRequest {
   challenge: string;
   origin: string;
 }
@@ -19,22 +19,22 @@ export async function giveAuthenticator(page: Page): Promise<void> {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const id = randomBytes(16);
   let userHandle = '';
-  const clientData = (type: string, asked: Asked) => Buffer.from(JSON.stringify({ type, ...asked }));
+  const clientData = (type: string, asked: PasskeyRequest) => Buffer.from(JSON.stringify({ type, ...asked }));
   // The flags state whether the user was present and verified.
   const head = (flags: number) => Buffer.concat([sha256(Buffer.from(RP_ID)), Buffer.of(flags, 0, 0, 0, 0)]);
 
-  await page.exposeFunction('makePasskey', (asked: Asked, user: string) => {
+  await page.exposeFunction('makePasskey', (asked: PasskeyRequest, user: string) => {
     userHandle = user;
     const key = [hex('a5010203262001215820'), from64(x), hex('225820'), from64(y)];
     const data = Buffer.concat([head(0x45), Buffer.alloc(16), Buffer.of(0, id.length), id, ...key]);
-    const said = Buffer.from('\xa3cfmtdnonegattStmt\xa0hauthData', 'latin1');
+    const attestationHeader = Buffer.from('\xa3cfmtdnonegattStmt\xa0hauthData', 'latin1');
     return {
       id: text(id),
       clientDataJSON: text(clientData('webauthn.create', asked)),
-      attestationObject: text(Buffer.concat([said, Buffer.of(0x58, data.length), data])),
+      attestationObject: text(Buffer.concat([attestationHeader, Buffer.of(0x58, data.length), data])),
     };
   });
-  await page.exposeFunction('usePasskey', (asked: Asked) => {
+  await page.exposeFunction('usePasskey', (asked: PasskeyRequest) => {
     const client = clientData('webauthn.get', asked);
     const data = head(0x05);
     const signature = createSign('sha256')

@@ -1,12 +1,12 @@
 import type { CheckoutSession, Invoice, Subscription, WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
-import { ANNOUNCING, type Case, differ, type Look, type Truth } from './story';
+import { ANNOUNCING, type Case, type Look, recordDifference, type Truth } from './story';
 
 /** The reported data of a Stripe customer. */
 interface Reported {
   emails: Set<string>;
   /** Whether sync may lack the e-mail address, because only an answer that it may have discarded contained it. */
-  isDoubtful: boolean;
+  mayLackEmail: boolean;
   numbers: { number: string; rank: number; created: number; id: string }[];
 }
 
@@ -28,7 +28,7 @@ export function checkCustomers(given: Case): void {
     const link = tables.links.find(({ stripe_customer_id: id }) => id === customer.id);
     if (!known && staff === null && stored === null) continue;
     if (!link) {
-      differ(given, what, 'a link', null);
+      recordDifference(given, what, 'a link', null);
       continue;
     }
     const links = linksOf(truth, customer.id, known, full);
@@ -36,19 +36,19 @@ export function checkCustomers(given: Case): void {
     if (truth.hasKey && staff === null) checkAsked(given, customer.id, link.customer_id);
     if (links.some(({ ids, by }) => by === link.linked_by && ids.includes(link.customer_id))) continue;
     if (!links.some(({ by }) => by === 'created')) {
-      differ(given, what, links, link);
+      recordDifference(given, what, links, link);
       continue;
     }
     const group = groupOf(truth, known, customer.id);
     const other = groups.get(group) ?? link.customer_id;
     const isShared = [...groups].some(([name, id]) => name !== group && id === link.customer_id);
     if (own.has(link.customer_id) || other !== link.customer_id || isShared || isSure(tables, customer.id)) {
-      differ(given, what, group, link);
+      recordDifference(given, what, group, link);
     }
     groups.set(group, link.customer_id);
   }
   const count = truth.ours.length + groups.size;
-  if (tables.customers.length !== count) differ(given, 'customers', count, tables.customers);
+  if (tables.customers.length !== count) recordDifference(given, 'customers', count, tables.customers);
 }
 
 function isSame(truth: Truth, announced: Map<string, Reported>, all: Map<string, Reported>): boolean {
@@ -74,7 +74,7 @@ function linksOf(truth: Truth, id: string, known: Reported | undefined, full: bo
   const made = truth.stripeCustomers.find(({ customer }) => customer.id === id);
   if (made && made.staff !== null) return [{ ids: [made.staff], by: 'staff' }];
   const owns = truth.hasKey ? ownNumbers(truth, id) : [{ owner: null, former: null }];
-  const variants = known?.isDoubtful ? [known, { ...known, emails: new Set<string>() }] : [known];
+  const variants = known?.mayLackEmail ? [known, { ...known, emails: new Set<string>() }] : [known];
   const links = owns.flatMap((own) =>
     variants.map((variant) => linkOf(truth, made?.stored ?? null, variant, own, full)),
   );
@@ -89,7 +89,7 @@ function linkOf(
   full: boolean,
 ): Link {
   if (owner !== null) return { ids: [owner], by: 'number' };
-  const byNumber = numbered(truth, known, full);
+  const byNumber = ownersByNumber(truth, known, full);
   if (byNumber.length > 0) return { ids: byNumber, by: 'number' };
   if (former !== null) return { ids: [former], by: 'number' };
   if (stored !== null) return { ids: [stored], by: 'email' };
@@ -99,7 +99,7 @@ function linkOf(
 }
 
 /** Returns the customers that numbers in the Stripe customer's subscriptions, invoices or checkouts may link it to. */
-function numbered(truth: Truth, known: Reported | undefined, full: boolean): number[] {
+function ownersByNumber(truth: Truth, known: Reported | undefined, full: boolean): number[] {
   const numbers = (known?.numbers ?? [])
     .flatMap((reported) =>
       truth.ours.filter((own) => own.number === reported.number).map(({ id }) => ({ ...reported, own: id })),
@@ -132,8 +132,8 @@ function reportedOf(truth: Truth, full: boolean): Map<string, Reported> {
       continue;
     const { customer } = about;
     if (customer === null) continue;
-    const isDoubtful = truth.hasKey && !wasSeen(truth, customer, true);
-    const known = reported.get(customer) ?? { emails: new Set(), isDoubtful, numbers: [] };
+    const mayLackEmail = truth.hasKey && !wasSeen(truth, customer, true);
+    const known = reported.get(customer) ?? { emails: new Set(), mayLackEmail, numbers: [] };
     reported.set(customer, known);
     addReported(truth, known, event, about);
     const self = truth.stripeCustomers.find((one) => one.customer.id === customer)?.customer;
@@ -155,7 +155,7 @@ function addReported(
   if (about.object === 'subscription') add(about.metadata.customer_number, 1);
   else if (about.customerEmail) {
     known.emails.add(about.customerEmail);
-    known.isDoubtful = false;
+    known.mayLackEmail = false;
   }
   if (about.object === 'checkout.session') add(about.metadata.customer_number, 2);
   if (about.object !== 'invoice') return;
@@ -166,7 +166,7 @@ function addReported(
 }
 
 /** Returns every customer that staff linked to the Stripe customer at some time, or that a reported number named. */
-export function couldSurelyBe(truth: Truth, stripeCustomerId: string | null): number[] {
+export function possibleOwners(truth: Truth, stripeCustomerId: string | null): number[] {
   const id = stripeCustomerId ?? '';
   const named = reportedOf(truth, true)
     .get(id)
@@ -263,7 +263,12 @@ function checkAsked(given: Case, customer: string, linkedTo: number): void {
     if (!('customer' in about) || about.customer !== customer) continue;
     const owner = firstNamed(truth, about);
     if (owner === null || owner === linkedTo) continue;
-    differ(given, `customer ${customer}, of which ${event.id} named another`, 'to be asked for', looks);
+    recordDifference(
+      given,
+      `customer ${customer}, of which ${event.id} named another`,
+      'to be asked for',
+      looks,
+    );
   }
 }
 

@@ -3,7 +3,15 @@ import type { Tables } from '../tables';
 import { checkCustomers, isSure, wasAsked } from './customers';
 import { checkInvoices } from './invoices';
 import { checkMoneyBack, checkPayments, checkPayouts } from './payments';
-import { ANNOUNCING, type Case, date, differ, hasKnownStatus, type Truth, type Verdict } from './story';
+import {
+  ANNOUNCING,
+  type Case,
+  date,
+  hasKnownStatus,
+  recordDifference,
+  type Truth,
+  type Verdict,
+} from './story';
 import { checkSubscriptions } from './subscriptions';
 
 /**
@@ -45,7 +53,8 @@ function checkStreets(given: Case): void {
     const streets = candidates.flatMap(({ customer }) => customer.address?.line1 ?? []);
     const isKnown = full && members.some(({ customer }) => customer.address && wasAsked(truth, customer.id));
     const expected: (string | null)[] = isKnown ? streets : [...streets, null];
-    if (!expected.includes(row.street)) differ(given, `street of customer ${row.id}`, expected, row.street);
+    if (!expected.includes(row.street))
+      recordDifference(given, `street of customer ${row.id}`, expected, row.street);
   }
 }
 
@@ -86,7 +95,7 @@ function checkServiceDates(given: Case): void {
       !expected.next_billing_date.includes(service.next_billing_date) ||
       !expected.ends_on.includes(service.ends_on)
     ) {
-      differ(given, `service ${service.id}`, expected, service);
+      recordDifference(given, `service ${service.id}`, expected, service);
     }
   }
 }
@@ -106,7 +115,7 @@ function checkWarnings(given: Case): void {
     const row = rows.get(event.id);
     const warning = `unknown ${about.object} status ${about.status}`;
     if (row?.outcome !== 'processed' || row.warnings.includes(warning)) continue;
-    differ(given, `event ${event.id}`, 'a warning', row.warnings);
+    recordDifference(given, `event ${event.id}`, 'a warning', row.warnings);
   }
 }
 

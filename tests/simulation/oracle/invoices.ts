@@ -6,12 +6,12 @@ import {
   type Case,
   compare,
   date,
-  differ,
   differing,
   fits,
   hasKnownStatus,
   keptStatuses,
   type Moment,
+  recordDifference,
   storiesOf,
 } from './story';
 
@@ -35,9 +35,9 @@ export function checkInvoices(given: Case): void {
       if (actual && full) compare(given, `invoice ${id}`, deleted, actual);
     } else if (row) checkInvoice(given, story, row);
     else if (full || story.some(({ isAnnounced }) => isAnnounced))
-      differ(given, `invoice ${id}`, 'a row', null);
+      recordDifference(given, `invoice ${id}`, 'a row', null);
   }
-  for (const id of rows.keys()) differ(given, `invoice ${id}`, null, 'a row');
+  for (const id of rows.keys()) recordDifference(given, `invoice ${id}`, null, 'a row');
 }
 
 /** Expects the paid amount of our own invoice to be its payments less refunds and disputes. */
@@ -85,7 +85,8 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const id = row.stripe_invoice_id ?? '';
   const isOwn = [...truth.written.values()].some(({ reference }) => reference === id);
   const mustKnow = full && row.status === 'paid' && !isOwn && !truth.deleted.has(id);
-  if (off === null ? mustKnow : !known.includes(off)) differ(given, `${what} amount_off_stripe`, known, off);
+  if (off === null ? mustKnow : !known.includes(off))
+    recordDifference(given, `${what} amount_off_stripe`, known, off);
 }
 
 /** The maximum number of invoice lines in an event. */
@@ -121,9 +122,9 @@ function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): voi
       tax: taxes.reduce((sum, tax) => sum + Number(tax.amount), 0).toFixed(3),
     }));
   const what = `lines of ${row.stripe_invoice_id}`;
-  if (JSON.stringify(stored) !== JSON.stringify(wanted)) differ(given, what, wanted, stored);
+  if (JSON.stringify(stored) !== JSON.stringify(wanted)) recordDifference(given, what, wanted, stored);
   const isComplete = row.lines_complete || (mayLack && expected.length > SHOWN_LINES);
-  if (!isComplete) differ(given, `${what} complete`, true, row.lines_complete);
+  if (!isComplete) recordDifference(given, `${what} complete`, true, row.lines_complete);
 }
 
 function isReplaced(history: readonly WorldEvent[], id: string | null): boolean {

@@ -1,15 +1,15 @@
 import type { CheckoutSession, Subscription, SubscriptionItem } from '@/lib/stripe-local/model';
 import type { ItemRow, SubscriptionRow } from '../tables';
-import { couldSurelyBe, isSure } from './customers';
+import { isSure, possibleOwners } from './customers';
 import {
   ANNOUNCING,
   type Case,
-  differ,
   differing,
   fits,
   type Moment,
-  type Own,
+  type OwnCustomer,
   type OwnService,
+  recordDifference,
   storiesOf,
   type Truth,
 } from './story';
@@ -34,7 +34,7 @@ export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, 
   }
   const expected = staff === undefined ? named : [staff];
   if (!expected.includes(actual.customer_service_id)) {
-    differ(given, `link of ${id}`, expected, actual.customer_service_id);
+    recordDifference(given, `link of ${id}`, expected, actual.customer_service_id);
   }
 }
 
@@ -54,8 +54,9 @@ function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: s
         .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
     );
   // An item keeps the service that it was sold with, even if its Stripe customer was linked to another customer then.
-  const owners = [row.customer_id, ...couldSurelyBe(truth, row.stripe_customer_id)];
-  const isSoldTo = (own: Own) => own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
+  const owners = [row.customer_id, ...possibleOwners(truth, row.stripe_customer_id)];
+  const isSoldTo = (own: OwnCustomer) =>
+    own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
   return [...ever, ...truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []), null];
 }
 
@@ -156,7 +157,7 @@ function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
     const fitting = moments.filter(({ about }) => isSold(own, about));
     const link = tables.links.find(({ stripe_customer_id: id }) => id === session.customer);
     const isOwns = link?.customer_id === own.id && isSure(tables, session.customer);
-    if (fitting.length === 0 || !(isOwns || couldSurelyBe(truth, session.customer).includes(own.id)))
+    if (fitting.length === 0 || !(isOwns || possibleOwners(truth, session.customer).includes(own.id)))
       continue;
     const isReported = truth.lossless && fitting.some(({ isAnnounced }) => isAnnounced);
     const isFound = !truth.unknown.has(session.customer ?? '') || isDelivered(truth, story);
@@ -174,7 +175,7 @@ const isDelivered = ({ times }: Truth, story: Moment<CheckoutSession>[]) =>
   story.some(({ event }) => (times.get(event.id)?.done ?? null) !== null);
 
 /** Returns whether each billed item matches one sold service, with the same amount per period. */
-function isSold({ services, sold }: Own, about: Subscription): boolean {
+function isSold({ services, sold }: OwnCustomer, about: Subscription): boolean {
   const wanted = services.filter(({ id }) => sold?.services.includes(id));
   const pair = (items: readonly SubscriptionItem[], left: readonly OwnService[]): boolean => {
     const [item, ...rest] = items;

@@ -6,10 +6,10 @@ import {
   type Case,
   compare,
   date,
-  differ,
   differing,
   fits,
   type Moment,
+  recordDifference,
   storiesOf,
   type Truth,
 } from './story';
@@ -27,7 +27,7 @@ export function checkPayments(given: Case): void {
       const { reference: payment_reference, ...values } = written;
       compare(given, `payment ${payment_reference}`, { payment_reference, ...values }, row);
     } else if (!invoices.has(reference) || truth.deleted.has(reference) || counted.has(reference)) {
-      differ(given, `payment ${reference}`, null, row);
+      recordDifference(given, `payment ${reference}`, null, row);
     }
   }
   const references = new Set([...truth.written.values()].map(({ reference }) => reference));
@@ -38,7 +38,7 @@ export function checkPayments(given: Case): void {
   }
   for (const [id, { reference }] of truth.written) {
     if (!tables.payments.some((row) => row.id === id))
-      differ(given, `payment ${reference}`, 'as it was entered', null);
+      recordDifference(given, `payment ${reference}`, 'as it was entered', null);
   }
 }
 
@@ -68,7 +68,7 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
   if (row ? expected.some((one) => fits({ ...common, ...one }, row)) : mayLack) return;
   const what = `payment ${id}`;
   if (row && first) verdict.differences.push(differing(what, { ...common, ...first }, row));
-  else differ(given, what, first ?? null, row);
+  else recordDifference(given, what, first ?? null, row);
 }
 
 const collectedOf = ({ amountPaid, amountPaidOffStripe }: Invoice) => amountPaid - amountPaidOffStripe;
@@ -204,7 +204,8 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
         row.amount === recorded.amount &&
         date(row.issued_at, truth.timeZone) === date(recorded.issued_at, truth.timeZone),
     );
-    if (twin) differ(given, `refund ${twin.stripe_refund_id}`, 'merged with the recorded refund', recorded);
+    if (twin)
+      recordDifference(given, `refund ${twin.stripe_refund_id}`, 'merged with the recorded refund', recorded);
   }
 }
 

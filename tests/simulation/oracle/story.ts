@@ -42,7 +42,7 @@ export interface Truth extends Setup, Deeds {
 }
 
 /** One of our customers, in its state before the history. */
-export interface Own {
+export interface OwnCustomer {
   id: number;
   /** The customer number in Stripe's metadata. It may belong to a customer that was merged into this one. */
   number: string;
@@ -69,7 +69,7 @@ export interface OwnService {
 
 /** The data in our tables and at Stripe before a history, and the links that staff set during it. */
 export interface Setup {
-  ours: Own[];
+  ours: OwnCustomer[];
   stripeCustomers: {
     customer: Customer;
     /** The customer that staff last linked the Stripe customer to. `formerly` contains the earlier customers. */
@@ -143,7 +143,7 @@ export interface Difference {
   actual: unknown;
 }
 
-export function differ({ verdict }: Case, what: string, expected: unknown, actual: unknown): void {
+export function recordDifference({ verdict }: Case, what: string, expected: unknown, actual: unknown): void {
   verdict.differences.push({ what, expected, actual });
 }
 

@@ -6,12 +6,12 @@ import {
   amount,
   type Case,
   date,
-  differ,
   differing,
   fits,
   hasKnownStatus,
   keptStatuses,
   type Moment,
+  recordDifference,
   storiesOf,
   type Truth,
   type Verdict,
@@ -25,14 +25,14 @@ export function checkSubscriptions(given: Case): void {
   for (const [id, story] of stories) {
     const row = rows.get(id);
     if (row) checkSubscription(given, story, row);
-    else differ(given, `subscription ${id}`, 'a row', null);
+    else recordDifference(given, `subscription ${id}`, 'a row', null);
   }
   checkSold(given);
   const sold = truth.ours.map((own) => own.sold?.id);
   const waiting = tables.subscriptions.filter((row) => !row.stripe_subscription_id && sold.includes(row.id));
   const expected = stories.size + waiting.length;
   if (tables.subscriptions.length !== expected) {
-    differ(given, 'subscriptions', expected, tables.subscriptions.length);
+    recordDifference(given, 'subscriptions', expected, tables.subscriptions.length);
   }
 }
 

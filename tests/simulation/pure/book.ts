@@ -44,8 +44,8 @@ export function bookModel(tables: ModelTables, { invoices, payments, today, time
   const known = [...rows.entries.values()].filter((one) =>
     one.payment_id === null ? all.has(one.invoice_id) : payments.includes(one.payment_id),
   );
-  const takenBack = new Set(known.map(({ reverses }) => reverses));
-  const standing = known.filter((one) => !isSum(one) && one.reverses === null && !takenBack.has(one.id));
+  const reversedIds = new Set(known.map(({ reverses }) => reverses));
+  const standing = known.filter((one) => !isSum(one) && one.reverses === null && !reversedIds.has(one.id));
   const fresh: Fact[] = [];
   for (const fact of facts.filter((one) => !one.isSum)) {
     const at = standing.findIndex((one) => keyOf(one) === keyOf(fact));
@@ -91,13 +91,13 @@ function ofInvoice({ rows }: ModelTables, invoice: StoredInvoice, today: string,
   );
   const paidInAll =
     invoice.stripe_invoice_id === null ? invoice.amount_paid : (invoice.amount_off_stripe ?? '0');
-  const told = invoice.provider_as_of ? toCalendarDate(invoice.provider_as_of, timeZone) : today;
+  const creditedOn = invoice.provider_as_of ? toCalendarDate(invoice.provider_as_of, timeZone) : today;
   const sums = [
-    { record: 'credit' as const, sum: -toThousandths(invoice.amount_credited), original_date: told },
+    { record: 'credit' as const, sum: -toThousandths(invoice.amount_credited), original_date: creditedOn },
     {
       record: 'write_off' as const,
       sum: invoice.uncollectible && status === 'overdue' ? -toThousandths(invoice.amount_due) : 0,
-      original_date: told,
+      original_date: creditedOn,
     },
     {
       record: 'balance' as const,

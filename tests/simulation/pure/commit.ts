@@ -88,8 +88,8 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     if (source === 'stripe' && tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
   }
   for (const { stripe_payment_intent_id, stripe_charge_id } of plan.payments.inserted) {
-    const isTold = (one: string) => one === stripe_payment_intent_id || one === stripe_charge_id;
-    if ([...tables.rows.payments.values()].some((row) => isTold(row.payment_reference)))
+    const namesMoney = (one: string) => one === stripe_payment_intent_id || one === stripe_charge_id;
+    if ([...tables.rows.payments.values()].some((row) => namesMoney(row.payment_reference)))
       throw conflict('money');
   }
   for (const name of plan.money) {
@@ -113,7 +113,7 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
     const named = (text: string) =>
       [...made].reduce((so_far, [id, real]) => so_far.replaceAll(idInText(id), String(real)), text);
     const entity_id = toId(task.entity_id, made) as number | null;
-    tables.tell({ ...task, subject: named(task.subject), message: named(task.message), entity_id });
+    tables.addTask({ ...task, subject: named(task.subject), message: named(task.message), entity_id });
   }
   for (const { kind, subject } of plan.tasksOver) {
     for (const task of tables.rows.tasks.values()) {

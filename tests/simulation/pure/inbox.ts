@@ -99,7 +99,7 @@ export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
     const { id, type, payload, outcome, stripe_created } = event;
-    const isOver = type === CHECKOUT && stripe_created < oldest(now);
+    const isOver = type === CHECKOUT && stripe_created < bodyCutoff(now);
     if (payload !== '' && isSettled(outcome) && isOver)
       tables.put('events', id, { ...event, payload: '', checkout: toKeptCheckout(payload) });
   }
@@ -115,6 +115,6 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
 /** Returns the time after which every event still has its body. */
-export const oldest = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
+export const bodyCutoff = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

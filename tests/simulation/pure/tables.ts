@@ -133,7 +133,7 @@ export class ModelTables {
   }
 
   /** Adds a staff task unless a task with the same kind and subject exists. Reopens a task that a change has closed. */
-  tell(task: StaffTask): void {
+  addTask(task: StaffTask): void {
     const isIt = (one: StaffTask) => one.kind === task.kind && one.subject === task.subject;
     const known = [...this.rows.tasks.values()].find(isIt);
     if (known && isClosedByChange(known)) this.put('tasks', known.id, { ...known, ...task, done_by: null });

@@ -17,7 +17,7 @@ import { play } from '../play';
 import type { Hands } from '../stage';
 import { type Booking, bookModel } from './book';
 import { asJsonb, commitModel } from './commit';
-import { dropModelBodies, failModelEvent, oldest } from './inbox';
+import { bodyCutoff, dropModelBodies, failModelEvent } from './inbox';
 import { Model, ModelProcess } from './model';
 import { openPureStage } from './pure-stage';
 import { readModel } from './read';
@@ -164,7 +164,7 @@ class TwinProcess extends ModelProcess {
     const { twin } = this;
     return twin.alone(async () => {
       const isStale = twin.past.length > 0 && twin.chance.draw() < CHANCE_OF_STALE;
-      if (isStale) await this.commitBoth(spoil(twin)).catch(requireRefused);
+      if (isStale) await this.commitBoth(drawFaultyCommit(twin)).catch(requireRefused);
       twin.past.push(given);
       return this.commitBoth(given);
     });
@@ -182,7 +182,7 @@ class TwinProcess extends ModelProcess {
   protected override dropBodiesNow(): Promise<void> {
     const { db, tables, now } = this.twin;
     const isOver = sql`payload <> '' and outcome in ('processed', 'stale', 'ignored')
-      and type = 'checkout.session.completed' and stripe_created < ${oldest(now()).toISOString()}::timestamptz`;
+      and type = 'checkout.session.completed' and stripe_created < ${bodyCutoff(now()).toISOString()}::timestamptz`;
     return this.twin.both(
       'bodies were dropped',
       () => dropBatch(db, isOver),
@@ -254,19 +254,19 @@ function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
 }
 
 /** Returns an earlier commit that is outdated or altered. The model and the database must treat it alike. */
-function spoil({ past, chance, tables }: TwinModel): Commit {
+function drawFaultyCommit({ past, chance, tables }: TwinModel): Commit {
   const at = Math.floor(chance.draw() * past.length);
   const { bookedOn, ...given } = past[at] as Commit;
   const commit = { ...structuredClone(given), bookedOn };
-  const spoilIt = WAYS[Math.floor(chance.draw() * WAYS.length)];
-  spoilIt?.(commit, tables);
+  const changeCommit = COMMIT_CHANGES[Math.floor(chance.draw() * COMMIT_CHANGES.length)];
+  changeCommit?.(commit, tables);
   return commit;
 }
 
-type Way = (commit: Commit, tables: ModelTables) => void;
+type CommitChange = (commit: Commit, tables: ModelTables) => void;
 
 /** Updates the row versions in a commit, as if it had just been decided. */
-const renew: Way = ({ plan, events }, { rows }) => {
+const renewVersions: CommitChange = ({ plan, events }, { rows }) => {
   for (const name of TABLE_NAMES) {
     for (const row of plan[name].updated as { id?: number; stripe_customer_id?: string; version: number }[]) {
       const key = name === 'links' ? row.stripe_customer_id : row.id;
@@ -281,31 +281,31 @@ const renew: Way = ({ plan, events }, { rows }) => {
   }
 };
 
-const renewed =
-  (change: Way): Way =>
+const withNewVersions =
+  (change: CommitChange): CommitChange =>
   (commit, tables) => {
-    renew(commit, tables);
+    renewVersions(commit, tables);
     change(commit, tables);
   };
 
-const WAYS: Way[] = [
+const COMMIT_CHANGES: CommitChange[] = [
   () => {}, // Apply an outdated commit unchanged.
-  renew,
-  renewed(({ plan }) => {
+  renewVersions,
+  withNewVersions(({ plan }) => {
     for (const name of TABLE_NAMES) plan[name].inserted = [];
     // A plan contains lines of a new invoice only if it inserts that invoice.
     plan.lines = plan.lines.filter(({ invoice_id }) => invoice_id > 0);
     plan.changes = [];
   }),
-  renewed(({ plan }) => {
+  withNewVersions(({ plan }) => {
     for (const row of plan.subscriptions.updated) row.customer_id = 999_999;
   }),
-  renewed(({ plan }) => {
+  withNewVersions(({ plan }) => {
     for (const row of plan.items.updated) row.customer_service_id = 999_999;
     for (const row of plan.invoices.updated) row.subscription_id = 999_999;
   }),
-  renewed(({ plan }, { rows }) => plan.subscriptions.deleted.push(...rows.subscriptions.values())),
-  renewed(({ plan }, { rows }) => plan.abandoned.push(...rows.customers.keys())),
+  withNewVersions(({ plan }, { rows }) => plan.subscriptions.deleted.push(...rows.subscriptions.values())),
+  withNewVersions(({ plan }, { rows }) => plan.abandoned.push(...rows.customers.keys())),
   ({ plan }, { rows }) => {
     const [first] = rows.customers.values();
     plan.absentNumbers.push(first?.customer_number.toLowerCase() ?? 'k1');
@@ -315,7 +315,7 @@ const WAYS: Way[] = [
     const email = first?.email?.toLowerCase() ?? 'unknown@example.com';
     plan.emails.push({ email, ids: [first?.id ?? 1, 999_999] });
   },
-  renewed(({ plan }, { rows }) => {
+  withNewVersions(({ plan }, { rows }) => {
     const [link] = rows.links.values();
     const customer_id = [...rows.customers.keys()].at(-1);
     if (link && customer_id !== undefined) {

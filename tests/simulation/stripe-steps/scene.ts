@@ -1,6 +1,6 @@
 import type { Invoice, ItemInput, Metadata, Subscription } from '@/lib/stripe-local/model';
 import type { World } from '@/lib/stripe-local/world';
-import type { Own, Setup } from '../oracle/story';
+import type { OwnCustomer, Setup } from '../oracle/story';
 import { BASIL, type Plan, type Step, type StepKind } from '../plan';
 
 export interface Scene {
@@ -41,7 +41,7 @@ export function onInvoice(statuses: string[], act: Of<Invoice>): Action {
  * Builds an action on a Stripe customer that was not deleted. `own` is the customer whose services may appear in the
  * metadata of its subscriptions.
  */
-export function onOwner(act: Of<{ id: string; own: Own | undefined }>): Action {
+export function onOwner(act: Of<{ id: string; own: OwnCustomer | undefined }>): Action {
   return (scene, step) => {
     const owner = ownerOf(scene, step.a);
     return owner ? act(scene, owner, step) : null;
@@ -70,12 +70,12 @@ export function ownerOf(scene: Scene, a: number) {
  * Returns the customer whose services the steps write into the metadata of a Stripe customer's subscriptions. It is the
  * first customer that can own the Stripe customer, or the last customer if none can.
  */
-export function ownOf(scene: Scene, stripeCustomerId: string): Own | undefined {
+export function ownOf(scene: Scene, stripeCustomerId: string): OwnCustomer | undefined {
   const { ours } = scene.setup;
   return ours.find((one) => isCandidate(scene, stripeCustomerId, one)) ?? ours.at(-1);
 }
 
-export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, own: Own): boolean {
+export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, own: OwnCustomer): boolean {
   const made = setup.stripeCustomers.find(({ customer }) => customer.id === stripeCustomerId);
   if (!made) return false;
   if (made.staff !== null) return made.staff === own.id;
@@ -89,7 +89,7 @@ export function isCandidate({ setup, world }: Scene, stripeCustomerId: string, o
 /** Returns whether API versions before basil occur, which have one period for all items of a subscription. */
 export const isOlder = ({ plan }: Scene) => plan.versions.some((version) => !BASIL.includes(version));
 
-export function newItem(scene: Scene, own: Own | undefined, b: number, c: number): ItemInput {
+export function newItem(scene: Scene, own: OwnCustomer | undefined, b: number, c: number): ItemInput {
   return {
     unitAmount: 500 + 100 * b,
     quantity: 1 + (c % 2),
@@ -98,7 +98,7 @@ export function newItem(scene: Scene, own: Own | undefined, b: number, c: number
   };
 }
 
-export function serviceMetadata(own: Own | undefined, c: number): Metadata {
+export function serviceMetadata(own: OwnCustomer | undefined, c: number): Metadata {
   const service = own?.services[c % Math.max(1, own.services.length)];
   if (!service) return {};
   const other = own?.services[(c + 1) % own.services.length];

@@ -30,7 +30,7 @@ interface Refusal {
 }
 
 type Inputs = readonly z.ZodType[];
-type Sent<I extends Inputs> = { -readonly [N in keyof I]: z.input<I[N]> };
+type SentArguments<I extends Inputs> = { -readonly [N in keyof I]: z.input<I[N]> };
 type Bound<I extends Inputs> = { -readonly [N in keyof I]: z.output<I[N]> };
 
 interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], Result, Done, Refused> {
@@ -64,7 +64,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
  */
 export function staffAction<R extends Role, const I extends Inputs, Result, Done, Refused = never>(
   declaration: Declaration<R, I, Bound<I>, Result, Done, Refused>,
-): (...sent: Sent<I>) => Promise<Exclude<Done | Refused, string>> {
+): (...sent: SentArguments<I>) => Promise<Exclude<Done | Refused, string>> {
   return (...sent: unknown[]) => enter(declaration, sent, (bound) => bound);
 }
 
@@ -106,8 +106,8 @@ export function staffFormAction<
 
 /** An action that always redirects is a plain form action, so React does not pass it a previous state. */
 type FormAction<I extends Inputs, Answer> = [Answer] extends [never]
-  ? (...sent: [...Sent<I>, form: FormData]) => Promise<never>
-  : (...sent: [...Sent<I>, before: unknown, form: FormData]) => Promise<Answer>;
+  ? (...sent: [...SentArguments<I>, form: FormData]) => Promise<never>
+  : (...sent: [...SentArguments<I>, before: unknown, form: FormData]) => Promise<Answer>;
 
 const READ = {
   text: (form: FormData, name: string) => String(form.get(name) ?? ''),
@@ -146,9 +146,9 @@ async function enter<R extends Role, I extends Inputs, Args extends unknown[], R
     if (!(error instanceof AppError && refused)) throw error;
     const problems = toProblems(error, Object(args[input.length]));
     const refusal = { ...call, error, code: error.code, problem: problemOf(error), problems };
-    return leadOn(await refused(refusal, ...args));
+    return redirectOrReturn(await refused(refusal, ...args));
   }
-  return leadOn(await done(result, ...args));
+  return redirectOrReturn(await done(result, ...args));
 }
 
 function parseSent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -156,7 +156,7 @@ function parseSent<Schema extends z.ZodType>(schema: Schema, value: unknown): z.
   return success ? data : notFound();
 }
 
-function leadOn<Target>(target: Target): Exclude<Target, string> {
+function redirectOrReturn<Target>(target: Target): Exclude<Target, string> {
   return typeof target === 'string' ? leaveFor(target) : (target as Exclude<Target, string>);
 }
 

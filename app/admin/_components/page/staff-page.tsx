@@ -11,7 +11,7 @@ import { Dimmed, Facts } from '../display/values';
 import { BackLink } from './back-link';
 import classes from './section.module.css';
 
-interface Sent<Params> {
+interface RouteProps<Params> {
   params: Promise<Params>;
   searchParams: Promise<SearchParams>;
 }
@@ -31,7 +31,7 @@ interface PageCall<Params> {
 
 function pageFor(requirePerson: () => Promise<StaffMember>) {
   return <Params = unknown>(show: (call: PageCall<Params>) => Promise<ReactNode>) =>
-    async ({ params, searchParams }: Sent<Params>) => {
+    async ({ params, searchParams }: RouteProps<Params>) => {
       const staff = await requirePerson();
       const runtime = await getRuntime();
       const { db, env } = runtime;

@@ -123,13 +123,13 @@ async function InvoicePayments({ invoice }: { invoice: WithMoneyBack<InvoiceDeta
 function whyPaid(invoice: WithMoneyBack<InvoiceDetails>, beside: BesidePayments): string | null {
   const { status, total, currency, amount_credited, stripe_invoice_id } = invoice;
   if (status !== 'paid') return null;
-  const told = (amount: number | null, text: string) =>
+  const reasonFor = (amount: number | null, text: string) =>
     amount ? [`${formatMoney(amount, currency)} ${text}.`] : [];
   const reasons = [
-    ...told(beside.offStripe, 'was paid outside Stripe'),
-    ...told(beside.fromBalance, 'was settled with the customer’s balance at Stripe'),
-    ...told(beside.toBalance, 'was added to the customer’s balance at Stripe'),
-    ...told(amount_credited, 'was credited'),
+    ...reasonFor(beside.offStripe, 'was paid outside Stripe'),
+    ...reasonFor(beside.fromBalance, 'was settled with the customer’s balance at Stripe'),
+    ...reasonFor(beside.toBalance, 'was added to the customer’s balance at Stripe'),
+    ...reasonFor(amount_credited, 'was credited'),
   ];
   if (reasons.length > 0) return reasons.join(' ');
   if (total <= 0) return 'Nothing had to be paid.';

@@ -1,4 +1,10 @@
-import { listMoneyBack, QUESTION_DAYS, QUESTIONS, type Question, raising } from '@/lib/payments/money-back';
+import {
+  listMoneyBack,
+  QUESTION_DAYS,
+  QUESTIONS,
+  type Question,
+  raisesQuestion,
+} from '@/lib/payments/money-back';
 import { Nothing, Page, Section, staffPage } from '../../_components/page/staff-page';
 import { MoneyBackList } from '../../_components/records/money-back/money-back-list';
 
@@ -17,7 +23,7 @@ const TITLES: Record<Question, string> = {
 export default staffPage(async ({ runtime: { db, env, now } }) => {
   const found = [];
   for (const question of QUESTIONS) {
-    const rows = await listMoneyBack(db, raising(question, now()), ROWS);
+    const rows = await listMoneyBack(db, raisesQuestion(question, now()), ROWS);
     if (rows.length > 0) found.push({ question, rows });
   }
   return (
