@@ -6,7 +6,7 @@ import { StartError } from './errors';
 import { inheritedEnv } from './inherited-env';
 
 /** URL parameters to pass on. pg_dump and pg_restore refuse unknown ones, such as our driver's server settings. */
-const KNOWN =
+const KNOWN_PARAMETERS =
   /^(ssl\w*|host|port|dbname|user|options|connect_timeout|target_session_attrs|application_name)=/;
 
 /**

@@ -200,7 +200,7 @@ export const variables = z.object({
   OAUTH_DYNAMIC_REGISTRATION: onOrOff,
   OAUTH_REDIRECT_SCHEMES: text
     .refine(
-      isSchemeList,
+      isAppSchemeList,
       'must be URL schemes of apps such as cursor, separated by commas, without http and https',
     )
     .default('cursor,vscode,vscode-insiders'),

@@ -29,7 +29,7 @@ async function restoreServer(url: string, file: string): Promise<void> {
   await withFile(file, () => access(file));
   if (!(await withServer(url, isEmpty))) {
     throw new StartError([
-      `Nothing was restored: ${placeOf(url)} already contains tables. Restore into an empty database.`,
+      `Nothing was restored: ${databaseName(url)} already contains tables. Restore into an empty database.`,
     ]);
   }
   await runPgTool('pg_restore', url, ['--no-owner', '--no-privileges', '--single-transaction', file]);

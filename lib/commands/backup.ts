@@ -22,8 +22,8 @@ export const backup = command({
     if (!url) return null;
     const contents = await withServer(url, describeContents);
     if (contents === null)
-      throw new StartError([`Nothing was saved: ${placeOf(url)} has no tables of this service.`]);
-    await write(file, terminal, `${placeOf(url)} with ${contents}`, (part) =>
+      throw new StartError([`Nothing was saved: ${databaseName(url)} has no tables of this service.`]);
+    await write(file, terminal, `${databaseName(url)} with ${contents}`, (part) =>
       runPgTool('pg_dump', url, ['--format=custom', `--file=${part}`]),
     );
     return 0;

@@ -74,8 +74,8 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   if (name === 'all' && dir !== undefined && out === undefined) return { kind: 'all' as const, dir, since };
   const kind = EXPORT_NAMES.find((known) => known === name);
   if (kind && dir === undefined) return { kind, out, since };
-  if (name === undefined || OTHERS.includes(name) || kind) return undefined;
-  const known = [...EXPORT_NAMES, ...OTHERS].join(', ');
+  if (name === undefined || OTHER_EXPORTS.includes(name) || kind) return undefined;
+  const known = [...EXPORT_NAMES, ...OTHER_EXPORTS].join(', ');
   throw new StartError([`${name} cannot be exported: choose one of ${known}.`]);
 }
 

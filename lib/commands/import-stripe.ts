@@ -112,8 +112,8 @@ async function readAndLink(
  */
 async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;
-  const tellStop = () => progress.write('\nStopping after this page …\n');
-  signal.addEventListener('abort', tellStop);
+  const printStop = () => progress.write('\nStopping after this page …\n');
+  signal.addEventListener('abort', printStop);
   try {
     for (;;) {
       const run = await runReconciliation(runtime, terminal, signal);

@@ -72,7 +72,7 @@ function reportRefusals(deps: RefusalDeps, tally: Tally): void {
   );
 }
 
-function reasonOf(env: World['env'], { age }: Tally): string {
+function reasonOf(env: RefusalDeps['env'], { age }: Tally): string {
   if (lacksSecret(env)) return 'STRIPE_WEBHOOK_SECRET is not set';
   if (age === null) return 'their signatures are not valid';
   return 'their signatures are valid, but their times differ from the clock of this server';

@@ -174,7 +174,10 @@ export function validateQuery<Schema extends z.ZodObject>(
 ): z.infer<Schema> {
   const repeated = [...new Set(params.keys())].filter((name) => params.getAll(name).length > 1);
   if (repeated.length > 0) {
-    const errors = repeated.map((name) => ({ field: carriedName(name), message: 'must be given only once' }));
+    const errors = repeated.map((name) => ({
+      field: originalName(name),
+      message: 'must be given only once',
+    }));
     throw new AppError('validation_failed', 'The query is not valid.', errors);
   }
   const input = Object.fromEntries(

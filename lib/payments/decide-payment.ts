@@ -156,7 +156,7 @@ export class PaymentDraft {
   }
 
   /** Returns the customer that `id` was merged into. Returns `id` if it was not merged or is the invoice's customer. */
-  meantCustomer(id: number, invoice: StoredInvoice | undefined): number {
+  resolveMergedCustomer(id: number, invoice: StoredInvoice | undefined): number {
     return invoice && invoice.customer_id !== id ? (this.snapshot.mergedInto.get(id) ?? id) : id;
   }
 
@@ -283,7 +283,7 @@ function checkShare(before: StoredPayment, { invoice_id, payment_reference, stat
   }
 }
 
-function notAsWanted(current: StoredPayment | null): AppError {
+function preconditionFailed(current: StoredPayment | null): AppError {
   const found = current ? 'This payment does not meet the precondition' : 'There is no such payment';
   return new AppError('precondition_failed', `${found}: read it again.`);
 }

@@ -192,7 +192,7 @@ export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
 /** Returns the condition for refunds and disputes of the last 35 days with this problem. `excess` adds earlier ones. */
-export function raising(question: Question, now: Date): Which {
+export function raisesQuestion(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);

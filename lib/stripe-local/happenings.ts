@@ -163,7 +163,7 @@ function payable(target: EventTarget): Invoice {
  *
  * @throws ControlError 404, 409 if the requested invoice does not exist or has none of the statuses
  */
-function findInvoice(target: Happening, ...statuses: Invoice['status'][]): Invoice | undefined {
+function findInvoice(target: EventTarget, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
   const invoice = namedInvoice(target) ?? newest(target, target.world.invoices, isFit);
   if (!invoice || isFit(invoice)) return invoice;

@@ -256,8 +256,8 @@ describe.each(LISTS)('counts of $name', (listed) => {
     );
     const { code, output } = await runCommandHere(base.db, 'db:recount', [], { cwd: '/' });
     expect(code).toBe(0);
-    const at = said.indexOf(`${name.replace('_', ' ')}s: recounted, 1 wrong`);
-    expect(said[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
+    const at = output.indexOf(`${name.replace('_', ' ')}s: recounted, 1 wrong`);
+    expect(output[at + 1]).toMatch(/^ {2}from .+: 1 too few$/);
     // All other lists, the two kinds of sums and the receivables are right.
     expect(output.filter((line) => line.endsWith(': right'))).toHaveLength(LISTS.length + 2);
     await expectRight(5);

@@ -47,7 +47,7 @@ describe('an import of customers', () => {
   test('an import writes its rejected rows to a separate file', async () => {
     const { code, output } = await importing('customers', 'c.csv');
     expect(code).toBe(1);
-    expect(said).toEqual([
+    expect(output).toEqual([
       'line 3, column company: must not be empty unless there is a name',
       'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
       'line 5, column customer_number: is also in line 2',

@@ -45,8 +45,8 @@ describe('the first import of a Stripe account', () => {
   const links = () => unquotedLines(files.read('links.csv').replace('\ufeff', '').trimEnd());
 
   test('the first Stripe import lists the Stripe customers that it cannot link by customer number', async () => {
-    const { code, said } = await at.run(['--proposals', 'links.csv']);
-    const told = said.join('\n');
+    const { code, output } = await at.run(['--proposals', 'links.csv']);
+    const told = output.join('\n');
     expect(code).toBe(0);
     expect(told).toMatch(/^Run 1, completed: /m);
     for (const row of [/^subscription +12 +0 +0$/m, /^invoice +20 /m, /^payment +12 /m, /^refund +4 /m]) {
@@ -168,7 +168,7 @@ describe('refused imports from Stripe', () => {
     files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(['--link', 'bare.csv'])).toEqual({
       code: 1,
-      said: ['The column filed_under is missing: use the file that --proposals writes.'],
+      output: ['The column filed_under is missing: use the file that --proposals writes.'],
     });
   });
 
@@ -194,8 +194,8 @@ describe('refused imports from Stripe', () => {
     const fault = { kind: 'hold' as const, until: async () => stop.abort() };
     at.sync.api.faults.add({ when: isList, fault, times: 1 });
     const stopped = await at.run([], { signal: stop.signal });
-    const said = ['Stopped: the changes so far are kept. Run the same command again to do the rest.'];
-    expect(stopped).toEqual({ code: 130, said });
+    const output = ['Stopped: the changes so far are kept. Run the same command again to do the rest.'];
+    expect(stopped).toEqual({ code: 130, output });
     const before = at.sync.api.requests.length;
     expect((await at.run([])).output.join('\n')).toMatch(/^Run 1, completed: /m);
     const paths = at.sync.api.requests.slice(before).map(({ path }) => path);
@@ -206,8 +206,8 @@ describe('refused imports from Stripe', () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, output } = await at.run(['--link-by-email']);
     expect(code).toBe(1);
-    expect(said).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
-    expect(said).toContain(
+    expect(output).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
+    expect(output).toContain(
       'Not everything at Stripe could be read (stripe_api). Run the same command again later to do the rest. No customers were linked by e-mail address.',
     );
     const byStaff = eq(stripeCustomers.linked_by, 'staff');
@@ -226,8 +226,8 @@ describe('refused imports from Stripe', () => {
       await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
     }, 200);
     const refused = await at.run([]).finally(() => clearInterval(beating));
-    const said = [`Run ${id} is already under way: try again when it has ended.`];
-    expect(refused).toEqual({ code: 1, said });
+    const output = [`Run ${id} is already under way: try again when it has ended.`];
+    expect(refused).toEqual({ code: 1, output });
     const waiting = at.run([]);
     setTimeout(() => at.sync.later(600), 300);
     expect((await waiting).output.join('\n')).toContain(`Run ${id}, completed: `);

@@ -144,7 +144,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
    * Checks that the entries of ended months are unchanged, and records the entries of a month that has just ended. If
    * a commit is in progress, its entries may still have a day of that month, so the month is recorded later.
    */
-  const handOver = async (): Promise<void> => {
+  const sealMonth = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
     if (!played.months.isOver(today) || (stage.commitsTakeTime && queue.isNested)) return;
     const differences = played.months.seal(today, await stage.tables());

@@ -72,7 +72,7 @@ export async function prepareAccessToken(
 }
 
 /** Creates the demo's admin login, or restores its password and role. A new password ends all its sessions. */
-async function prepareStaffUser(world: StaffWorld, settings: DemoSettings): Promise<void> {
+async function prepareStaffUser(world: StaffDeps, settings: DemoSettings): Promise<void> {
   const login = { email: settings.staffEmail, password: settings.staffPassword };
   const [found] = await world.db
     .select({ hash: staffAccounts.password })

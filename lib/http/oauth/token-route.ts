@@ -47,8 +47,8 @@ async function handleRequest(runtime: Runtime, request: Request, path: Endpoint)
     return openError(400, error, `grant_type must be ${GRANTS.join(' or ')}.`);
   }
   const { headers } = request;
-  const named = readCredentials(headers.get('authorization'), form);
-  if (!named)
+  const credentials = readCredentials(headers.get('authorization'), form);
+  if (!credentials)
     return openError(
       401,
       'invalid_client',
@@ -85,9 +85,10 @@ async function refreshTokens(tokenRequest: TokenRequest): Promise<Response> {
   const stored = await find();
   const scope = stored ? refreshScopes(stored.scopes, form.get('scope')) : undefined;
   if (scope === null)
-    return refused(asked, 'invalid_scope', 'The request asks for scopes that were not granted.');
-  if (stored?.state === 'stale') return endStale(asked, stored);
-  const rotate = () => askAs(asked, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
+    return refuse(tokenRequest, 'invalid_scope', 'The request asks for scopes that were not granted.');
+  if (stored?.state === 'stale') return endStaleGrant(tokenRequest, stored);
+  const rotate = () =>
+    callProvider(tokenRequest, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(tokenRequest, answer);
   // Another request may have exchanged the token first. If so, a second call returns the tokens of that exchange.
@@ -158,8 +159,8 @@ async function callProvider(
 async function withConsent(tokenRequest: TokenRequest, answer: Response): Promise<Response> {
   if (answer.ok) {
     const { access_token } = (await answer.clone().json()) as { access_token?: unknown };
-    if (await endUnconsented(asked.runtime.db, String(access_token))) {
-      return refused(asked, 'invalid_grant', 'The access was revoked.');
+    if (await endUnconsented(tokenRequest.runtime.db, String(access_token))) {
+      return refuse(tokenRequest, 'invalid_grant', 'The access was revoked.');
     }
   }
   return toClientResponse(tokenRequest, '/oauth2/token', answer);
