@@ -20,7 +20,7 @@ import {
   update,
 } from './decide-payment';
 import type { CreditSource, PaymentWriter, RefundState } from './schema';
-import { namesStripeMoney } from './stripe-payment';
+import { isReleasable, MAX_REFERENCE, namesStripeMoney } from './stripe-payment';
 
 /** A part of a transfer that pays an invoice. */
 export interface Share {
@@ -61,8 +61,6 @@ export interface TransferDecision {
 
 /** Maximum number of payments of a transfer. The limit keeps their references short. */
 const MAX_SHARES = 99;
-/** Maximum length of a transfer's reference. The references of its payments may be three characters longer. */
-const MAX_REFERENCE = 252;
 
 /** Returns all references that the payments of a transfer can have: REF, REF/2, REF/3, … */
 function namesOf(reference: string): string[] {
@@ -301,16 +299,6 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
   if (invoice.customer_id !== target.customer_id || invoice.currency !== target.currency) return 0;
   return Math.min(leftOf(payment), overpaidBy(draft, invoice));
 }
-
-/**
- * Returns whether a part of a payment can become credit. This excludes Stripe's payments, and references that are too
- * long to append the number of a share (see `namesOf`).
- */
-export const isReleasable = ({
-  source,
-  payment_reference,
-}: Pick<StoredPayment, 'source' | 'payment_reference'>) =>
-  source !== 'stripe' && !namesStripeMoney(payment_reference) && payment_reference.length <= MAX_REFERENCE;
 
 /**
  * Returns by how many thousandths the payments of one of our own invoices exceed its total less credit notes. Ignores

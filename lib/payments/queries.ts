@@ -16,7 +16,6 @@ import { AppError } from '../errors';
 import { toJsonAmount, toJsonAmounts, toThousandths } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { isReleasable } from './decide-transfer';
 import {
   type CreditSource,
   type PaymentFilters,
@@ -25,6 +24,7 @@ import {
   paymentRow,
   toPaymentRow,
 } from './schema';
+import { isReleasable } from './stripe-payment';
 
 /** Lists payments, newest first. A page past the end is empty. */
 export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);

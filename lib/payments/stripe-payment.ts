@@ -17,8 +17,20 @@ export const namesStripeMoney = (reference: string): boolean => stripeMoney.test
 export const isIntent = (id: string): boolean => id.startsWith('pi_');
 
 /** Returns whether a payment was recorded here and its reference is not the id of a Stripe payment. */
-export const isOffStripe = ({ source, payment_reference }: StoredPayment): boolean =>
+export const isOffStripe = ({ source, payment_reference }: PaymentOrigin): boolean =>
   source !== 'stripe' && !namesStripeMoney(payment_reference);
+
+type PaymentOrigin = Pick<StoredPayment, 'source' | 'payment_reference'>;
+
+/** Maximum length of a transfer's reference. The references of its payments may be three characters longer. */
+export const MAX_REFERENCE = 252;
+
+/**
+ * Returns whether a part of a payment can become credit. This excludes Stripe's payments, and references that are too
+ * long to append the number of a share.
+ */
+export const isReleasable = (payment: PaymentOrigin): boolean =>
+  isOffStripe(payment) && payment.payment_reference.length <= MAX_REFERENCE;
 
 export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_reference'>): AppError {
   const { id, payment_reference } = payment;

@@ -16,7 +16,7 @@ const EMAILS = 4;
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const DAY = 24 * HOUR;
-/** The longest drawn wait between two steps of a `hasty` history, in milliseconds. */
+/** The longest drawn wait between two steps of a history whose `shortWaits` is turned up, in milliseconds. */
 const MOMENT = 2 * SECOND;
 /** The number of objects of each kind that the steps choose from if `fewObjects` is turned up. */
 const FEW = 2;
@@ -68,11 +68,11 @@ const swarms: fc.Arbitrary<Swarm> = fc.noShrink(
     /** How often the metadata of objects contains a customer number. */
     claims: fc.constantFrom(0, 1, 5, 5, 5),
     /** Whether all steps concern one Stripe customer and a few of its objects. */
-    narrow: fc.constantFrom(1, 1, 1, 5, 5),
+    fewObjects: fc.constantFrom(1, 1, 1, 5, 5),
     /** Whether most steps follow within seconds, so that late events arrive among newer ones. */
-    hasty: sometimes,
+    shortWaits: sometimes,
     /** Whether the history has few steps, which leaves more time for long histories. */
-    brief: sometimes,
+    fewSteps: sometimes,
   }),
 );
 const isTurnedUp = (swarm: Swarm, trait: 'fewObjects' | 'shortWaits' | 'fewSteps') => (swarm[trait] ?? 1) > 1;

@@ -70,8 +70,9 @@ export class ModelProcess implements Store {
     if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
   }
 
-  bookMissed(booking: Booking): Promise<void> {
-    return this.stating(() => this.bookNow(booking));
+  /** @param booking function that returns the booking at its turn, because the clock moves while it waits */
+  bookMissed(booking: () => Booking): Promise<void> {
+    return this.stating(() => this.bookNow(booking()));
   }
 
   async commit(commit: Commit): Promise<Written> {

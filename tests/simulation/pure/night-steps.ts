@@ -84,9 +84,9 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
 
 async function missedEntries({ model, process, deps: { now, timeZone } }: Night): Promise<void> {
   const { invoices, payments } = model.tables.rows;
-  const at = { today: toCalendarDate(now(), timeZone), timeZone };
-  await process.bookMissed({ invoices: [...invoices.keys()], payments: [], ...at });
-  await process.bookMissed({ invoices: [], payments: [...payments.keys()], ...at });
+  const at = () => ({ today: toCalendarDate(now(), timeZone), timeZone });
+  await process.bookMissed(() => ({ invoices: [...invoices.keys()], payments: [], ...at() }));
+  await process.bookMissed(() => ({ invoices: [], payments: [...payments.keys()], ...at() }));
 }
 
 /** Applies one of Stripe's lists. */
