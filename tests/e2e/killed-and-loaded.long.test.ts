@@ -81,7 +81,7 @@ describe('a killed server', () => {
     const { server } = await startServer(env);
     // This command may start before the new server accepts commands.
     expect(await run('db-seed')).toMatchObject({ code: 0, out: expect.stringMatching(/^customers: \d+$/m) });
-    expect(await run('db-seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already holds/) });
+    expect(await run('db-seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already contains/) });
     const { socket = '', pid } = readLock(env.DATA_DIR);
     process.kill(pid, 'SIGKILL');
     await server.exited;

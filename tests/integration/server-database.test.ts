@@ -185,7 +185,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     [
       'sslmode=require but no SSL on the server',
       `${url}?sslmode=require`,
-      /^The database .* asked for SSL: .*\.\n$/,
+      /^The server .* closed the connection when SSL was requested: .*\.\n$/,
     ],
     ['an unknown parameter', `${url}?colour=blue`, /^The server .* rejected a parameter .*\.\n$/],
     [
