@@ -66,8 +66,8 @@ export async function readCursorPage<Row>(
 }
 
 /**
- * Returns a word, such as an enum value, as a literal in the statement's text. A bound parameter may get a generic
- * plan, which cannot take into account that one value has a million times as many rows as another.
+ * Returns a word, such as an enum value, as a literal in the statement's text. With a bound parameter, PostgreSQL
+ * may use a generic plan, which ignores that one value has a million times as many rows as another.
  */
 export function constant(word: string): SQL {
   if (!/^[\w.]+$/.test(word)) throw new RangeError('not a word of the schema');

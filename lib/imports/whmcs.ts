@@ -138,7 +138,7 @@ const whmcsServices: FileFormat = {
 
 const YEARS: Record<string, string> = { '1': 'year', '2': 'two_years', '3': 'three_years' };
 
-/** Report of domains. WHMCS numbers domains separately from services, so `domain-7` is not service 7. */
+/** Report of domains. WHMCS numbers them separately from services, so the import adds a prefix: `domain-7`. */
 const whmcsDomains: FileFormat = {
   ...texts,
   columns: billed.columns,

@@ -62,7 +62,7 @@ export function refuseCounted(
   if (counted) throw alreadyCounted(counted);
 }
 
-/** Reads a payment and returns the result of `stripePaymentOf`. Returns null if the payment does not exist. */
+/** Returns the Stripe id of a stored payment, as `stripePaymentOf` does. Returns null if the payment does not exist. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db
     .select({ intent: payments.stripe_payment_intent_id, reference: payments.payment_reference })

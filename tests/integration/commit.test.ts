@@ -151,7 +151,7 @@ describe('commits of several deliveries in one statement', () => {
   const bodiesOf = (made: Finalized[]) =>
     Promise.all(made.map(async ({ event }) => (await sync.eventOf(event))?.payload));
 
-  test('invoices committed together belong to their own customers', async () => {
+  test('each invoice of a joint commit is stored with its own customer', async () => {
     const made = [finalize(), finalize(), finalize()];
     expect((await commitTogether(sync.db, await decideAll(made))).map(Boolean)).toEqual([true, true, true]);
     expect(await ownersOf(made)).toEqual(made.map(({ invoice, customer }) => ({ invoice, link: customer })));

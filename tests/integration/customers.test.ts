@@ -272,7 +272,7 @@ describe('the state of a month', () => {
     expect(found).toEqual(kind === null ? [] : [{ month: '2026-04-01', text: kind }]);
   });
 
-  test('the report of a month contains its revenue and changes, and null for values that were not recorded', async () => {
+  test('the reports show each month’s recurring revenue and open amounts, and null for values that were not recorded', async () => {
     const reports = await readReports(months.db, '2026-05-20', 12);
     const euros = reports.rowsOf('recurring', 'eur').slice(-3);
     expect(euros.map(({ month, values }) => [month, values])).toEqual([

@@ -123,7 +123,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a proposed link is not marked as clear if the Stripe customer’s own e-mail address differs', async () => {
+  test('a proposed link is not marked as clear without a reported e-mail address, or while a recheck is due', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [

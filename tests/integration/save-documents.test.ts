@@ -162,7 +162,7 @@ describe('sent invoices', () => {
 });
 
 describe('changes of sent invoices', () => {
-  test('a later due date makes an overdue invoice open again', async () => {
+  test('a later due date sets an overdue invoice back to sent', async () => {
     const { id, version } = await imported({ number: 'I1', due_date: '2026-11-01' });
     expect((await read(id)).status).toBe('overdue');
     await saveTyped(base.db, typedDueDate, { id, version }, { due_date: '2026-12-01' }, writer);
@@ -260,7 +260,7 @@ describe('sales documents', () => {
     expect(made[0]).toMatchObject({ subtotal: '94.900', tax: '16.230', total: '111.130', status: 'draft' });
   });
 
-  test('the lines of a sales document cannot be changed after it is sent', async () => {
+  test('a sent sales document refuses new content, and no sales document skips a status', async () => {
     const { id, document_number } = await offer({ valid_until: '2026-12-31' });
     expect(await problemsOf(keep({ document_number, status: 'accepted' }))).toEqual(['status']);
     await keep({ lines: OFFERED.slice(1) }, id);
@@ -365,7 +365,7 @@ describe('deleted drafts', () => {
     }
   });
 
-  test('a draft invoice that is sent and deleted at once is either sent or deleted', async () => {
+  test('when a draft invoice is sent and deleted at the same time, only one of them succeeds', async () => {
     for (const order of [0, 1]) {
       const made = await draft();
       const [first, second] = [() => step('send', made), () => remove(invoiceKind, made)];

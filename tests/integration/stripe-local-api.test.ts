@@ -110,7 +110,7 @@ describe('lists of the local Stripe API', () => {
 });
 
 describe('objects of the local Stripe API', () => {
-  test('fetching an invoice from Stripe returns all its payments, even more than ten', async () => {
+  test('fetching an invoice from Stripe returns all its payments if there are more than ten', async () => {
     tick();
     const id = open(1200);
     for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);

@@ -78,7 +78,7 @@ test('the subscription list can be paged forwards and backwards', async () => {
   expect((await read({ after: 'nonsense' })).data).toEqual((await read({})).data);
 });
 
-test('reading a subscription returns its items', async () => {
+test('reading a subscription returns its items, and fails for an unknown id', async () => {
   expect(await getSubscription(base.db, ids.unlinked ?? 0)).toMatchObject({
     status: 'past_due',
     items: [{ customer_service_id: null, service: null }],

@@ -42,7 +42,7 @@ export interface GivenRow {
 export interface Rule {
   /** Rows that exist before the events. */
   given?: GivenRow[];
-  /** The events in order. They get the ids `evt_1`, `evt_2` … by their position in this list. */
+  /** Events to deliver, and functions to run. The event at position n, counted from 1, gets the id `evt_n`. */
   events: (EventContent | ((scene: Scene) => unknown))[];
   /**
    * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.

@@ -49,7 +49,7 @@ interface SumsProps {
   days: Days;
 }
 
-/** Shows the renewal sums of the first `MONTHS` months. Each sum links to its renewals. */
+/** Shows the renewal sums of the first `MONTHS` months. Each sum links to all renewals of its month. */
 function Sums({ title, of, noun, sums, days }: SumsProps) {
   const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);
   const linesOf = (month: string) =>

@@ -37,9 +37,9 @@ export interface Wanted extends ProviderObjects {
   items: ProviderSubscriptionItem[];
   /** All lines of an invoice, looked up by its Stripe id. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
-  /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if there was none. */
+  /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if Stripe never collected. */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, looked up by the intent's id. Null if it paid none. */
+  /** Stripe's id of the invoice that a payment intent paid, looked up by the intent's id. Null without an invoice. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;

@@ -46,7 +46,7 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Returns an invoice with the version that it has after its handover, which runs first and increments the version. */
+/** Returns an invoice with the version that its update must expect. A handover runs before and increments the version. */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);

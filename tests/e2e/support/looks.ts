@@ -29,7 +29,7 @@ export async function violationsOf(
   );
 }
 
-/** Finds dates, amounts and badges that are clipped or only partly visible. */
+/** Finds dates, amounts and badges that are cut off at the left or right. */
 export async function cutTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const vital = /\d{1,2} [A-Z][a-z]{2,3} \d{4}|[€$£¥]\d|\b[A-Z]{3}\s\d/;
