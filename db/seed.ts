@@ -28,8 +28,8 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
-  // The journal can date a cancellation by the invoice's `updated_at`, and reconciliation books the rows that were updated
-  // since its last run. The sample rows therefore get the time of their last change, not the time of seeding.
+  // The journal can date a cancellation by the invoice's `updated_at`, and reconciliation books the rows updated since
+  // its last run. The sample rows therefore get the time of their last change, not the time of seeding.
   const midnight = startOfDay(options.today, options.timeZone);
   built.invoices = built.invoices.map((row) => ({
     ...row,

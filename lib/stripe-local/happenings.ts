@@ -265,7 +265,7 @@ function move(target: EventTarget, statuses: readonly DisputeStatus[], noun: str
   return [`The dispute ${object.id} is ${object.status} now.`, object];
 }
 
-/** Finds the requested invoice, in any state. If none is requested, finds the newest match. @throws ControlError 404, 409 */
+/** Finds the requested invoice in any state. Without a request, finds the newest match. @throws ControlError 404, 409 */
 function findInvoiceWith(target: EventTarget, wanted: (invoice: Invoice) => boolean, noun: string): Invoice {
   return namedInvoice(target) ?? find(target, target.world.invoices, wanted, noun);
 }
