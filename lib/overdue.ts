@@ -6,7 +6,7 @@ type UnpaidStatus = (typeof UNPAID_STATUSES)[number];
 
 export const isUnpaid = (status: string): boolean => UNPAID_STATUSES.some((one) => one === status);
 
-/** The fields that can make an invoice overdue. Only Stripe invoices have `paymentFailed` and `uncollectible`. */
+/** The fields that can make an invoice overdue. `paymentFailed` and `uncollectible` are false for our own invoices. */
 interface Owed {
   due_date: string | null;
   paymentFailed?: boolean;

@@ -23,7 +23,7 @@ const MAX_TRIES = 10;
  * Runs a command in this process, or in the server that has the embedded database open.
  *
  * @param argv name of the npm script, then the arguments
- * @throws StartError, AppError, HelpAsked
+ * @throws StartError, AppError, HelpRequested
  */
 export async function runDatabaseCommand([script = '', ...args]: string[]): Promise<void> {
   const name = script === 'import' && isFromStripe(args) ? 'import stripe' : script;

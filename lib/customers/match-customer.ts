@@ -103,8 +103,8 @@ export function matchMention(text: string): SQL | undefined {
 const MAX_NAMED = 200;
 
 /**
- * Makes the filter of a list by customer. A whole number or `#id` selects one customer, for whom counted lists have
- * counts. Any other text selects the customers whose number, name, company or email address contains it.
+ * Makes the filter of a list by customer. A whole number or `#id` selects one customer, whose rows a counted list can
+ * count by index. Any other text selects the customers whose number, name, company or email address contains it.
  */
 export function customerFilter(column: PgColumn) {
   return {

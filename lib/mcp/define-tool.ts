@@ -125,7 +125,7 @@ function countRows(output: Record<string, unknown>): number {
   return Array.isArray(list) ? list.length : 1;
 }
 
-/** Whether a field of a customer is personal data. A new field does not compile until it is listed here. */
+/** Whether a field of a customer is personal data. A new field of `customerRow` does not compile until it is listed here. */
 const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
   ...{ id: false, customer_number: false, country: false, tax_exempt: false, currency: false, status: false },
   ...{ name: true, first_name: true, last_name: true, company: true, email: true, phone: true },

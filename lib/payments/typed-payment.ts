@@ -128,7 +128,7 @@ export async function correctPayment(
   return updatePayment(db, id, { ...values, ...moved }, writer, precondition);
 }
 
-/** Returns whether staff may correct a payment. Stripe's payments can be corrected only in Stripe. */
+/** Returns whether staff may correct a payment. They correct Stripe's payments in Stripe. */
 export const isCorrectable = ({ source }: Pick<PaymentRow, 'source'>): boolean => source !== 'stripe';
 
 async function targetOf(db: Database, payment: PaymentRow, text: string) {

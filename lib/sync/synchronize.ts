@@ -180,7 +180,7 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/** Thrown if Stripe did not give an answer that a decision needs. The daily job retries the object in its next run. */
+/** Thrown if Stripe did not give an answer that a decision needs. The daily job retries the object later. */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(

@@ -95,7 +95,7 @@ const RULES: Rule[] = [
       !ENTRY_POINTS.includes(folderOf(from)) && (/^next(\/|$)/.test(target) || target === 'lib/runtime.ts'),
   },
   {
-    says: 'the local Stripe API is for commands and tests',
+    says: 'the local Stripe API is for lib/cli and tests',
     broken: (from, target) =>
       folderOf(target) === 'lib/stripe-local' && !['lib/cli', 'lib/stripe-local'].includes(folderOf(from)),
   },
