@@ -14,6 +14,8 @@ export interface PayoutEntry {
     currency: string;
     /** Sum of the payment's charges in other payouts. */
     elsewhere: string;
+    /** Whether Stripe named the only charge of the payment. Other charges may be in payouts that are not known here. */
+    hasOneCharge: boolean;
   } | null;
   /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
   isTwice: boolean;
@@ -103,7 +105,10 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
   ['dispute_unknown', 'dispute', isDispute],
 ];
 
-/** Returns the first charge of each payment whose charges do not add up to the payment's amount. */
+/**
+ * Returns the first charge of each payment whose charges do not add up to the payment's amount. If a payment may have
+ * several charges, the known ones may be less.
+ */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
   for (const one of entries) {
@@ -113,9 +118,10 @@ function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
     const [first] = charges;
     // Stripe converts a payment in another currency before the payout, so its amount cannot be compared.
     if (!first?.record || first.record.currency !== first.currency) return [];
-    const paid = charges.reduce((sum, one) => sum + toThousandths(one.amount), 0);
-    const isSame = paid + toThousandths(first.record.elsewhere) === toThousandths(first.record.amount);
-    return isSame ? [] : [first];
+    const { amount, elsewhere, hasOneCharge } = first.record;
+    const paid = charges.reduce((sum, one) => sum + toThousandths(one.amount), toThousandths(elsewhere));
+    const left = toThousandths(amount) - paid;
+    return (hasOneCharge ? left === 0 : left >= 0) ? [] : [first];
   });
 }
 

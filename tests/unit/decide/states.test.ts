@@ -482,7 +482,7 @@ describe('the choice between a stored and an incoming state', () => {
 });
 
 describe('a payout', () => {
-  const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0' };
+  const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0', hasOneCharge: true };
   const charge: PayoutEntry = {
     ...{ type: 'charge', amount: '119.000', net: '116.960', currency: 'eur', sourceId: 'ch_1' },
     ...{ record, isTwice: false, isDeleted: false },
@@ -544,6 +544,16 @@ describe('a payout', () => {
       'adds up the charges of one payment in several payouts',
       matching({ ...charge, amount: '100.000', record: { ...record, elsewhere: '19.000' } }),
       [],
+    ],
+    [
+      'accepts some of several charges, because the others may be in unknown payouts',
+      matching({ ...charge, amount: '100.000', record: { ...record, hasOneCharge: false } }),
+      [],
+    ],
+    [
+      'reports several charges that exceed their payment',
+      matching({ ...charge, record: { ...record, amount: '100.000', hasOneCharge: false } }),
+      ['amount_differs'],
     ],
     [
       'does not compare amounts that Stripe converted',
