@@ -14,8 +14,11 @@ export interface PayoutEntry {
     currency: string;
     /** Sum of the payment's charges in other payouts. */
     elsewhere: string;
-    /** Whether Stripe named the only charge of the payment. Other charges may be in payouts that are not known here. */
-    hasOneCharge: boolean;
+    /**
+     * Whether Stripe reported this amount without naming a charge. Some of the payment's charges may then be in payouts
+     * that are not known here.
+     */
+    isSum: boolean;
   } | null;
   /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
   isTwice: boolean;
@@ -106,8 +109,8 @@ const UNKNOWN: [PayoutDifference['kind'], noun: string, is: (entry: PayoutEntry)
 ];
 
 /**
- * Returns the first charge of each payment whose charges do not add up to the payment's amount. If a payment may have
- * several charges, the known ones may be less.
+ * Returns the first charge of each payment whose charges do not add up to the payment's amount. If Stripe reported the
+ * amount as a sum, the known charges may be less.
  */
 function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
   const groups = new Map<number, PayoutEntry[]>();
@@ -118,10 +121,10 @@ function wrongCharges(entries: PayoutEntry[]): PayoutEntry[] {
     const [first] = charges;
     // Stripe converts a payment in another currency before the payout, so its amount cannot be compared.
     if (!first?.record || first.record.currency !== first.currency) return [];
-    const { amount, elsewhere, hasOneCharge } = first.record;
+    const { amount, elsewhere, isSum } = first.record;
     const paid = charges.reduce((sum, one) => sum + toThousandths(one.amount), toThousandths(elsewhere));
     const left = toThousandths(amount) - paid;
-    return (hasOneCharge ? left === 0 : left >= 0) ? [] : [first];
+    return (isSum ? left >= 0 : left === 0) ? [] : [first];
   });
 }
 

@@ -273,7 +273,7 @@ type StoredEntry = Omit<PayoutEntry, 'record'> & {
   record_amount: string;
   record_currency: string;
   elsewhere: string;
-  hasOneCharge: boolean;
+  isSum: boolean;
 };
 
 /** SQL condition for a payment `y` that records the charge of a payout entry `e`. */
@@ -288,7 +288,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
     db,
     sql`select e.type, e.amount::text, e.net::text, e.currency, e.source_id as "sourceId",
         r.id as record_id, r.amount::text as record_amount, r.currency as record_currency,
-        coalesce(r.elsewhere, 0)::text as elsewhere, r.has_one_charge as "hasOneCharge",
+        coalesce(r.elsewhere, 0)::text as elsewhere, r.is_sum as "isSum",
         e.type in ${CHARGES} and (select count(distinct y.invoice_id) from payments y
           where y.status in ('completed', 'refunded') and ${IS_PAYMENT}) > 1 as "isTwice",
         exists (select from payment_tombstones t
@@ -299,22 +299,22 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
               where o.payout_id <> e.payout_id and o.type in ${CHARGES}
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere,
-            coalesce(y.stripe_payment_intent_id, y.stripe_charge_id) is not null
-              or coalesce(y.payment_reference in (e.stripe_payment_intent_id, e.source_id), false) as has_one_charge
+            coalesce(y.stripe_payment_intent_id, y.stripe_charge_id) is null
+              and y.source = 'stripe' and y.amount is not distinct from y.provider_amount as is_sum
           from payments y where e.type in ${CHARGES} and ${IS_PAYMENT} order by y.id limit 1)
         union all
-        select f.id, f.amount, f.currency, 0, true from refunds f where f.stripe_refund_id = e.source_id
+        select f.id, f.amount, f.currency, 0, false from refunds f where f.stripe_refund_id = e.source_id
         union all
-        select d.id, d.amount, d.currency, 0, true from disputes d where d.stripe_dispute_id = e.source_id
+        select d.id, d.amount, d.currency, 0, false from disputes d where d.stripe_dispute_id = e.source_id
       ) r on true
       where e.payout_id = ${id}::int order by e.id`,
   );
-  return found.map(({ record_id, record_amount, record_currency, elsewhere, hasOneCharge, ...entry }) => ({
+  return found.map(({ record_id, record_amount, record_currency, elsewhere, isSum, ...entry }) => ({
     ...entry,
     record:
       record_id === null
         ? null
-        : { id: record_id, amount: record_amount, currency: record_currency, elsewhere, hasOneCharge },
+        : { id: record_id, amount: record_amount, currency: record_currency, elsewhere, isSum },
   }));
 }
 

@@ -273,10 +273,12 @@ function isUnequal(given: Case, charge: BalanceTransaction): boolean {
     (one) => one.type === 'charge' && recordOf(given, one)?.id === record.id,
   );
   const listed = new Set(given.tables.payouts.map((row) => row.stripe_payout_id));
+  const sumOf = (some: BalanceTransaction[]) =>
+    amount(
+      some.reduce((total, one) => total + one.amount, 0),
+      charge.currency,
+    );
+  // Some charges of a right payment may be in payouts that the first run did not list.
   const known = charges.filter(({ payout }) => payout !== null && listed.has(payout));
-  const sum = known.reduce((total, one) => total + one.amount, 0);
-  // Some of several charges may be in payouts that the first run did not list.
-  return charges.length > 1
-    ? Number(amount(sum, charge.currency)) > Number(record.amount)
-    : amount(sum, charge.currency) !== record.amount;
+  return ![charges, known].map(sumOf).includes(record.amount);
 }

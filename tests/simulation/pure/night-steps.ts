@@ -475,14 +475,15 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]))
     .reduce((sum, { amount }) => sum + toThousandths(amount), 0);
   const [first] = paid;
-  const hasOneCharge =
-    !isCharge(entry) ||
-    (first?.stripe_payment_intent_id ?? first?.stripe_charge_id ?? null) !== null ||
-    [intent, sourceId].includes(first?.payment_reference ?? '');
+  const isSum =
+    isCharge(entry) &&
+    first?.source === 'stripe' &&
+    (first.stripe_payment_intent_id ?? first.stripe_charge_id) === null &&
+    first.amount === first.provider_amount;
   return {
     ...entry,
     record: record
-      ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), hasOneCharge }
+      ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum }
       : null,
     isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
     isDeleted: ids.some((id) => tombstones.has(id)),

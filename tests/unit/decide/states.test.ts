@@ -482,7 +482,7 @@ describe('the choice between a stored and an incoming state', () => {
 });
 
 describe('a payout', () => {
-  const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0', hasOneCharge: true };
+  const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0', isSum: false };
   const charge: PayoutEntry = {
     ...{ type: 'charge', amount: '119.000', net: '116.960', currency: 'eur', sourceId: 'ch_1' },
     ...{ record, isTwice: false, isDeleted: false },
@@ -546,13 +546,13 @@ describe('a payout', () => {
       [],
     ],
     [
-      'accepts some of several charges, because the others may be in unknown payouts',
-      matching({ ...charge, amount: '100.000', record: { ...record, hasOneCharge: false } }),
+      'accepts some of the charges of a sum, because the others may be in unknown payouts',
+      matching({ ...charge, amount: '100.000', record: { ...record, isSum: true } }),
       [],
     ],
     [
-      'reports several charges that exceed their payment',
-      matching({ ...charge, record: { ...record, amount: '100.000', hasOneCharge: false } }),
+      'reports charges that exceed their sum',
+      matching({ ...charge, record: { ...record, amount: '100.000', isSum: true } }),
       ['amount_differs'],
     ],
     [
