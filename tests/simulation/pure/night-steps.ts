@@ -482,9 +482,7 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     first.amount === first.provider_amount;
   return {
     ...entry,
-    record: record
-      ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum }
-      : null,
+    record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
     isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
     isDeleted: ids.some((id) => tombstones.has(id)),
   };
