@@ -238,7 +238,7 @@ export class NoRoomError extends Error {
   }
 }
 
-/** New files that a writing statement may need: segments of the write-ahead log, and files of a table and its indexes. */
+/** New files that a writing statement may need: log segments, and files of a table and its indexes. */
 const WRITE_FILES = 16;
 
 /**

@@ -86,7 +86,7 @@ async function bookProposed(
 const MAX_BOOKED_AT_ONCE = 300;
 
 /**
- * Books the exact matches among the first 300 open entries of a statement.
+ * Books the exact matches of a statement, at most 300.
  *
  * @returns the number of booked entries
  * @throws AppError, e.g. not_found

@@ -169,8 +169,10 @@ type Changes = PaymentUpdate & Refunded;
  */
 export type RequestedChanges = Changes | ((current: StoredPayment, itsRefunds: RefundState[]) => Changes);
 
+/** The fields of a refund that decide whether the bank took the money back. */
 export type RefundState = Pick<typeof refunds.$inferSelect, 'reason' | 'status'>;
 
+/** Returns the requested changes of a payment. */
 export const toChanges = (
   requested: RequestedChanges,
   current: StoredPayment,

@@ -139,7 +139,7 @@ const MOST_CONFLICTS = 3;
 const MOST_READS = 3;
 
 interface Question<Decision, Result> {
-  /** Returns the keys of the rows that the decision needs, as far as they are known from the rows read so far. */
+  /** Returns the keys of the rows that the decision needs. The rows read so far can add keys. */
   keys(draft?: PaymentDraft): Keys;
   decide(draft: PaymentDraft): Decision;
   conclude(draft: PaymentDraft, decision: Decision): Result;

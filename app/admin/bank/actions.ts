@@ -43,7 +43,7 @@ export const acceptNamed = staffFormAction({
     code === 'validation_failed' ? { typed, problems } : pageOf(statement, code),
 });
 
-/** Books the exact matches among the first 300 open entries of a statement. */
+/** Books the exact matches of a statement, at most 300 at once. */
 export const acceptExact = staffAction({
   role: 'staff',
   input: [rowId],

@@ -161,7 +161,7 @@ function Balance({ statement }: { statement: StatementRow }) {
   );
 }
 
-/** Describes the gap between a statement and the previous one. Returns null if there is none or the periods overlap. */
+/** Describes the gap between a statement and the previous one. Returns null without a gap, or if periods overlap. */
 function gapText({ opening, currency, before, first_day }: StatementRow): string | null {
   if (!before || before.last_day >= first_day) return null;
   const closing = before.closing;

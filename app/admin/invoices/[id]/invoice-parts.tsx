@@ -337,7 +337,7 @@ interface DocumentProps {
   isAdmin: boolean;
 }
 
-/** Shows links to the files of an invoice's document, or why there is none, and links to Stripe's files. */
+/** Shows links to the files of an invoice's document, or why it has no document, and links to Stripe's files. */
 export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   const { id, customer, stripe_invoice_id } = invoice;
   const stripes = stripe_invoice_id !== null && invoice.status !== 'draft' && <StripeFiles id={id} />;

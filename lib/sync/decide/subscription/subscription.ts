@@ -16,7 +16,7 @@ export type Applied = 'applied' | 'unchanged' | 'stale' | 'unmatched';
 /**
  * Applies a subscription's state to its row and items.
  *
- * @param isDeletion true if Stripe deleted the subscription; it is then cancelled whatever status the payload contains
+ * @param isDeletion whether Stripe deleted the subscription; if so, it is cancelled and the payload's status is ignored
  */
 export function applySubscription(
   draft: Draft,
