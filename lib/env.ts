@@ -91,7 +91,10 @@ function toEnv(v: Variables) {
     /** Rate limit of one token, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
-      /** The health check reports an overdue reconciliation if none has started for 24 hours plus these hours. */
+      /**
+       * The health check reports an overdue reconciliation if the latest run started more than 24 hours plus these hours
+       * ago. Before the first run, it reports nothing.
+       */
       overdueHours: v.ALERT_OVERDUE_HOURS,
       /**
        * The health check reports a reconciliation that repairs more fields than this, because webhooks were probably

@@ -36,7 +36,8 @@ export function buildInvoices(
     FROM_STRIPE,
   );
   const charged = new Set(atStripe.map(({ customer }) => customer.id));
-  // Of the customers who pay through Stripe, only one in four can also have local invoices.
+  // Customers with a subscription at Stripe seldom pay by transfer as well. Only one in four of them may also get local
+  // invoices that belong to no subscription.
   const billed = clients.filter(({ customer }) => !charged.has(customer.id) || customer.id % 4 === 0);
   const all = [...stripe, ...buildLocalInvoices(source, billed, local, count - stripe.length)];
   return numbered(source, all);
