@@ -94,8 +94,8 @@ async function readAndLink(
       `Not everything at Stripe could be read (${error_code}). Run the same command again later to do the rest.${unlinked}`,
     );
   }
-  // Link by e-mail address only after a complete run. Unread data may contain customer numbers, which take
-  // precedence over e-mail addresses.
+  // Do not link by e-mail address after a failed run. It left lists unread, and they may contain customer numbers, which
+  // take precedence over e-mail addresses.
   const linked = linkByEmail && !hasFailed ? await confirmByEmail(deps, terminal) : 'all';
   if (linked === 'stopped') return linked;
   await printSummary(db, run.runId, terminal);

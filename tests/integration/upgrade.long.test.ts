@@ -57,7 +57,7 @@ async function restoreFirstRelease(): Promise<DatabaseHandle> {
 
 type Row = Record<string, unknown>;
 
-/** Returns all rows of all tables, by table. */
+/** Returns the rows of every table except the derived ones (`DERIVED`), by table. */
 async function readTables(db: Database): Promise<Map<string, Row[]>> {
   const tables = await rows<{ name: string }>(
     db,

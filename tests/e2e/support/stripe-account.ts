@@ -20,8 +20,8 @@ export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
 type Happened = World['history'][number];
 
 /**
- * Creates a local Stripe account that matches the sample company. Then changes objects at Stripe, and processes most of
- * the resulting events.
+ * Creates a local Stripe account that matches the sample company, then changes objects in it. Processes only some of the
+ * resulting events, so that the database differs from Stripe.
  */
 export async function fillStripe(db: Database) {
   const world = createWorld({ now: () => new Date(), chance: seededChance(5) });
