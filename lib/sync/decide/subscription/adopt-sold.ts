@@ -27,6 +27,8 @@ type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declin
  * reported exactly the sold items, because a payer can write any reference into a payment link. Every reported state
  * counts, even a stale one, so the order of the events does not matter. The caller must have checked that the
  * customer's link is reliable.
+ *
+ * @param reported states to compare in addition to the stored items; if absent, the states in the subscription's events
  */
 export function adoptSold(
   draft: Draft,
