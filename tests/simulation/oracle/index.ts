@@ -61,7 +61,7 @@ function checkStreets(given: Case): void {
 /**
  * Expects a service's next billing date to be the latest period end of the live items that bill it. Expects an end date
  * if all of these items end. If Stripe has no date, an earlier date from Stripe must be gone. A date that people
- * entered may remain, and must remain if Stripe never had a date.
+ * entered may remain. An end date that people entered must remain if no subscription ever had an end.
  */
 function checkServiceDates(given: Case): void {
   const { truth, tables } = given;
