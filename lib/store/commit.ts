@@ -58,7 +58,7 @@ export async function commit(db: Database, given: Commit): Promise<Written> {
 }
 
 /**
- * Writes the independent commits among `all` in one statement. If one of them fails, or a lock is not free within
+ * Writes the commits that `findApart` selects in one statement. If one of them fails, or a lock is not free within
  * 50 ms, none is written.
  *
  * @returns the result of each commit; undefined if it was not written
@@ -76,8 +76,8 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<(Writ
 }
 
 /**
- * Selects independent commits, so that none writes a row on which the decision of another is based. Commits that share
- * a lock key or a locked invoice count as dependent.
+ * Selects commits that share no lock key and no locked invoice. Otherwise, one commit could write a row on which the
+ * decision of another is based.
  */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();

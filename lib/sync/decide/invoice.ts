@@ -13,6 +13,8 @@ import { type Applied, findOrAdd } from './subscription/subscription';
  * Applies an invoice's state to its row.
  *
  * @param failedAt time of a failed payment, which is stored even if the state is stale
+ * @returns what happened to the state, and the row; the row is null if the invoice has no customer at Stripe, or if a
+ *   listed invoice had to be fetched and Stripe did not return it
  */
 export function applyInvoice(
   draft: Draft,

@@ -22,7 +22,7 @@ export async function inRun<T>(
   return result;
 }
 
-/** Applies an object from one of Stripe's lists. */
+/** Applies an object from one of Stripe's lists, and marks its recorded failures as resolved. */
 export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
   await inRun(deps, run, {
     stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,

@@ -318,7 +318,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   }));
 }
 
-/** Number of days before and after its arrival date within which a payout can appear in a bank statement. */
+/** Number of days before and after a payout's arrival date within which a bank statement can contain the payout. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
 
 /**
