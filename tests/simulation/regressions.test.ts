@@ -259,7 +259,7 @@ describe('customers matched by e-mail address', () => {
 
 describe('several customer numbers', () => {
   const listOlder = (scene: Scene) => {
-    // Reconciliation rechecks each item whose metadata contains a service of another customer.
+    // Each run looks up the service of `C-2` in the items' metadata. It must not report this as a change.
     const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
     for (const number of ['C-1', 'C-3']) {
       atStripe.subscription(scene, { items, ...named(number) });

@@ -101,8 +101,8 @@ function checkServiceDates(given: Case): void {
 }
 
 /**
- * Expects a warning for an event with an unknown status, if it is the only one of its object in its second. Checks
- * nothing if sync has an API key, because Stripe may have returned another status.
+ * Expects a warning for an event with an unknown status, if it is the only handled event of its object in its second.
+ * Checks nothing if sync has an API key, because Stripe may have returned another status.
  */
 function checkWarnings(given: Case): void {
   const { truth, tables } = given;

@@ -89,7 +89,6 @@ async function missedEntries({ model, process, deps: { now, timeZone } }: Night)
   await process.bookMissed(() => ({ invoices: [], payments: [...payments.keys()], ...at() }));
 }
 
-/** Applies one of Stripe's lists. */
 function listed(kind: 'subscription' | 'invoice', status: string | null) {
   return async (night: Night) => {
     const isWindow = kind === 'subscription' ? status === 'all' : status === null;
