@@ -20,7 +20,11 @@ import {
 export interface Store {
   /** Identifies the database. Queues of a process, e.g. of one Stripe customer's deliveries, exist once per scope. */
   scope: object;
-  /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
+  /**
+   * Reads a consistent snapshot. It may also contain rows for the keys of concurrent calls.
+   *
+   * @param keys the keys, or a function that is called when the read begins
+   */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /**
    * Writes a whole plan or nothing.

@@ -205,7 +205,8 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Checkouts come after the customer rechecks, because a checkout is linked only to subscriptions of its customer.
+  // Checkouts come after the customer rechecks, because this step asks Stripe only about the Stripe customers that are
+  // linked to the customer of a sold subscription.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // Refunds come after payments, so that the refunded payment is stored before its refund.
