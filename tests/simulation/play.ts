@@ -69,7 +69,7 @@ export class Played {
   readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
-  /** Number of planned faults that happened, by kind. */
+  /** Number of faults and other rare situations that happened, by kind. */
   readonly mishaps: Tally = {};
 
   constructor(

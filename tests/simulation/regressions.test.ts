@@ -259,7 +259,7 @@ describe('customers matched by e-mail address', () => {
 
 describe('several customer numbers', () => {
   const listOlder = (scene: Scene) => {
-    // Each run looks up the service of `C-2` in the items' metadata. It must not report this as a change.
+    // The items' metadata contains a service of `C-2`. Each run looks the service up and must not report a change.
     const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
     for (const number of ['C-1', 'C-3']) {
       atStripe.subscription(scene, { items, ...named(number) });
@@ -458,7 +458,7 @@ describe('a customer with an earlier checkout', () => {
         [...earlierCheckout, askingOnce((scene) => scene.take(subscribes('C-2'), 9))],
         { recheck_at: null },
       ),
-      'a Stripe customer linked by e-mail is fetched once despite an earlier checkout': {
+      'a Stripe customer relinked by e-mail and then by an earlier checkout is fetched once': {
         settings: { linkByEmail: true },
         events: [
           ...earlierCheckout,

@@ -37,8 +37,9 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
 }
 
 /**
- * Expects a customer that sync created to have the postal address of one of its Stripe customers. If all of them have
- * since been linked to other customers, the postal address of any Stripe customer is accepted.
+ * Expects a customer that sync created to have the street of one of its Stripe customers, or none if sync may not know
+ * the street. If all of its Stripe customers have since been linked to other customers, the street of any Stripe
+ * customer is accepted.
  */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;

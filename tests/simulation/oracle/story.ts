@@ -29,7 +29,7 @@ export interface Truth extends Setup, Deeds {
   refunds: readonly Refund[];
   disputes: readonly Dispute[];
   payouts: readonly Payout[];
-  /** All movements of the balance at Stripe. `payout` is null until Stripe has paid out a movement. */
+  /** The movements of the balance that were paid out. */
   movements: readonly BalanceTransaction[];
   /** The payment intent of each charge. */
   charges: ReadonlyMap<string, string>;
@@ -221,7 +221,8 @@ export function storiesOf<T extends WorldObject>(
 /**
  * Returns the states that a row may show. In a full comparison, this is only the last state. Otherwise it is the last
  * state that an `ANNOUNCING` event reported, and with an API key also each later state. If the last second has several
- * events and Stripe may not have answered, each state that their payloads allow is possible as well.
+ * events and Stripe may not have answered, each state that their payloads allow is possible as well. If no such event
+ * happened, any state is possible.
  *
  * @param candidates the last states that the payloads of one second allow
  */

@@ -93,8 +93,8 @@ const RETENTION_OF_ALL_DAYS = 180;
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
- * Drops the bodies of old checkout events, like `dropOldBodies` but earlier. Sync reads no other old bodies, so the
- * model does not drop them.
+ * Drops the bodies of old checkout events, like `dropOldBodies` but earlier. The model keeps all other bodies, because
+ * sync also reads old subscription events, and nothing is stored in place of their bodies.
  */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
