@@ -150,9 +150,9 @@ export function withAllItems(
 }
 
 /**
- * Returns whether an item still belongs to `other`. Asks Stripe if the two states have the same second, or if `other` has
- * a newer state and more items than Stripe embeds. If Stripe does not answer, schedules a recheck of `other` and returns
- * false.
+ * Returns whether an item still belongs to `other`. Asks Stripe if the two states have the same second, or if `other`
+ * has a newer state and more items than Stripe embeds. If Stripe does not answer, schedules a recheck of `other` and
+ * returns false.
  */
 export function isStillIn(
   draft: Draft,
