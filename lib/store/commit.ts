@@ -12,8 +12,9 @@ export interface EventEntry
   extends Pick<InboxRow, 'id' | 'type' | 'api_version' | 'livemode' | 'stripe_created' | 'object_id'>,
     Pick<InboxRow, 'stripe_customer_id' | 'payload' | 'outcome' | 'warnings' | 'changes'> {
   /**
-   * The Stripe customers that the payload mentions, and those whose payments it names. The commit conflicts if one of
-   * them was erased meanwhile. Empty if the payload is already stored without personal data.
+   * The Stripe customers that the payload mentions, and those whose payments it names. The commit conflicts if the
+   * customer of one of them was erased meanwhile. Empty if one is already erased, so that the payload of this entry
+   * contains no personal data.
    */
   owners: string[];
   processed_at: Date;
@@ -21,7 +22,10 @@ export interface EventEntry
   before: string | null;
 }
 
-/** The calendar date of new journal entries, and the time zone of that date. */
+/**
+ * Today's date, and the time zone in which it is today. A journal entry gets this date if the month of its invoice or
+ * payment is over, or if it reverses another entry.
+ */
 interface BookedOn {
   today: string;
   timeZone: string;
@@ -31,26 +35,30 @@ export interface Commit {
   plan: Plan;
   events: EventEntry[];
   runId: number | null;
-  /** Returns the date for journal entries. Called when the plan is written, which may be long after the decision. */
+  /** Returns today's date. Called when the plan is written, which may be long after the decision. */
   bookedOn(): BookedOn;
 }
 
 /** The result of a commit. */
 export interface Written {
-  /** The time of the transaction, which becomes the `updated_at` of written rows. */
+  /** The time of the transaction, which becomes the `updated_at` of written payments. */
   at: Date;
   /** The real id of each new row, keyed by its temporary id. */
   ids: Map<number, number>;
 }
 
-/** Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows */
+/**
+ * Writes a whole plan or nothing.
+ *
+ * @throws a conflict (`isVersionConflict`) if another write changed a row that the plan changes or is based on
+ */
 export async function commit(db: Database, given: Commit): Promise<Written> {
   const { parameters, toWritten } = encode([given]);
   return toWritten(await commitPlan(db, parameters))(given);
 }
 
 /**
- * Writes the independent commits among `all` in one statement. If one of them fails, or a lock is not free within
+ * Writes the commits that `findApart` selects in one statement. If one of them fails, or a lock is not free within
  * 50 ms, none is written.
  *
  * @returns the result of each commit; undefined if it was not written
@@ -68,14 +76,15 @@ export async function commitTogether(db: Database, all: Commit[]): Promise<(Writ
 }
 
 /**
- * Selects independent commits, so that none writes a row on which the decision of another is based. Commits that share
- * a lock key or a locked invoice count as dependent.
+ * Selects commits that share no lock key and no locked invoice. Otherwise, one commit could write a row on which the
+ * decision of another is based.
  */
 function findApart(all: Commit[]): Commit[] {
   const taken = new Set<string>();
   const [runId] = all.map((given) => given.runId);
   return all.filter((given, at) => {
-    // An earlier commit in the batch may create a customer with a number that this decision found unused.
+    // The statement logs all changes for one run. If this decision found a customer number unused, an earlier commit in
+    // the batch may create a customer with that number.
     if (at > 0 && (given.runId !== runId || given.plan.absentNumbers.length > 0)) return false;
     const keys = [...toLockKeys(given), ...lockedInvoices(given.plan).map((id) => `invoice ${id}`)];
     if (keys.some((key) => taken.has(key))) return false;
@@ -100,11 +109,12 @@ const commitWith = (limit: SQL) =>
 const commitPlan = commitWith(LIMIT);
 const commitPlanQuickly = commitWith(SHORT_LIMIT);
 
-/** Returns true if another transaction changed a row first, so that the decision must be repeated. */
+/** Returns whether a commit failed because of a concurrent transaction, so that the decision must be repeated. */
 export function isVersionConflict(error: unknown): boolean {
   return CONFLICTS.includes(pgErrorCode(error) ?? '');
 }
 
+// A concurrent insert or delete violates a unique constraint (23505) or a foreign key (23503).
 const CONFLICTS = ['40001', '40P01', '23505', '23503'];
 
 /**
@@ -180,8 +190,8 @@ function toTemplate(plan: string, places: number): string {
 
 /**
  * Returns lock keys for every Stripe customer that this commit concerns, so that none can be erased at the same time.
- * Also returns keys for e-mail addresses that the decision looked up, and for references under which an API client may
- * be recording the same payment.
+ * Also returns keys for e-mail addresses that the decision looked up, and for Stripe's payment ids, because sync and an
+ * API client or staff may be recording the same payment.
  */
 function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>

@@ -43,7 +43,10 @@ export interface Snapshot {
   paid: Map<number, Paid>;
   /** Requested ids of merged customers, each with the id of the customer it was merged into. */
   mergedInto: Map<number, number>;
-  /** The requested staff tasks that exist, open or done, each as its kind and subject. */
+  /**
+   * The requested staff tasks that are open or that a person closed, each as its kind and subject. Tasks that sync or
+   * a later change closed are not included.
+   */
   told: Set<string>;
   events: Map<string, StoredEvent>;
 }
@@ -55,7 +58,7 @@ export interface Paid {
   offStripe: number;
 }
 
-/** Returns empty lists of the keys by which a snapshot is read. Comments describe which related rows a key reads. */
+/** Returns an empty list for each kind of key by which a snapshot is read. */
 export const noKeys = () => ({
   events: [] as string[],
   /** Ids of Stripe customers, to read their links and linked customers. */
@@ -100,7 +103,7 @@ export const noKeys = () => ({
   disputes: [] as string[],
   /** Keys made by `secondKey`. For each key, all events that Stripe created for the object in that second are read. */
   seconds: [] as string[],
-  /** Kind and subject of staff tasks, separated by a space, to find out which tasks exist. */
+  /** Kind and subject of staff tasks, separated by a space, to find out which are open or were closed by a person. */
   tasks: [] as string[],
   /** Stripe's ids of subscriptions, to read their events with the outcome `processed` or `stale`. */
   reported: [] as string[],
@@ -216,7 +219,10 @@ export type StoredRefund = StoredRows['refunds'];
 export type StoredDispute = StoredRows['disputes'];
 export type StoredOutcome = (typeof stripeEvents.$inferSelect)['outcome'];
 
-/** A live subscription outside the snapshot that bills a service, and whose customer link is reliable (`isSure`). */
+/**
+ * An item that bills a service, in a live subscription outside the snapshot. The link of the subscription's Stripe
+ * customer is reliable (`isSure`) or missing. `until` is the end of the current period.
+ */
 export interface BillingElsewhere {
   customer_service_id: number;
   subscription_id: number;
@@ -224,10 +230,10 @@ export interface BillingElsewhere {
   endsAt: Date | null;
 }
 
-/** The changes to one table. New rows have temporary, negative ids, which the commit replaces. */
+/** The changes to one table. The id of a new row is temporary and negative. The commit replaces it. */
 export interface TablePlan<Row> {
   inserted: Row[];
-  /** Rows with their new values. Their `version` is the version that was read. */
+  /** Rows with their new values. Their `version` is the version that the stored row must have before the update. */
   updated: Row[];
   deleted: Row[];
 }
@@ -243,7 +249,7 @@ export interface Plan extends TablePlans {
   handedOver: { from: number; to: number }[];
   /** Invoices whose stored lines are replaced. The plan also inserts or updates these invoices. */
   lines: { invoice_id: number; lines: StoredLine[] }[];
-  /** Stripe's credit notes, to be inserted. A credit note that is already stored is only marked as void. */
+  /** Stripe's credit notes, to be inserted. A stored credit note changes only if Stripe has voided it. */
   creditNotes: StripeCreditNote[];
   abandoned: number[];
   audits: AuditEntry[];

@@ -18,15 +18,25 @@ import {
 } from './snapshot';
 
 export interface Store {
-  /** The database. Within a process, writes with the same scope and key, e.g. a Stripe customer, run one by one. */
+  /** Identifies the database. Queues of a process, e.g. of one Stripe customer's deliveries, exist once per scope. */
   scope: object;
-  /** Reads a consistent snapshot. @param keys the keys, or a function that is called when the read begins */
+  /**
+   * Reads a consistent snapshot. It may also contain rows for the keys of concurrent calls.
+   *
+   * @param keys the keys, or a function that is called when the read begins
+   */
   read(keys: Keys | (() => Keys)): Promise<Snapshot>;
   /**
-   * Writes a whole plan or nothing. @throws a conflict (`isVersionConflict`) if another write changed one of its rows
+   * Writes a whole plan or nothing.
+   *
+   * @param about the key of the lock for which the commit may wait, such as a Stripe customer; undefined if unknown
+   * @throws a conflict (`isVersionConflict`) if another write changed a row that the plan changes or is based on
    */
   commit(commit: Commit, about: string | undefined): Promise<Written>;
-  /** Runs `work` in a transaction that locks the key and any invoices. If `work` throws, its commits are undone. */
+  /**
+   * Runs `work` in a transaction that first locks the key and the invoices. If `work` throws, its commits are undone.
+   * After a serialization failure or a deadlock, `work` runs again in a new transaction.
+   */
   locked<T>(key: string | null, work: (store: Store) => Promise<T>, invoiceIds?: number[]): Promise<T>;
 }
 
@@ -101,7 +111,7 @@ const AT_ONCE = { reads: 1, commits: 2 };
 /** Maximum number of calls in a batch. Larger batches cost less per call, but calls wait longer and cores stay idle. */
 const MOST = 16;
 
-/** Performs calls in batches. While `atOnce` batches are running, further calls wait and form the next batch. */
+/** Performs calls in batches. While `atOnce` batches are running, further calls wait and form the next batches. */
 export class Batches<Given, Done> {
   private waiting: Waiting<Given, Done>[] = [];
   underWay = 0;
@@ -232,7 +242,7 @@ function toMap(table: Table, found: Json[] | null, key: string): Map<unknown, Js
 
 const decoded = new Map<Table, { dates: string[]; amounts: string[] }>();
 
-/** Returns the columns whose JSON values must be converted: dates to `Date`, and amounts to text. */
+/** Returns the columns whose JSON values must be converted: timestamps to `Date`, and amounts to text. */
 function decodedOf(table: Table) {
   const known = decoded.get(table);
   if (known) return known;

@@ -54,11 +54,15 @@ export type Attempt<T> = (store: Store, known: Known) => Promise<T | Lacking>;
 /** State that one attempt at a unit of work passes to the next attempt. */
 interface Known {
   inquiry: Inquiry;
-  /** Id of the Stripe customer to lock after a conflict. Null until a decision has named one. */
+  /** Id of the Stripe customer to lock after a conflict. Null until the work or a decision has named one. */
   key: string | null;
 }
 
-/** Repeats an attempt until it is done. Asks Stripe between attempts. After a conflict, locks the Stripe customer. */
+/**
+ * Repeats an attempt until it is done. Asks Stripe between attempts. After a conflict, locks the Stripe customer.
+ *
+ * @throws the conflict if the attempt also conflicts after six restarts
+ */
 export async function untilDone<T>(
   deps: SyncDeps,
   stripeCustomerId: string | null,
@@ -134,7 +138,7 @@ export interface Lacking {
  * Reads a snapshot and decides. Repeats both with more keys until the decision lacks no row. If Stripe must be asked
  * first, returns the question.
  *
- * @throws NotReportedError if Stripe was asked and did not give a necessary answer
+ * @throws NotReportedError if Stripe did not give a necessary answer, or cannot be asked because there is no API key
  */
 export async function readAndDecide<T>(
   read: (keys: Keys) => Promise<Snapshot>,
@@ -169,7 +173,10 @@ export class Inquiry {
     this.known.set(`${wanted.kind} ${wanted.id}`, { fetched, version: wanted.version });
   }
 
-  /** Returns Stripe's answer for this version. Without an API key or after too many questions, it is `unavailable`. */
+  /**
+   * Returns Stripe's answer for this version, or undefined if Stripe must be asked first. Without an API key or after
+   * too many questions, the answer is `unavailable`.
+   */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;
@@ -180,7 +187,10 @@ export class Inquiry {
   private fetches = 0;
 }
 
-/** Thrown if Stripe did not give an answer that a decision needs. The daily job retries the object later. */
+/**
+ * Thrown if Stripe did not give an answer that a decision needs, so that nothing was committed. The next reconciliation
+ * run retries the event, or the object that a run could not reconcile.
+ */
 export class NotReportedError extends Error {
   override readonly name = 'NotReportedError';
   constructor(

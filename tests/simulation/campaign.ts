@@ -39,8 +39,8 @@ const FOLDER = '.data/simulation';
 const SAVE_MS = 2000;
 
 /**
- * Number of histories that record the blocks they reach. If none of them reaches a block of `decide`, the campaign
- * fails.
+ * Number of histories that record which blocks of `decide` they reach. If there is a block that none of them reaches,
+ * the campaign fails.
  */
 export const COUNTED = 20_000;
 /**

@@ -212,7 +212,10 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
 
 type Fail = (at: string, differences: Difference[]) => void;
 
-/** Runs reconciliation once, late enough to take over a run whose process was killed. */
+/**
+ * Runs reconciliation once and expects all its steps to succeed, except for checkouts that it cannot look for. The run
+ * starts so late that a run whose process was killed is ended and not resumed.
+ */
 async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
   payOutAll(played.world, false);
   played.later(7 * 3600);

@@ -12,7 +12,10 @@ interface Edit {
 
 interface Mutant {
   name: string;
-  /** Whether only a run on PostgreSQL can reveal the mutant, because connections must race. */
+  /**
+   * Whether only a run on PostgreSQL can reveal the mutant, because connections must race, or because the model
+   * replaces the mutated code.
+   */
   needsDatabase?: boolean;
   edits: Edit[];
 }

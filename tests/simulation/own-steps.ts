@@ -81,7 +81,8 @@ async function confirmLink({ hands, setup, deeds }: OwnStepContext, { a, b }: St
   if (!(await isDone(() => hands.linkStripeCustomer(id, { from, to: target.id })))) return null;
   if (made.staff !== null && made.staff !== target.id) made.formerly.push(made.staff);
   made.staff = target.id;
-  // Staff's earlier links of its items end, unless the linked service belongs to the new customer.
+  // The links that staff gave to the Stripe customer's items end, unless the linked service belongs to the new
+  // customer.
   for (const item of await hands.itemsOf(id)) {
     const chosen = deeds.linked.get(item ?? '') ?? null;
     if (item && chosen !== null && !target.services.some((service) => service.id === chosen)) {

@@ -8,11 +8,11 @@ export interface Plan {
   hasKey: boolean;
   /** Whether no delivery is lost. */
   lossless: boolean;
-  /** Whether Stripe delivers all events of an hour at once, to one process. */
+  /** Whether the deliveries of an hour arrive together at its end, at one process unless they crash. */
   bursts: boolean;
   /** The extra delay of all deliveries about half of the objects, in milliseconds. */
   slow: number;
-  /** Whether an e-mail address links customers automatically. Otherwise staff confirm each link. */
+  /** Whether an e-mail address links a Stripe customer automatically. Otherwise it only proposes the link to staff. */
   linkByEmail: boolean;
   timeZone: string;
   /** Seconds by which Stripe's clock is ahead of the server's. */
@@ -32,8 +32,8 @@ export interface OurCustomer {
   email: number | null;
   services: number;
   /**
-   * The number of services in the sold subscription that waits for its checkout. 0 means no sold
-   * subscription, and 3 means one service and an item without a service.
+   * The number of services in the sold subscription that waits for its checkout, at most all services of the customer.
+   * 0 means no sold subscription, and 3 means one service and an item without a service.
    */
   sold: number;
 }
@@ -83,13 +83,13 @@ export interface Crash {
    * the database asks for a retry.
    */
   mode: 'killed' | 'refused' | 'conflict';
-  /** The number of the statement (or commit) at which the crash happens. */
+  /** The number of statements and commits before the crash. */
   at: number;
 }
 
 export interface ApiFate {
   kind: 'none' | 'error' | 'limit' | 'garbage' | 'late';
-  /** Number of queued steps and deliveries that run before a late answer arrives. */
+  /** Maximum number of batches of queued steps and deliveries that run before a late answer arrives. */
   meanwhile: number;
 }
 

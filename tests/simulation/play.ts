@@ -23,9 +23,12 @@ import { SUBSCRIPTION_STEPS } from './stripe-steps/subscriptions';
  */
 const START = Date.parse('2026-03-28T22:30:00Z');
 const HOUR = 3_600_000;
-/** The wait before a failing run. It is so long that lost events are older than the window of the next run. */
+/**
+ * The extra wait before a failing run, in milliseconds. It is longer than the margin by which a window starts before a
+ * run. If the next run's window wrongly began at the failing run, it would miss what was lost before the wait.
+ */
 const LONG_AFTER = 96 * HOUR;
-/** The delays after which a delivery is retried. */
+/** The delays after which a delivery is retried, in milliseconds. */
 const RETRIES = [HOUR, 6 * HOUR, 24 * HOUR, 72 * HOUR];
 /**
  * If more processes than this work on one customer at the same time, a decision may end with outdated answers, because
@@ -49,7 +52,7 @@ export function count(tally: Tally, kind: string, times = 1): void {
 
 export class Played {
   readonly deeds: Deeds;
-  /** Ids of the delivered events. */
+  /** Ids of the events of which a delivery was answered with status 200. */
   readonly delivered = new Set<string>();
   readonly times = new Map<string, EventTimes>();
   readonly looks: Look[] = [];
@@ -66,7 +69,7 @@ export class Played {
   readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
-  /** Number of planned faults that happened, by kind. */
+  /** Number of faults and other rare situations that happened, by kind. */
   readonly mishaps: Tally = {};
 
   constructor(
@@ -85,7 +88,7 @@ export class Played {
   }
 }
 
-/** Runs a history until all of its steps happened and each delivery was handled or lost. */
+/** Runs a history until all of its steps happened and each delivery was handled, lost, or out of attempts. */
 export async function play(stage: Stage, plan: Plan, seed: number): Promise<Played> {
   const clock = { ms: START };
   const now = () => new Date(clock.ms);
@@ -141,8 +144,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   };
 
   /**
-   * Checks that the entries of ended months are unchanged, and records the entries of a month that has just ended. If
-   * a commit is in progress, its entries may still have a day of that month, so the month is recorded later.
+   * Once a month has ended, checks that the entries of earlier months are unchanged, and records the entries of the
+   * ended month. If a commit is in progress, its entries may still have a day of that month, so a later call does both.
    */
   const sealMonth = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
@@ -321,7 +324,7 @@ export function payOutAll(world: World, fails: boolean): void {
   if (fails && latest) failPayout(world, latest.id);
 }
 
-/** Returns whether all events of an object are lost, so that only Stripe's lists report the object. */
+/** Returns whether all events of an object are lost if the plan loses events. Only Stripe's lists then report it. */
 const isAlwaysLost = (id: string) => lotOf(id) % 5 === 0;
 /** Returns whether all events of an object are delayed by `plan.slow`. */
 const isSlow = (id: string) => lotOf(id) % 2 === 0;
@@ -425,7 +428,7 @@ class Queue {
     const batch = [first];
     while (this.items[0]?.together && batch.length < this.most) batch.push(this.items.shift() as Item);
     this.begin(Math.max(...batch.map(({ at }) => at)), batch.length);
-    // Simultaneous items have no order, so every second batch runs in reverse.
+    // Simultaneous items have no order, so every second batch of several items runs in reverse.
     this.batches += Number(batch.length > 1);
     if (this.batches % 2 === 0) batch.reverse();
     await Promise.all(batch.map(({ run }) => run()));

@@ -102,7 +102,7 @@ const atStripe = {
     return act.completeCheckout(world, id);
   },
 };
-/** Delivers only the events of one type. */
+/** Delivers only the first event of this type. */
 const deliverOnly = (scene: Scene, { events }: Parameters<Scene['deliverAction']>[0], type: string) =>
   scene.deliverAction({ events: [typed(events, type)] });
 const recheckSoon = (scene: Scene, id: string) =>
@@ -175,7 +175,7 @@ describe('revisions of an invoice', () => {
     'a payment of a revision belongs to the customer that Stripe names for the revised invoice': {
       ...{ given, events: [relinking] },
     },
-    'a written-off invoice is only cancelled once its revision replaces it': writtenOff,
+    'a revised invoice that was written off is cancelled and no longer uncollectible': writtenOff,
     'a revised invoice owes nothing once the event of its revision arrives': revised(true),
     'a revised invoice owes nothing even without an API key': revised(false),
   });
@@ -210,7 +210,8 @@ describe('amounts paid outside of Stripe', () => {
     },
     'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
       const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
-      expect(await payment()).toMatchObject({ amount: '90.000' }); // The event lacks the 30 paid outside Stripe.
+      // The event does not say that 30 were paid outside Stripe.
+      expect(await payment()).toMatchObject({ amount: '90.000' });
       await scene.night();
       expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
       const succeeded = typed(paid.events, 'invoice.payment_succeeded');
@@ -258,7 +259,7 @@ describe('customers matched by e-mail address', () => {
 
 describe('several customer numbers', () => {
   const listOlder = (scene: Scene) => {
-    // Reconciliation rechecks each item whose metadata contains a service of another customer.
+    // The items' metadata contains a service of `C-2`. Each run looks the service up and must not report a change.
     const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
     for (const number of ['C-1', 'C-3']) {
       atStripe.subscription(scene, { items, ...named(number) });
@@ -426,7 +427,10 @@ describe('a customer with an earlier checkout', () => {
   const expectSold = async (scene: Scene, id: string | null) =>
     expect((await scene.rows()).subscriptions[id ?? '']).toMatchObject({ isSold: true, customer: 'C-1' });
 
-  /** Loses the event of a checkout. The Stripe customer is linked only much later, when `settle` changes an invoice. */
+  /**
+   * Loses the event of a checkout. The Stripe customer is linked to `C-1` only much later, when `settle` changes an
+   * invoice.
+   */
   const shownBy =
     (settle: (scene: Scene, invoice: string) => Parameters<Scene['deliverAction']>[0]) =>
     async (scene: Scene) => {
@@ -454,7 +458,7 @@ describe('a customer with an earlier checkout', () => {
         [...earlierCheckout, askingOnce((scene) => scene.take(subscribes('C-2'), 9))],
         { recheck_at: null },
       ),
-      'a Stripe customer linked by e-mail is fetched once despite an earlier checkout': {
+      'a Stripe customer relinked by e-mail and then by an earlier checkout is fetched once': {
         settings: { linkByEmail: true },
         events: [
           ...earlierCheckout,
@@ -567,7 +571,7 @@ describe('regressions on a database', () => {
     return { before, after, other, id, invoice, refuse };
   }
 
-  test('the recorded failure to fetch a Stripe customer is resolved once a run fetches the customer', async () => {
+  test('a reconciliation run resolves the recorded failure of a Stripe customer that needs no recheck', async () => {
     const { before, id, invoice, refuse } = await threeNumbers();
     refuse();
     await sync.take(invoice());

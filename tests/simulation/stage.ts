@@ -109,7 +109,7 @@ export interface NewPayment {
 /** Creates the rows that exist before a history begins. */
 export interface Making {
   makeCustomer(email: string | null): Promise<{ id: number; customer_number: string }>;
-  /** Creates a customer that was merged into the given one. @returns its number */
+  /** Creates a customer that was merged into the given one. @returns the number of the merged customer */
   makeMerged(customer_id: number): Promise<string>;
   makeService(
     service: Pick<

@@ -103,7 +103,10 @@ function checkoutOf(customer: string, id: string, c: number): StrayEvent {
   return { type, object: { id, customer, mode: 'subscription' }, expectedRow };
 }
 
-/** Builds a checkout of a sold subscription. The subscription at Stripe has no items, or one item without a price. */
+/**
+ * Builds a checkout of a sold subscription, and an event of the subscription at Stripe. That subscription has no items,
+ * or one item without a price.
+ */
 function subscribed(
   { setup }: Scene,
   { a, b, c }: Step,

@@ -8,7 +8,7 @@ import type { Stage } from './stage';
  * Sets the faults of Stripe's API in a history.
  *
  * @param unknown customers that Stripe does not know
- * @param meanwhile runs the given number of queued steps and deliveries before a late answer arrives
+ * @param meanwhile runs up to the given number of batches of queued steps and deliveries before a late answer arrives
  */
 export function apiFaults(
   { faults, requestCount }: Pick<Stage, 'faults' | 'requestCount'>,

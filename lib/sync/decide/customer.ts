@@ -190,7 +190,7 @@ export function findLink(draft: Draft, reported: ProviderCustomer, before?: Link
   return only && others.length === 0 ? { customerId: only.id, linkedBy: 'email', origin: null } : undefined;
 }
 
-/** Finds the customer of the reported number with the highest precedence. Skips erased customers. */
+/** Finds the customer of the number with the highest precedence. Skips unknown numbers and erased customers. */
 function firstOfNumbers(draft: Draft, reported: ProviderCustomerNumber[]) {
   const [first] = reported.flatMap(({ number, ...origin }) => {
     const customer = draft.customerByNumber(number);
@@ -253,8 +253,8 @@ function toLink(stored: ReturnType<typeof toColumns>): Link {
 /**
  * Returns whether one source of a number takes precedence over another. The order is: customer, subscription, then
  * invoice or checkout. Between equal sources, the earlier event takes precedence, then the smaller event id. A number
- * that no event reported comes last. The result therefore does not depend on the order of arrival. Only the customer
- * takes precedence over an unknown source.
+ * that no event reported comes last. The result therefore does not depend on the order of arrival. Between two numbers
+ * of the customer itself, neither takes precedence. Only the customer takes precedence over an unknown source.
  */
 export function takesPrecedence(one: NumberOrigin, other: NumberOrigin | null): boolean {
   if (!other) return one.source === 'customer';

@@ -39,7 +39,7 @@ export interface Wanted extends ProviderObjects {
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
   /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if Stripe never collected. */
   collectedAt: Date | null;
-  /** Stripe's id of the invoice that a payment intent paid, looked up by the intent's id. Null without an invoice. */
+  /** Stripe's id of a payment intent's invoice, looked up by the intent's id. Null if the intent has no invoice. */
   invoicePaid: string | null;
 }
 export type WantedKind = keyof Wanted;
@@ -51,7 +51,7 @@ export interface Settings {
 }
 
 /**
- * Returns Stripe's answer. Returns undefined if Stripe has not been asked yet.
+ * Returns Stripe's answer. Returns undefined if Stripe has not been asked about this version yet.
  *
  * @param version version of the Stripe customer's link or, if there is no link, of the object's row
  */

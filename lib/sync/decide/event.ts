@@ -13,7 +13,8 @@ import { type Applied, applySubscription } from './subscription/subscription';
 
 interface Handler {
   /**
-   * Returns the keys of the rows that most decisions on this event type need. The draft requests others when necessary.
+   * Returns the keys of the rows that most decisions on this event type need. The draft requests other rows if the
+   * decision needs them.
    */
   keys(event: ProviderEvent): Partial<Keys>;
   apply(draft: Draft, event: ProviderEvent): Applied;

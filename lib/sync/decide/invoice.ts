@@ -13,6 +13,8 @@ import { type Applied, findOrAdd } from './subscription/subscription';
  * Applies an invoice's state to its row.
  *
  * @param failedAt time of a failed payment, which is stored even if the state is stale
+ * @returns what happened to the state, and the row; the row is null if the invoice has no customer at Stripe, or if a
+ *   listed invoice had to be fetched and Stripe did not return it
  */
 export function applyInvoice(
   draft: Draft,
@@ -61,7 +63,8 @@ export function applyInvoice(
  * no handled event reports that. Without this step, both invoices would be due until the next reconciliation. If Stripe
  * does not answer, the original is cancelled anyway, and the next reconciliation retrieves it. If the original is not
  * stored yet, its event may still arrive and report it as due, so Stripe's answer is stored first. A listed revision
- * needs no answer about an unstored original, because the list also contains the original.
+ * needs no answer about an unstored original, because the reconciliation also checks the original once its event stores
+ * it.
  */
 function cancelRevised(
   draft: Draft,
@@ -146,8 +149,9 @@ function order(
 }
 
 /**
- * Stores the lines of a new state if they differ from the stored ones. Stripe embeds only ten lines. If Stripe does not
- * return the others, an event stores these ten until the next reconciliation. A listed state fails (NotReportedError).
+ * Stores the lines of a new state if they differ from the stored ones, or if the stored ones are incomplete. Stripe
+ * embeds only ten lines. If Stripe does not return the others, these ten are stored until the next reconciliation. A
+ * listed state fails instead (NotReportedError).
  */
 function takeLines(
   draft: Draft,
@@ -300,7 +304,7 @@ function firstOf(a: Date | null, b: Date | null): Date | null {
 const RANK = { draft: 0, open: 1, uncollectible: 2, paid: 3, void: 4 } as const;
 
 /**
- * Returns the state with the highest rank among the events of one second. If ranks are equal, the greatest id wins.
+ * Returns the state with the highest rank among the events of one second. Of equal ranks, the greatest event id wins.
  */
 export function furthestOfSecond(draft: Draft, incoming: ProviderInvoice, second: Date): ProviderInvoice {
   const events = eventsOfSecond(draft, incoming.id, second).sort((a, b) => (a.id < b.id ? 1 : -1));

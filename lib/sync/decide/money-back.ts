@@ -122,8 +122,8 @@ function findPayment(draft: Draft, source: Named): Found {
 }
 
 /**
- * Returns the Stripe id of the invoice that an intent paid. Returns null if the intent has not paid an invoice yet, or
- * if Stripe does not answer.
+ * Returns the Stripe id of the invoice that an intent paid. Returns null if the intent has not paid an invoice yet. If
+ * Stripe does not answer, also returns null, and the decision fails (NotReportedError).
  */
 function askInvoice(draft: Draft, moneyBackId: string, intent: string): string | null {
   const asked = draft.ask('invoicePaid', intent, '');

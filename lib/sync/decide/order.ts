@@ -27,21 +27,22 @@ interface Question<Kind extends ListedKind> {
   /** The stored or new row. Its `provider_as_of` is null if no state was ever applied to it. */
   row: Stored;
   isStored(state: ProviderObjects[Kind]): boolean;
-  /** Derives the state from the events of the same second. It is called if Stripe does not answer. */
+  /** Derives the state from the events of the same second. It is called if Stripe does not return the object. */
   decideFromInbox(): ProviderObjects[Kind];
 }
 
 /**
  * Decides whether a state replaces the stored one. The state with the later Stripe time is kept. Stripe's times are in
  * whole seconds. If two different states have the same second, Stripe is asked for the current state. If Stripe does
- * not answer, the events of that second decide. For a listed state, the decision fails instead (NotReportedError).
+ * not return it, the events of that second decide. For a listed state, the decision fails instead (NotReportedError).
  */
 export function decideOrder<Kind extends ListedKind>(
   draft: Draft,
   { kind, incoming, stripeCustomerId, source, row, isStored, decideFromInbox }: Question<Kind>,
 ): Decision<ProviderObjects[Kind]> {
   const { provider_as_of: storedAsOf, recheck_at } = row;
-  // If a list shows the stored state, nothing changes, not even `provider_as_of`.
+  // If a list shows the stored state, nothing changes, not even `provider_as_of`, unless a recheck is due or the row is
+  // marked as gone.
   const isInSync = () =>
     source.origin === 'listed' && !recheck_at && !row.provider_gone_at && isStored(incoming);
   const take = (asOf: Date, recheck = false) => ({ take: incoming, asOf, recheck });

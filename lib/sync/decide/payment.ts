@@ -19,8 +19,8 @@ export interface Collected {
 
 /**
  * Records the amount that Stripe collected for an invoice as one payment, even if Stripe reports it several times.
- * Later reports correct the amount and date, unless a person changed them. A deleted payment is never recorded again.
- * Until Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
+ * A later report of another amount corrects the amount and the date, unless a person changed them. A deleted payment is
+ * never recorded again. Until Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
  *
  * @param reference Stripe's id of the invoice, which becomes the payment's reference
  */
@@ -82,9 +82,9 @@ function findRecorded(
 
 /**
  * Returns whether a payment that staff or an API client recorded paid this invoice at Stripe. If its reference is a
- * payment intent, asks Stripe which invoice the intent paid. To avoid counting money twice, also returns true if the
- * invoice is unknown. This is the case if Stripe does not answer, or if the reference is a charge, because an event
- * contains only the last of several charges.
+ * payment intent, asks Stripe which invoice the intent paid. To avoid counting money twice, also returns true if Stripe
+ * does not answer, or if the reference is a charge. The invoice of a charge is unknown, because an event contains only
+ * the last of several charges.
  */
 function isMoneyOf(
   draft: Draft,

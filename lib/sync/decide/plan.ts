@@ -46,14 +46,20 @@ export function toPlan(draft: Draft): Plan {
   };
 }
 
-/** Returns an invoice with the version that its update must expect. A handover runs before and increments the version. */
+/**
+ * Returns an invoice with the version that its update must expect. A handover runs before the update and increments the
+ * version.
+ */
 function afterHandover(draft: Draft, row: StoredInvoice): StoredInvoice {
   const before = draft.invoices.before(row.id)?.subscription_id;
   const isHandedOver = draft.handedOver.some(({ from }) => from === before);
   return isHandedOver ? { ...row, version: row.version + 1 } : row;
 }
 
-/** Returns a payment with the version that it has after its moves to other customers. Each move increments it. */
+/**
+ * Returns a payment with the version that its update must expect. The moves to other customers run before the update,
+ * and each one increments the version.
+ */
 function afterMoves(draft: Draft, row: StoredPayment): StoredPayment {
   const owner = draft.invoices.get(row.invoice_id)?.stripe_customer_id;
   const moves = draft.moves.filter((move) => move.stripe_customer_id === owner);

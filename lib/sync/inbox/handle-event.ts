@@ -43,7 +43,8 @@ export interface HandledDelivery {
 }
 
 /**
- * Commits an event's changes and inbox row. If this fails, tries to store the event as failed, and rethrows the error.
+ * Commits an event's changes and inbox row. If this fails, stores the event as failed, unless the database is
+ * unavailable, and rethrows the error.
  */
 export async function handleEvent(
   deps: SyncDeps,
@@ -209,8 +210,8 @@ async function takeAll(
 }
 
 /**
- * Stores an event as failed, with the body of this delivery. Changes nothing if another delivery has already reached a
- * final outcome.
+ * Stores an event as failed, with the body of this delivery. If the event mentions an erased customer, removes personal
+ * data from the body. Changes nothing if another delivery has already reached a final outcome.
  *
  * @param failure_reason why the event can never be applied; null if a retry may succeed
  */
@@ -366,8 +367,8 @@ export function toRow(event: ProviderEvent, payload: string) {
 type EventText = Pick<Delivery, 'event' | 'payload'>;
 
 /**
- * Returns the Stripe customers that an event mentions anywhere. If the event's object contains a payment intent but no
- * customer, as a dispute does, also returns the Stripe customer of the intent's payment.
+ * Returns the Stripe customers that an event mentions anywhere, at most `MOST_NAMED`. If the event's object contains a
+ * payment intent but no customer, as a dispute does, also returns the Stripe customer of the intent's payment.
  */
 function ownersOf(draft: Draft, text: EventText): string[] {
   const payers = intentsOf(text.event).flatMap((id) =>

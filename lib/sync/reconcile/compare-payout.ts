@@ -22,7 +22,7 @@ export interface PayoutEntry {
   } | null;
   /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
   isTwice: boolean;
-  /** Whether staff deleted our payment. A deleted payment does not count as missing. */
+  /** Whether our payment was deleted or got another reference here. Such a payment does not count as missing. */
   isDeleted: boolean;
 }
 

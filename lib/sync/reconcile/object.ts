@@ -22,7 +22,7 @@ export async function inRun<T>(
   return result;
 }
 
-/** Applies an object from one of Stripe's lists. */
+/** Applies an object from one of Stripe's lists, and marks its recorded failures as resolved. */
 export async function applyListed(deps: SyncDeps, run: Run, object: Provided, asOf: Date): Promise<void> {
   await inRun(deps, run, {
     stripeCustomerId: 'customer' in object.value ? (object.value.customer?.stripeCustomerId ?? null) : null,
@@ -50,7 +50,7 @@ export async function retrieveAndApply(
 
 export type Subject = (typeof reconciliationFailures.$inferSelect)['object'];
 
-/** Processes one object. If this fails, stores the failure for the next run to retry, and lets this run continue. */
+/** Processes one object. If this fails, stores the failure for a later retry, and lets the run continue. */
 export async function guarded(
   deps: SyncDeps,
   run: Run,
@@ -69,7 +69,7 @@ export async function guarded(
   await beat(deps.db, run, deps.now());
 }
 
-/** Retrieves and applies one object. Like `guarded`, stores a failure for the next run and lets this run continue. */
+/** Retrieves and applies one object. Like `guarded`, stores a failure for a later retry and lets the run continue. */
 export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id: string): Promise<void> {
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }

@@ -70,8 +70,8 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
 }
 
 /**
- * Performs one page of a list. If the API key lacks the permission to read the list, stores a failure with the list's
- * name, and the run continues with its other steps. Returns an empty cursor if the list must start again.
+ * Performs one page of a list. If Stripe refuses the list to the API key, stores a failure with the list's name, and
+ * the run continues with its other steps. Returns an empty cursor if the list must start again.
  */
 async function permitted(
   deps: StripeDeps,
@@ -149,7 +149,7 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 
 /**
  * Finds the invoices of charges from the payments that sync recorded, by the id of the charge or of its payment intent.
- * Asks Stripe about other charges, because an invoice can have several, and its payment contains the ids of only one.
+ * Asks Stripe about other charges, because an invoice can have several, and our payment contains the ids of only one.
  * Does not use payments that staff or API clients recorded, because their invoice may be wrong. The entries keep the
  * invoice ids, because staff may delete the payment later.
  *
@@ -318,7 +318,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   }));
 }
 
-/** Number of days before and after its arrival date within which a payout can appear in a bank statement. */
+/** Number of days before and after a payout's arrival date within which a bank statement can contain the payout. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
 
 /**

@@ -104,7 +104,7 @@ async function recheckCustomer(deps: StripeDeps, run: Run, id: string): Promise<
   if (failure) await recordFailure(deps, run, 'customer', id, failure);
 }
 
-// The value is a literal, so that PostgreSQL can use the partial indexes with the same condition.
+// The value is a literal, so that PostgreSQL can use the partial index on failed and unmatched events.
 const hasFailed = sql`${stripeEvents.outcome} = 'failed'`;
 
 export const retryFailedEvents: StepPage<SyncDeps> = async (deps, run, after) => {
@@ -148,7 +148,8 @@ export const linkCheckouts: StepPage<StripeDeps> = async (deps, run, after) => {
 };
 
 /**
- * Applies a Stripe customer's checkouts that refer to a sold subscription. If there are none, the next run asks again.
+ * Applies a Stripe customer's checkouts that refer to the sold subscription `id`. While the subscription is not merged,
+ * each run asks Stripe again.
  */
 async function linkCheckout(deps: StripeDeps, run: Run, id: number, customer: string): Promise<void> {
   const found = await listProviderCheckouts(deps.stripe, customer);

@@ -44,7 +44,7 @@ export type ReconcileResult = ReturnType<typeof toResult>;
 
 /**
  * Starts a run, or resumes a dead run at its last page, and performs it. If another caller is already performing a run,
- * only returns the id of that run. Without an API key, only our own rows are checked.
+ * only returns the id of that run, with the status `running`. Without an API key, only our own rows are checked.
  */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps);
@@ -205,7 +205,8 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
-  // Checkouts come after the customer rechecks, because a checkout is linked only to subscriptions of its customer.
+  // Checkouts come after the customer rechecks, because this step asks Stripe only about the Stripe customers that are
+  // linked to the customer of a sold subscription.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },
   { name: 'subscriptions of checkouts', phase: 'payments', needs: 'stripe', page: recheck('subscription') },
   // Refunds come after payments, so that the refunded payment is stored before its refund.
@@ -229,5 +230,5 @@ export const STEPS: Step[] = [
   { name: 'old tool calls', phase: 'overdue', needs: 'database', page: clearAccess },
 ];
 
-/** The step after which a run has read all of Stripe's lists but those of payouts. */
+/** The step after which a run has read all of Stripe's lists except those of payouts. */
 export const LAST_LIST = 'unseen disputes';

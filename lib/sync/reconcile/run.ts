@@ -31,7 +31,10 @@ export class LeaseLostError extends Error {
 
 /** Age from which a dead run is ended instead of resumed, because the objects that it has read may have changed. */
 const STALE_MS = 6 * 3_600_000;
-/** A run's window starts this long before the last complete run, because Stripe's lists may lag and clocks differ. */
+/**
+ * A run's window starts this long before the start of the last run that read all lists, because Stripe's lists may lag
+ * and clocks differ.
+ */
 const WINDOW_MARGIN_MS = 3 * 86_400_000;
 
 export interface RunRequest {
@@ -114,7 +117,8 @@ function toRun(row: StoredRun) {
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
     /**
-     * Error code of a failed step. The run then skips the remaining steps that need Stripe. Null if no step has failed.
+     * Error code of the first step that failed. The run then skips the remaining steps that need Stripe. Null if no
+     * step has failed, or if Stripe only denied lists.
      */
     errorCode: row.error_code,
     /** Error code of a list that Stripe denied. Null if no list was denied. */

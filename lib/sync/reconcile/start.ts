@@ -186,7 +186,7 @@ export async function beginDryRun({ db, now }: { db: Database; now(): Date }): P
     ...[invoices, stripeInvoiceLines, transfers, payments, refunds, disputes, paymentTombstones, staffTasks],
     ...[stripePayouts, stripePayoutEntries],
   ];
-  // These tables can be empty, because a run only deletes from them, or only adds to them.
+  // These tables can start empty, because a dry run does not print changes to their rows.
   const { accountingEntries, toolCalls, oauthAccessTokens, oauthRefreshTokens } = schema;
   const { oauthClientAssertions, oauthClients, oauthConsents } = schema;
   const empty = [

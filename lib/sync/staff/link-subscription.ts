@@ -152,6 +152,7 @@ export async function linkItem(
  * Links an item like `linkItem`, but only if it is still in the subscription that the caller has read.
  *
  * @param found the subscription to which the item belonged when it was read
+ * @throws AppError not_found, also if the item is in another subscription now; validation_failed
  */
 export async function relinkItem(
   deps: SyncDeps,

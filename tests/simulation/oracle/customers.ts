@@ -12,7 +12,7 @@ interface Reported {
 
 /**
  * Expects each Stripe customer to be linked by staff, else by number, else by an e-mail address that only one customer
- * has.
+ * has, else to a customer that sync created.
  */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;
@@ -196,7 +196,7 @@ export function isSure(tables: Tables, stripeCustomerId: string | null): boolean
 interface OwnNumber {
   /** The customer that has the current number. Null if the number is missing or unknown. */
   owner: number | null;
-  /** The owner of the previous number, which decides if `owner` is null. */
+  /** The owner of the previous number. It counts if `owner` is null and no other reported number has an owner. */
   former: number | null;
 }
 

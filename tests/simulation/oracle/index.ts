@@ -37,8 +37,9 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
 }
 
 /**
- * Expects a customer that sync created to have the postal address of one of its Stripe customers. If all of them have
- * since been linked to other customers, the postal address of any Stripe customer is accepted.
+ * Expects a customer that sync created to have the street of one of its Stripe customers, or none if sync may not know
+ * the street. If all of its Stripe customers have since been linked to other customers, the street of any Stripe
+ * customer is accepted.
  */
 function checkStreets(given: Case): void {
   const { truth, tables, full } = given;
@@ -61,7 +62,7 @@ function checkStreets(given: Case): void {
 /**
  * Expects a service's next billing date to be the latest period end of the live items that bill it. Expects an end date
  * if all of these items end. If Stripe has no date, an earlier date from Stripe must be gone. A date that people
- * entered may remain, and must remain if Stripe never had a date.
+ * entered may remain. An end date that people entered must remain if no subscription ever had an end.
  */
 function checkServiceDates(given: Case): void {
   const { truth, tables } = given;
@@ -101,8 +102,8 @@ function checkServiceDates(given: Case): void {
 }
 
 /**
- * Expects a warning for an event with an unknown status, if it is the only one of its object in its second. Checks
- * nothing if sync has an API key, because Stripe may have returned another status.
+ * Expects a warning for an event with an unknown status, if it is the only handled event of its object in its second.
+ * Checks nothing if sync has an API key, because Stripe may have returned another status.
  */
 function checkWarnings(given: Case): void {
   const { truth, tables } = given;

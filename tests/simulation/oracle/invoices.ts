@@ -94,8 +94,7 @@ const SHOWN_LINES = 10;
 
 /**
  * Expects the lines that Stripe has. The lines of a simulated invoice never change. Without an answer from Stripe's
- * API, sync has only the first lines of a longer invoice. If only a failed payment of an invoice was reported, the
- * invoice may have no lines.
+ * API, sync has only the first ten lines of a longer invoice.
  */
 function checkLines(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
   const { truth, tables, full } = given;
@@ -160,7 +159,10 @@ function failuresOf({ truth, full }: Case, story: Moment<Invoice>[]): Failures {
   };
 }
 
-/** Returns the possible rows at a moment. There are several if the due date passed at about that time. */
+/**
+ * Returns the possible rows at a moment. There are several if the due date passed since the moment, or if sync may not
+ * know of a failed payment.
+ */
 function expectedRows({ truth, tables, full }: Case, { about, event }: Moment<Invoice>, failures: Failures) {
   const { timeZone, today } = truth;
   const money = (minor: number) => amount(minor, about.currency);

@@ -18,7 +18,7 @@ import {
 export function checkPayments(given: Case): void {
   const { truth, tables } = given;
   const invoices = storiesOf<Invoice>(truth.history, 'invoice');
-  // A payment recorded by people under a payment intent's id settles the invoice, so sync adds none.
+  // If people recorded a payment under a payment intent's id, the invoice's money already counts, so sync adds none.
   const counted = new Set([...truth.written.values()].map(({ reference }) => truth.intents.get(reference)));
   for (const row of tables.payments) {
     const { payment_reference: reference } = row;
@@ -93,7 +93,8 @@ function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Mom
 
 /**
  * Expects each refund and dispute once after a run, in its last state at Stripe and with the payment of its invoice.
- * The refunded amount of a payment is always the sum of its refunds and disputes, including those recorded here.
+ * The refunded amount of a payment is always the sum of its refunds and disputes that count, including those recorded
+ * here, but at most the amount of the payment.
  */
 export function checkMoneyBack(given: Case): void {
   const { truth, tables, full } = given;
@@ -209,7 +210,7 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   }
 }
 
-/** A run compares payouts until `COMPARED_DAYS` after arrival. The first run lists the payouts of `LISTED_DAYS`. */
+/** A run compares payouts until 60 days after arrival. The first run lists the payouts of the last 90 days. */
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**
@@ -278,7 +279,7 @@ function isUnequal(given: Case, charge: BalanceTransaction): boolean {
       some.reduce((total, one) => total + one.amount, 0),
       charge.currency,
     );
-  // Some charges of a right payment may be in payouts that the first run did not list.
+  // Even if the payment is correct, some of its charges may be in payouts that the first run did not list.
   const known = charges.filter(({ payout }) => payout !== null && listed.has(payout));
   return ![charges, known].map(sumOf).includes(record.amount);
 }

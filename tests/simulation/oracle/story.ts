@@ -20,7 +20,7 @@ export interface Truth extends Setup, Deeds {
   linkByEmail: boolean;
   /** Whether no delivery was lost. */
   lossless: boolean;
-  /** Whether Stripe's API failed at times or repeatedly gave outdated answers. */
+  /** Whether Stripe's API may have failed, or sync may have decided with outdated answers. */
   mayFail: boolean;
   /** API versions of the events. An older version does not report everything that a newer one does. */
   versions: readonly string[];
@@ -219,9 +219,10 @@ export function storiesOf<T extends WorldObject>(
 }
 
 /**
- * Returns the states that a row may show. The last state that an `ANNOUNCING` event reported is always possible, and
- * with an API key also each later state. If the last second has several events and Stripe cannot be asked, each state
- * that their payloads allow is possible as well.
+ * Returns the states that a row may show. In a full comparison, this is only the last state. Otherwise it is the last
+ * state that an `ANNOUNCING` event reported, and with an API key also each later state. If the last second has several
+ * events and Stripe may not have answered, each state that their payloads allow is possible as well. If no such event
+ * happened, any state is possible.
  *
  * @param candidates the last states that the payloads of one second allow
  */

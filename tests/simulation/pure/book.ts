@@ -3,7 +3,7 @@ import { toThousandths } from '@/lib/money';
 import type { StoredInvoice, StoredPayment } from '@/lib/store/snapshot';
 import type { ModelEntry, ModelTables } from './tables';
 
-/** Ids of the written records, and the calendar date of their booking. */
+/** Ids of the written records, and today's date in `timeZone`. */
 export interface Booking {
   invoices: number[];
   payments: number[];

@@ -24,7 +24,8 @@ import {
 } from './tables';
 
 /**
- * Writes like the SQL function `commit_plan`, statement by statement.
+ * Writes a plan as the SQL function `commit_plan` does.
+ *
  * @throws StateError if a write is refused; all writes are then rolled back
  */
 export function commitModel(tables: ModelTables, commit: Commit, now: Date): Written {

@@ -93,8 +93,8 @@ const RETENTION_OF_ALL_DAYS = 180;
 export const dropsBodies = (seed: number): boolean => seed % 2 !== 0;
 
 /**
- * Drops the bodies of old checkout events, like `dropOldBodies` but earlier. Sync reads no other old bodies, so the
- * model does not drop them.
+ * Drops the bodies of old checkout events, like `dropOldBodies` but earlier. The model keeps all other bodies, because
+ * sync also reads old subscription events, and nothing is stored in place of their bodies.
  */
 export function dropModelBodies(tables: ModelTables, now: Date): void {
   for (const event of tables.rows.events.values()) {
@@ -114,7 +114,7 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Returns the time after which every event still has its body. */
+/** Returns a time. Every event that Stripe created later still has its body. */
 export const bodyCutoff = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);

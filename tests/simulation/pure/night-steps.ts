@@ -36,7 +36,7 @@ import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
-/** How many days a run lists payouts again, and how many days it compares a payout. */
+/** Days before the latest payout for which a run lists payouts, and days after arrival for which it compares them. */
 const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
@@ -65,7 +65,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   disputes: listedDisputes,
   'unseen disputes': unseen('dispute'),
   'payments of what came back': attachPayments,
-  // The simulated Stripe account always has the time zone of the plan, so this step has nothing to do.
+  // The plan's time zone never changes, and the simulated Stripe account has it, so these two steps have nothing to do.
   'time zone of the account': async () => {},
   'time zone of the dates': async () => {},
   // No history has our own overdue invoices or counted lists.
@@ -89,7 +89,6 @@ async function missedEntries({ model, process, deps: { now, timeZone } }: Night)
   await process.bookMissed(() => ({ invoices: [], payments: [...payments.keys()], ...at() }));
 }
 
-/** Applies one of Stripe's lists. */
 function listed(kind: 'subscription' | 'invoice', status: string | null) {
   return async (night: Night) => {
     const isWindow = kind === 'subscription' ? status === 'all' : status === null;
@@ -186,7 +185,7 @@ async function listedDisputes(night: Night): Promise<void> {
   await pages(night, 'dispute', { status: null, createdFrom: disputesFrom(night.work) });
 }
 
-/** Retrieves each invoice whose stored state may not include a listed credit note. */
+/** Retrieves each invoice whose stored state may not include a listed credit note. The model stores no credit notes. */
 async function creditNotes(night: Night): Promise<void> {
   const { deps, work } = night;
   if (!deps.stripe) return;

@@ -20,7 +20,7 @@ test('60 simulated histories lead to the same rows in memory and in a database',
   await checkTwins(base.db, 60);
 }, 300_000);
 
-test('a resumed simulation campaign gives the same totals as an uninterrupted one', async () => {
+test('a resumed simulation campaign without coverage gives the same totals as one that records coverage', async () => {
   const options = { runs: 30, seed: SEED, server: null, isPure: true, isCounted: true, shrinkFor: 0 };
   const counted = await runCampaign({ ...options, resume: false }, () => {});
   expect(counted).toMatchObject({ failure: null, totals: { histories: 30 } });

@@ -104,7 +104,7 @@ export class ModelTables {
   };
   /** The last used id of each table. A rollback does not reset it. */
   readonly ids: Record<string, number> = {};
-  /** Ids of customers that staff changed. */
+  /** Ids of customers that staff changed. Empty while no step of the simulation changes a customer. */
   readonly edited = new Set<number>();
   /** The changes that reconciliation runs recorded. */
   readonly runChanges: { run: number; change: object }[] = [];

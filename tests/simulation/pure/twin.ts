@@ -214,7 +214,7 @@ class TwinProcess extends ModelProcess {
   }
 }
 
-/** Rethrows an error without a SQLSTATE, because such an error shows that the model and the database differ. */
+/** Rethrows an error without a SQLSTATE, because the model must refuse a commit with the SQLSTATE of the database. */
 function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }

@@ -145,7 +145,7 @@ export const INVOICE_STEPS: Steps = {
   /** Renews a subscription as Stripe does. All events of the renewal are in the same second. */
   charge: onLive((scene, found, { b }) => {
     if (act.endsWithPeriod(found)) return null;
-    // No period ends twice within a second, and the oracle cannot order more than eight updates.
+    // No period ends twice within a second, and sync puts at most twelve updates of one second in order.
     const last = scene.world.invoices.get(found.latestInvoice ?? '');
     if (last?.billingReason === 'subscription_cycle' && last.created === epochNow(scene.world)) return null;
     const { invoice } = act.renewSubscription(scene.world, found.id).object;

@@ -130,7 +130,7 @@ export const SUBSCRIPTION_STEPS: Steps = {
     return `${id} becomes ${status}`;
   }),
 
-  /** Emits an update after a subscription was deleted, with the state before the deletion. */
+  /** Emits an update of a deleted subscription that shows it as if it had not ended. */
   lateNews(scene, { a, b }) {
     const ended = scene.world.history.filter(
       ({ type, created }) => type === 'customer.subscription.deleted' && created < epochNow(scene.world),

@@ -24,9 +24,11 @@ type Waiting = Pick<StoredSubscription, 'checkout_reference' | 'reference_declin
 
 /**
  * Merges Stripe's subscription into the sold subscription that its checkout refers to. Merges only if Stripe has
- * reported exactly the sold items, because a payer can write any reference into a payment link. Every reported state
- * counts, even a stale one, so the order of the events does not matter. The caller must have checked that the
- * customer's link is reliable.
+ * reported exactly the sold items, because a payer can write any reference into a payment link. Each of the latest 100
+ * reported states whose event still has its body counts, even a stale one, so the order of the events does not matter.
+ * The caller must have checked that the customer's link is reliable.
+ *
+ * @param reported states to compare in addition to the stored items; if absent, the states in the subscription's events
  */
 export function adoptSold(
   draft: Draft,

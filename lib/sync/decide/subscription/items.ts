@@ -12,7 +12,7 @@ type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'
  *
  * @param asOf time of this state; an item that has moved to another subscription since then stays there
  * @param isSure whether the customer's link is reliable; if it is not, items keep their services
- * @returns the previous services of the items that came from another subscription
+ * @returns the previous services of the items that came from another subscription; null for items without one
  */
 export function applyItems(
   draft: Draft,
@@ -99,7 +99,10 @@ function addItem(
   draft.changes.push(createdChange(subjectOf(row), row.stripe_subscription_item_id));
 }
 
-/** Returns the service in Stripe's metadata if the customer has it. If id and number disagree, the id decides. */
+/**
+ * Returns the service in Stripe's metadata if the customer has it. If the id and the number belong to two services of
+ * the customer, the id decides.
+ */
 function namedService(draft: Draft, { customer_id }: StoredSubscription, named: NamedService): number | null {
   const { named_service_id: id, named_service_number: number } = named;
   if (!id && !number) return null;
@@ -130,7 +133,8 @@ export const hasMoreItems = ({ itemsComplete, items }: ProviderSubscription): bo
 
 /**
  * Returns the subscription with all its items, including items that the state does not contain. If Stripe does not
- * answer, an event's state stays incomplete, and the daily job retries the subscription in its next run.
+ * answer, an event's state stays incomplete, and the next reconciliation retries the subscription. A listed or fetched
+ * state fails instead (NotReportedError).
  */
 export function withAllItems(
   draft: Draft,
@@ -146,7 +150,8 @@ export function withAllItems(
 }
 
 /**
- * Returns whether an item still belongs to `other`. If Stripe does not answer, schedules a recheck of `other` and
+ * Returns whether an item still belongs to `other`. Asks Stripe if the two states have the same second, or if `other`
+ * has a newer state and more items than Stripe embeds. If Stripe does not answer, schedules a recheck of `other` and
  * returns false.
  */
 export function isStillIn(
