@@ -325,9 +325,9 @@ const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::
 const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
-  /** Selects one row: the key of the block, and the number of rows before the block as `passed`. */
+  /** Selects one row: the position in the list at which the block begins, and the number of rows before it, `passed`. */
   query: SQL;
-  /** The condition for the rows from that block on. */
+  /** The condition for the rows from that position on. */
   isBeyond: SQL;
 }
 
