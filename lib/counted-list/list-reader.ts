@@ -325,7 +325,7 @@ const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::
 const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
-  /** Selects one row: the position in the list at which the block begins, and the number of rows before it, `passed`. */
+  /** Selects one row: the position at which the block begins, and the number of rows before it as `passed`. */
   query: SQL;
   /** The condition for the rows from that position on. */
   isBeyond: SQL;

@@ -346,7 +346,8 @@ export async function undoTransferReturn(
  * Records that the bank took back a payment without a transfer, so that its invoice becomes due again.
  *
  * @param date day of the return
- * @throws AppError not_found; conflict if the payment belongs to Stripe or to a transfer, or was refunded before
+ * @throws AppError not_found; conflict if the payment belongs to Stripe or to a transfer, is not completed, or was
+ *   refunded before
  */
 export async function returnPayment(
   db: Database,
