@@ -268,7 +268,7 @@ export const typedInvoice = {
 /** Form field of an issued invoice. Only its due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** The status changes of our own invoices that staff can make. Whether an invoice is `paid` follows from its amounts. */
+/** The status changes of our own invoices that staff can make. The status `paid` follows from the invoice's amounts. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {
