@@ -132,7 +132,7 @@ export async function bookEntry(
 
 /**
  * Books an entry for the invoice or customer that staff name. Pays that invoice first, then the customer's other
- * unpaid invoices in the entry's currency, the oldest due date first. Skips invoices that Stripe collects.
+ * unpaid invoices in the entry's currency, the oldest due date first. Skips Stripe's invoices.
  *
  * @param text number of an invoice or of a customer, or `#` and the id of an invoice
  * @throws AppError, e.g. validation_failed for the field `named`, or conflict if the entry is explained

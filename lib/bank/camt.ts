@@ -233,7 +233,7 @@ function toEntries(entry: Element, currency: string, line: number): StatedEntry[
   return [{ ...shared, amount: whole.amount, ...party, purpose }];
 }
 
-/** Returns the ISO 20022 code of an entry or a transaction, and the first two parts of the bank's own code. */
+/** Returns the ISO 20022 sub-family code of an entry or transaction, and the first two parts of the bank's own code. */
 function codesOf(of: Element): string[] {
   const own = textAt(of, 'BkTxCd', 'Prtry', 'Cd').split('+');
   return [textAt(of, 'BkTxCd', 'Domn', 'Fmly', 'SubFmlyCd'), ...own.slice(0, 2)];

@@ -1,4 +1,4 @@
-/** An unpaid invoice of a candidate, with its open amount in thousandths. Never an invoice that Stripe collects. */
+/** An unpaid invoice of a candidate, with its open amount in thousandths. It is never one of Stripe's invoices. */
 export interface OpenInvoice {
   id: number;
   number: string | null;
@@ -37,6 +37,7 @@ export interface Proposal {
   /**
    * Whether a number or a known account identifies the customer, and the amount fits exactly. The amount must equal the
    * invoices that the text names. If the text names no invoice, it must equal a single open invoice or all of them.
+   * Only the best proposal can be exact, and only if no other customer is nearly as likely.
    */
   is_exact: boolean;
   /**
@@ -114,7 +115,7 @@ export function numbersIn(text: string): string[] {
 
 /**
  * Returns the texts that differ from a number by one wrong or added digit, or by one missing or swapped character.
- * Returns none if the number is very short or very long.
+ * Returns none if the number is very short or very long, or does not contain three digits in a row.
  */
 export function neighboursOf(number: string): string[] {
   if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
@@ -291,8 +292,8 @@ const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => 
 
 /**
  * Returns invoices with open amounts that add up to exactly the amount. First tries the invoices that the text names,
- * then all invoices and single ones. Tries other combinations only if there is evidence for the customer.
- * Returns null if no combination fits.
+ * then a single invoice that the text almost names, all invoices together, and any single invoice. Tries other
+ * combinations only if there is evidence for the customer. Returns null if no combination fits.
  */
 function findCover(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;

@@ -44,7 +44,7 @@ export interface ReturnProposal {
   reasons: string[];
 }
 
-/** Maximum number of days after a payment within which a return is expected. */
+/** A return is expected less than this number of days after the payment. */
 const RETURN_DAYS = 400;
 /** Largest fee that a bank adds to the returned amount, in major units. */
 const MAX_FEE = 15;
@@ -95,9 +95,9 @@ function toProposal(
 }
 
 /**
- * Finds the transfers and payments that the entry may return. One matches if it belongs to a customer whom the entry
- * suggests, if the entry contains its reference, or if the bank entry it was booked from has a matching day and amount.
- * Amounts may differ by the bank's fee.
+ * Finds the transfers and payments that the entry may return. A transfer or payment matches if it belongs to a customer
+ * whom the entry suggests, or if the entry contains its reference. A transfer also matches if the bank entry that it
+ * was booked from has a matching day and amount. Amounts may differ by the bank's fee.
  */
 async function findReturnable(db: Database, entry: EntryRow) {
   const texts = numbersIn(`${entry.purpose} ${entry.name}`);

@@ -110,7 +110,7 @@ export function toIban(text: string | null | undefined): string | null {
   return IBAN_FORM.test(compact) ? compact : null;
 }
 
-/** Joins texts of an entry to one line without control characters, shortened to the length that a row can store. */
+/** Joins the different texts of an entry to one line without control characters, shortened to 1000 characters. */
 export function toLine(...texts: (string | null | undefined)[]): string {
   const joined = [...new Set(texts.map((text) => text?.trim()).filter(Boolean))].join(' ');
   return joined

@@ -13,9 +13,9 @@ const KEPT = [...LISTS, 'list_sums', 'sums', 'receivables'] as const;
 export type CountedName = (typeof KEPT)[number];
 
 /**
- * Checks the counts of one random block per list, the sums of one random day, and the receivables of 100 customers.
- * Updates the receivables first. Stores which lists are wrong. Skips a list while another process updates it. Does
- * nothing on a read-only connection.
+ * Checks the counts of one random block per list, the list sums and the overview's sums of one random day each, and the
+ * receivables of 100 customers. Updates the receivables first. Stores which lists are wrong. Skips a list while another
+ * transaction updates it. Does nothing on a read-only connection.
  *
  * @returns the names of the lists with wrong counts, and `list_sums`, `sums` or `receivables` if they are wrong
  */
@@ -45,7 +45,9 @@ export async function checkCounts(db: Database): Promise<CountedName[]> {
 
 /**
  * A wrong count or sum. For a list, `excess` is a block's stored count of one kind ('' means all rows) minus the actual
- * number of rows. For the sums, `excess` is the stored minus the actual sum of one currency on one day.
+ * number of rows. For `sums`, `excess` is the stored minus the actual sum of one currency on one day. For `list_sums`,
+ * it is the difference in the number of rows or, if that is 0, in an amount. For `receivables`, it is the difference in
+ * the open amount of one customer and currency.
  */
 export interface WrongCount {
   [column: string]: unknown;

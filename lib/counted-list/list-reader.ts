@@ -302,9 +302,9 @@ type Edge = [day: SQL, id: SQL];
 const edge = (day: string, id: string): Edge => [sql.raw(day), sql.raw(id)];
 
 /**
- * Counts the rows of the given kinds between two edges. The planner uses only one of the two row comparisons, and so
- * would expect a ninth of the table to match. It would then choose another index or JIT-compile the statement. A
- * separate condition on the day makes it expect few rows.
+ * Counts the rows of the given kinds between two edges. The planner does not see that the two row comparisons form a
+ * range, and so would expect a ninth of the table to match. It would then choose another index or JIT-compile the
+ * statement. A separate condition on the day makes it expect few rows.
  */
 function countBetween(list: CountedTable, matching: SQL | undefined, from: Edge, to: Edge): SQL {
   const [column] = list.order;
@@ -325,9 +325,9 @@ const endDay = ({ to }: Days) => (to ? sql`(${to}::date + 1)` : sql`'infinity'::
 const orderOf = ({ order }: CountedTable): SQL => sql`(${sql.join(order, sql`, `)})`;
 
 interface Place {
-  /** Selects one row: the key of the block, and the number of rows before the block as `passed`. */
+  /** Selects one row: the position at which the block begins, and the number of rows before it as `passed`. */
   query: SQL;
-  /** The condition for the rows from that block on. */
+  /** The condition for the rows from that position on. */
   isBeyond: SQL;
 }
 

@@ -222,8 +222,8 @@ function readPng(bytes: Buffer): Size | null {
 }
 
 /**
- * Returns the size of a JPEG picture in grey or RGB. Returns null for other pictures, because PDF/A would need another
- * color profile for them.
+ * Returns the size of a JPEG picture in grey or RGB. Returns null for a damaged picture, and for any other picture,
+ * because PDF/A would need another color profile for it.
  */
 function readJpeg(bytes: Buffer): Size | null {
   for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {

@@ -298,7 +298,11 @@ async function findDocument(
   return { files, reason: null };
 }
 
-/** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */
+/**
+ * Makes all documents of a customer that can be made now, because an erasure prevents new documents.
+ *
+ * @throws AppError conflict if a PDF is too large
+ */
 export async function makeDocuments(db: Database, customerId: number, moment: Moment): Promise<void> {
   const own = await db
     .select({ id: invoices.id })
@@ -320,6 +324,7 @@ export async function makeDocuments(db: Database, customerId: number, moment: Mo
  * a different name, because two Stripe accounts may use the same number.
  *
  * @param month the month of the documents' dates, such as `2026-10`
+ * @throws AppError conflict if a PDF is too large
  */
 export async function* documentsOf(db: Database, month: string, moment: Moment) {
   const first = `${month}-01`;

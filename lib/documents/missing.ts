@@ -4,7 +4,7 @@ import type { Company } from './company';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
 import { isSale } from './printed-texts';
 
-/** A field that an invoice's document requires and that is empty. */
+/** A field that a document requires and that is empty. */
 export interface MissingField {
   owner: 'company' | 'customer';
   field: string;
@@ -38,7 +38,7 @@ export const missingInLetter = (printed: PrintedInvoice): MissingField[] =>
 
 const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'country']);
 
-/** Lists the empty fields that the e-invoice of an invoice requires (EN 16931 and XRechnung 3.0). */
+/** Lists the empty fields that the e-invoice of an invoice or a credit note requires (EN 16931 and XRechnung 3.0). */
 export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
   // Only a transfer to us needs our account.
   const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
@@ -61,7 +61,7 @@ export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvo
   ];
 }
 
-/** Lists the parts of an invoice that a document cannot express, as sentences. Empty if there are no such parts. */
+/** Lists the parts of a record that its document cannot express, as sentences. */
 export function inexpressible(printed: PrintedInvoice): string[] {
   const { currency, problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;

@@ -14,7 +14,7 @@ const FACTUR_X = 'factur-x.xml';
  * Returns a document as PDF/A-3a (tagged, with embedded fonts), which contains the e-invoice if there is one. The same
  * arguments give the same bytes.
  *
- * @param facturX XML of the e-invoice, in the profile EN 16931; null for a document that is not an invoice
+ * @param facturX XML of the e-invoice, in the profile EN 16931; null for an offer or an order confirmation
  */
 export async function toPdf(printed: PrintedInvoice, facturX: string | null, now: Date): Promise<Uint8Array> {
   const title = `${namesOf(printed).title} ${printed.number}`;

@@ -5,7 +5,7 @@ export type Language = 'de' | 'en';
 
 const GERMAN = new Set(['DE', 'AT', 'CH', 'LI', 'LU']);
 
-/** Returns the language of a customer's documents, by the customer's country. */
+/** Returns the default language of documents for a customer's country. */
 export const languageFor = (country: string | null): Language =>
   country !== null && GERMAN.has(country) ? 'de' : 'en';
 

@@ -137,8 +137,8 @@ function settledOf(invoice: typeof invoices.$inferSelect): string {
 }
 
 /**
- * Reads everything that the document of a credit note or a cancellation prints. Its parties are those of the corrected
- * invoice. Empty fields are filled as in `readPrinted`.
+ * Reads everything that the document of a credit note or a cancellation prints. Its parties are those that were stored
+ * with it, otherwise those of the corrected invoice. Empty fields are filled as in `readPrinted`.
  *
  * @throws AppError not_found
  */
@@ -152,7 +152,7 @@ export async function readPrintedCreditNote(
     .select({
       note: pickColumns(creditNotes, ...own),
       ...pickColumns(creditNotes, 'stripe_credit_note_id', 'stripe_lines'),
-      // A Stripe credit note stores its own parties once its document is made.
+      // A Stripe credit note has no stored parties until its document is made.
       seller: sql<KeptParty | null>`coalesce(${creditNotes.seller}, ${invoiceDocuments.seller})`,
       buyer: sql<KeptParty | null>`coalesce(${creditNotes.buyer}, ${invoiceDocuments.buyer})`,
       invoice: pickColumns(invoices, 'number', 'invoice_date'),

@@ -60,7 +60,7 @@ export interface Statement {
  * sum of the open amounts minus all credit. Credit is the unused part of transfers, and the excess of payments over the
  * claims of our own invoices.
  *
- * @param timeZone our time zone, which determines the dates of refunds
+ * @param timeZone our time zone, which determines the dates of refunds and of amounts settled without a payment
  */
 export async function readStatements(
   db: Database,
@@ -176,7 +176,7 @@ function entriesOfInvoice(
 
 /**
  * Returns the claim of an invoice, which is its open amount, in thousandths. The claim is negative if the invoice is
- * our own and was overpaid.
+ * our own and was overpaid, or was cancelled although it has payments.
  */
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;

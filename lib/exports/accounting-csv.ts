@@ -24,7 +24,9 @@ const COLUMNS = [
   'record', // One of RECORDS.
   'event', // See EVENTS.
   'date', // The posting date.
-  'original_date', // The date of the event. Earlier than `date` if that month was over when the event was booked.
+  // The date of the event. Earlier than `date` if that month was over when the event was booked. A reversing entry has
+  // the date of the event that it reverses.
+  'original_date',
   'customer_number',
   'customer_name',
   'customer_country',

@@ -67,8 +67,8 @@ export function listImports(db: Database, request: PageRequest): Promise<Page<Im
 }
 
 /**
- * Returns the state of an import. The state is `interrupted` if the import was stopped or failed, or if its process was
- * killed. To complete it, import the file again.
+ * Returns the state of an import. The state is `interrupted` if the import has not finished and was not updated for a
+ * minute, because it was stopped or failed, or because its process was killed. To complete it, import the file again.
  */
 export function importState(
   { finished_at, updated_at }: Pick<ImportRow, 'finished_at' | 'updated_at'>,

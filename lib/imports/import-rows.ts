@@ -21,7 +21,12 @@ export interface ImportDeps {
 
 /** Receives the progress of an import. */
 export interface ImportListener {
-  /** Called for each problem. @param column name in the file; null if the problem concerns the whole row */
+  /**
+   * Called for each problem.
+   *
+   * @param column name in the file, or our name if the file has no such column; null if the problem concerns the whole
+   *   row
+   */
   onProblem(line: number, column: string | null, message: string): void;
   onProgress(done: { counts: ImportCounts; bytes: number; ofBytes: number }): void;
   /** Called with the columns that the format does not use. */

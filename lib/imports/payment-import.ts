@@ -81,8 +81,8 @@ export const paymentImport: ImportKind = {
 type Parsed = ReturnType<typeof fields.safeParse>;
 
 /**
- * Replaces a row's reference with its import key if an earlier import used the key as reference. This prevents
- * duplicates.
+ * Replaces the reference of a payment or refund with its import key if an earlier import used the key as reference.
+ * This prevents duplicates.
  */
 async function withEarlierReferences(db: Database, parsed: Parsed[]): Promise<Parsed[]> {
   const keys = parsed.flatMap(({ data }) => data?.import_key ?? []);

@@ -13,7 +13,7 @@ const BOM_BYTES = '\u00ef\u00bb\u00bf';
  *
  * @param wanted chosen encoding; undefined to detect it
  * @returns the file to read as a stream: `read` returns the number of bytes read so far, and `lines` yields the lines
- *   without the byte order mark
+ *   without the byte order mark, unless `wanted` is Windows-1252
  * @throws StartError if the file cannot be read, is empty or is in UTF-16
  */
 export async function openTextFile(path: string, wanted?: Encoding) {

@@ -51,7 +51,10 @@ export const customerList = defineList({
 /** A row of `customerList`. */
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
-/** Returns the amount that a customer owes in their own currency. Sorting uses only this balance. */
+/**
+ * Returns a customer's balance in their own currency. Returns undefined if they owe nothing in it. Sorting uses only
+ * this balance.
+ */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);
 
@@ -76,7 +79,7 @@ type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
 /**
  * Reads a page, sorted by open amount or oldest due date in each customer's own currency. In both directions, customers
- * who owe nothing come last.
+ * who owe nothing in their own currency come last.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
   const at = { after: validId(start.after), before: validId(start.before) };
@@ -95,7 +98,8 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
 }
 
 /**
- * The up-to-date rows of `receivables` in each customer's own currency. Outdated rows are replaced by computed ones.
+ * SQL parts that select the up-to-date rows of `receivables` in each customer's own currency. Outdated rows are
+ * replaced by computed ones.
  */
 const { outdated, computed } = currentRows(null);
 const WITH_CURRENT = sql`with outdated as materialized (${outdated}), computed as materialized
@@ -109,7 +113,10 @@ interface Reach {
   most: number;
 }
 
-/** Reads the customers after a cursor: first those who owe an amount, then the others, the newest first. */
+/**
+ * Reads the ids of the customers after a cursor: first the customers who owe an amount in their own currency, in the
+ * selected order, then the others with the newest first.
+ */
 async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, most }: Reach) {
   const { where, few, by, descends } = selection;
   const column = BALANCE_ORDERS[by];
@@ -158,7 +165,7 @@ export interface Balance {
   due: number;
   /** The part of `due` that is overdue. */
   overdue: number;
-  /** The earliest due date of the unpaid invoices. */
+  /** The earliest due date of the unpaid invoices, see `dueOn`. */
   oldest_due: string;
 }
 

@@ -8,7 +8,7 @@ import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/r
 import { amountProblems, fieldError, toAmounts, withoutAmounts } from './lines';
 import { invoiceKind } from './save-invoices';
 
-/** Fields that only Stripe's invoices have. */
+/** Fields that a file may set only for Stripe's invoices. */
 const ofStripe = {
   stripe_invoice_id: optionalText(255),
   stripe_customer_id: optionalText(255),

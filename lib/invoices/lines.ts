@@ -186,7 +186,7 @@ export interface StripeRate {
 
 /**
  * Sums the lines of Stripe invoices by tax rate, the highest rate first. Leaves out an invoice if one of its lines has
- * several taxes, or a tax without a rate.
+ * several taxes, or a tax without a rate. A tax of 0 does not count here.
  */
 export async function readStripeRates(
   db: Database,
@@ -218,9 +218,9 @@ export async function readStripeRates(
 }
 
 /**
- * Sums the lines of a Stripe invoice. If the sums differ from the invoice, `gap` names the reason. It is `lines` if
- * Stripe has not reported all lines, `tax` if Stripe has reported the tax only for the whole invoice, and `amount` if
- * an amount does not belong to a line. It is null if the sums agree.
+ * Sums the lines of a Stripe invoice or credit note. `gap` is the reason why the sums may differ from the invoice. It
+ * is `lines` if Stripe has not reported all lines, `tax` if Stripe has reported the tax only for the whole invoice, and
+ * `amount` if an amount does not belong to a line. It is null if all lines are known and the sums agree.
  */
 export function stripeLineTotals(
   invoice: { subtotal: number; tax: number; lines_complete: boolean },

@@ -156,7 +156,10 @@ export const customerInvoices = customerSums({
   oldest_due_date: z.string().nullable(),
 });
 
-/** Sums the invoices that match the filters per customer and currency. The customer who owes most comes first. */
+/**
+ * Sums the invoices that match the filters per customer and currency. The currency with the most invoices comes first,
+ * and within a currency the customer who owes most.
+ */
 export function sumInvoicesByCustomer(db: Database, given: InvoiceFilters) {
   const isUnpaid = inArray(invoices.status, UNPAID_STATUSES);
   return sumByCustomer(db, given, {

@@ -39,20 +39,24 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
       ...row,
       /** Sum of the refunded amounts of the invoice's payments. */
       refunded_amount: toJsonAmount(more?.refunded ?? '0'),
-      /** The part of the total that credit notes settled. */
+      /** Sum of the amounts that credit notes credited, before and after payment. */
       amount_credited: toJsonAmount(more?.credited ?? '0'),
       /**
-       * Amount that was paid in cash or by transfer and only recorded at Stripe. Null if Stripe has not reported it.
+       * Amount that was paid in cash or by transfer and only recorded at Stripe. Null for our own invoices, and if
+       * Stripe has not reported it.
        */
       amount_off_stripe: amountOrNull(more?.offStripe),
       /**
-       * Amount settled with the customer's balance at Stripe. Negative if the balance increased the amount due. Null if
-       * the balance was not used, or if that is unknown.
+       * Amount settled with the customer's balance at Stripe. Negative if the balance increased the amount due, or if a
+       * negative total was added to the balance. Null if the balance was not used, or if that is unknown.
        */
       balance_applied: amountOrNull(more?.balance),
       /** Amount still due, although Stripe no longer collects it. */
       written_off: toJsonAmount(more?.isWrittenOff ? more.due : '0'),
-      /** Whether the invoice is issued and its lines are known. Its document can still lack required fields. */
+      /**
+       * Whether the invoice is issued and its lines are known. False for an invoice that Stripe voided. The document
+       * can still lack required fields.
+       */
       is_printed: more?.isPrinted ?? false,
       /** Time when a payment first failed. Null if no payment has failed. */
       payment_failed_at: more?.failed ?? null,

@@ -49,7 +49,7 @@ async function readOverdue(tx: Database, ids: number[], today: string) {
     .select({
       ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'due_date'),
       ...pickColumns(invoices, 'payment_failed_at', 'stripe_invoice_id'),
-      /** Days since the due date. */
+      /** Days since the due date, or since the invoice date if the invoice has no due date. */
       days: sql<number>`(${today}::date - ${dueOn})::int`,
       last_reminder: sql<string | null>`${invoices.reminded_on}[cardinality(${invoices.reminded_on})]::text`,
       reminder_level: sql<number>`cardinality(${invoices.reminded_on})`,

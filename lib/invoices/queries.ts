@@ -32,7 +32,7 @@ const sumUnpaid = statement(['id', 'currency'], (db, { id, currency }) =>
     .orderBy(desc(sql`${invoices.currency} = ${currency}`), desc(count()), invoices.currency),
 );
 
-/** Condition for invoices by `#id` or by number. Two of Stripe's invoices may have the same number. */
+/** Condition for invoices by `#id` or by number. A Stripe invoice may have the same number as another invoice. */
 export function matchInvoice(text: string): SQL {
   return matchNumbered(invoices, text);
 }
@@ -100,7 +100,10 @@ export function besidePayments(invoice: Amounts) {
     earlierDebt: positive(balance !== null ? Math.min(total, 0) - balance : 0),
     /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
-    /** Amount paid beyond the total minus credit notes plus an earlier debt at Stripe. */
+    /**
+     * Amount paid beyond what the customer had to pay. For our own invoices, this is the total minus credit notes. For
+     * Stripe's invoices, it is the total minus the applied balance, which is negative for an earlier debt.
+     */
     overpaid: positive(
       isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,
     ),

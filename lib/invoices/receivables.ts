@@ -35,14 +35,18 @@ type Order = keyof typeof ORDERS;
 
 const AMOUNTS = ['open_amount', 'not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days'] as const;
 
-/** The list of amounts that customers owe on a day. It has one row per customer and currency with unpaid invoices. */
+/**
+ * The list of amounts that customers owe. It has one row per customer and currency with unpaid invoices.
+ *
+ * @param today the current date, which determines the age groups
+ */
 export const receivableList = (today: string) =>
   defineList({
     filters: {
       customer: customerFilter(r.customer_id),
       /**
-       * A currency code, or `all`. The page shows one currency, because amounts of several currencies cannot be
-       * compared.
+       * A currency code, or `all`. Sorting by amount is meaningful within one currency only, because amounts of several
+       * currencies cannot be compared.
        */
       currency: filter(z.union([z.literal('all'), currencyCode]), (currency) => ({
         where: currency === 'all' ? undefined : eq(r.currency, currency),

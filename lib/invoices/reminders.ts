@@ -70,9 +70,9 @@ function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, t
 }
 
 /**
- * Condition for invoices that are due for a reminder. It excludes paid, cancelled and written-off invoices, and
- * invoices with a pending or disputed payment. It also excludes invoices that Stripe collects automatically, which have
- * no due date.
+ * Condition for invoices that are due for a reminder. It excludes drafts, paid, cancelled and written-off invoices, and
+ * invoices with a pending payment or an undecided dispute. It also excludes invoices that Stripe collects
+ * automatically, which have no due date.
  *
  * Without `coalesce`, PostgreSQL would expect that few unpaid invoices have an open amount, and would sort all due
  * invoices instead of reading a page by the index.
@@ -224,7 +224,7 @@ export function listDueInvoices(db: Database, customerId: number, rules: Reminde
       ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'reminded_on'),
       due: sql<string>`${dueOf(invoices)}::text`,
       level: sql<number>`${levelOf(invoices)} + 1`,
-      /** Days since the due date. */
+      /** Days since the due date, or since the invoice date if the invoice has no due date. */
       days: sql<number>`${today}::date - ${dueOf(invoices)}`,
     })
     .from(invoices)
@@ -345,7 +345,10 @@ export async function findLastReminder(db: Database, customerId: number) {
   return { day: first.day, level: Math.max(...its.map(({ level }) => level)), invoices: its };
 }
 
-/** Returns the last reminders about unpaid invoices of these customers, keyed by customer id and currency. */
+/**
+ * Returns the date of the last reminder about the unpaid invoices of these customers, and the highest level among these
+ * invoices, keyed by customer id and currency.
+ */
 export async function readLastReminders(db: Database, customerIds: number[]) {
   if (customerIds.length === 0) return new Map<string, never>();
   const found = await db

@@ -185,7 +185,7 @@ function stateBy(row: Row, paid: number, { now, timeZone }: RecordWriter): Row {
   return { ...settledBy(invoice, paid, { today: toCalendarDate(now, timeZone), now }) };
 }
 
-/** Fields that a write derives from other fields. `sentProblems` has separate checks for `amount_paid` and `number`. */
+/** Fields that a write computes or assigns. `sentProblems` has separate checks for `amount_paid` and `number`. */
 const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 
 const MANAGED = 'Stripe manages this invoice';
@@ -268,7 +268,7 @@ export const typedInvoice = {
 /** Form field of an issued invoice. Only its due date may change. */
 export const typedDueDate = { kind: invoiceKind, fields: { due_date: 'text' } } satisfies TypedKind;
 
-/** The status changes of our own invoices that staff can make. Only payments make an invoice paid. */
+/** The status changes of our own invoices that staff can make. The status `paid` follows from the invoice's amounts. */
 export const invoiceSteps = {
   kind: invoiceKind,
   steps: {

@@ -20,7 +20,7 @@ export interface Task {
   run_id?: number | undefined;
 }
 
-// Conditions in this file contain literals and no parameters, so that PostgreSQL uses its partial indexes.
+// The conditions of partial indexes contain literals and no parameters, so that PostgreSQL uses these indexes.
 
 /**
  * Lists everything that needs a person's attention, the most serious first. The list is empty if nothing needs

@@ -82,7 +82,7 @@ export interface ReportRow {
 
 /** The reports of some months, with the rows of each currency, the oldest month first. */
 export interface Reports {
-  /** All currencies of the reports. The currency with the most posted invoices comes first. */
+  /** All currencies of the reports. The currency with the most journal entries of invoices comes first. */
   currencies: string[];
   rowsOf(report: ReportName, currency: string): ReportRow[];
 }

@@ -48,7 +48,7 @@ export interface PaymentDecision {
 /**
  * Returns the keys of all rows that a decision about a change reads.
  *
- * @param known the stored payment to change; undefined if it has not been read yet
+ * @param known the stored payment to change; undefined if it has not been read yet, or does not exist
  */
 export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys {
   const transfers = [known?.transfer ?? []].flat();
@@ -268,7 +268,7 @@ export function decidePayment(
   return { before, after: update(draft, before, changes, writer) };
 }
 
-/** Refuses changes to a transfer's payment that are allowed only for the whole transfer. */
+/** Refuses changes that are not allowed to a single payment of a transfer. */
 function checkShare(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;

@@ -448,7 +448,8 @@ export const wasReturned = (payment: StoredPayment, refunds: RefundState[]) =>
   refunds.some(({ reason, status }) => reason === BANK_RETURN && status !== 'cancelled');
 
 /**
- * Undoes a return by the bank. The transfer's refunded payments become completed, and its returned credit is restored.
+ * Undoes a return by the bank. The payments that the return refunded become completed, and the returned credit is
+ * restored.
  */
 function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
   const payments = sharesOf(draft, transfer)

@@ -57,8 +57,8 @@ export const paymentList = defineList({
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
-  // No index sorts the payments of a date range by reference. Unless another filter leaves few payments, sorting
-  // could scan all of them.
+  // No index sorts the payments of a date range by reference. Unless a filter by invoice, customer or reference leaves
+  // few payments, sorting could scan all of them.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
   page: readPage,
@@ -87,7 +87,7 @@ const ORDERS = {
   reference: ['payment_reference', textLine(255)],
 } as const;
 
-/** Reads a page. A cursor is a payment's `id.value`, so it still works after the payment is deleted. */
+/** Reads a page. A cursor contains a payment's id and sort value, so it still works after the payment is deleted. */
 function readPage(
   db: Database,
   { where, few, by, descends }: Selection<keyof typeof ORDERS>,
@@ -200,7 +200,8 @@ export async function getPaymentContext(db: Database, payment: Keys) {
     .select(snippetColumns)
     .from(customers)
     .where(eq(customers.id, payment.customer_id));
-  // Foreign keys guarantee that both rows exist. If one is missing, the payment was deleted after it was read.
+  // Foreign keys guarantee that both rows of a stored payment exist. If one is missing, the payment was deleted, or
+  // moved to another customer, after it was read.
   if (!found || !customer) throw new AppError('not_found', 'The payment was deleted meanwhile.');
   return {
     customer: toCustomerSnippet(customer),
@@ -225,8 +226,8 @@ const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 /**
  * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
  *
- * @param text search text, such as a line of a bank statement
- * @returns at most 20 invoices: unpaid ones first, then paid ones that match by number or customer
+ * @param text text that staff typed, such as a customer's name, a part of a number, or an amount
+ * @returns at most 20 invoices: unpaid ones first, then paid ones that match by customer or by the start of a number
  */
 export async function findPayableInvoices(db: Database, text: string) {
   const query = customerQuery.safeParse(text);

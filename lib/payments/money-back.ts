@@ -24,7 +24,7 @@ type Dispute = typeof disputes.$inferSelect;
 
 interface Common {
   id: number;
-  /** Id of the payment. If the payment is unknown, this and `payment_reference` are null. */
+  /** Id of the payment. If the payment is unknown or was deleted, this and `payment_reference` are null. */
   payment_id: number | null;
   payment_reference: string | null;
   amount: number;
@@ -32,7 +32,7 @@ interface Common {
   reason: string | null;
   issued_at: Date;
   provider_gone_at: Date | null;
-  /** Stripe's id of the refund or dispute. Null if it was recorded here and Stripe does not know it. */
+  /** Stripe's id of the refund or dispute. Null if it was recorded here and Stripe has not reported it. */
   stripe_id: string | null;
   /** Stripe's id of the payment: a payment intent or a charge. Null if Stripe did not report one. */
   stripe_payment: string | null;
@@ -174,7 +174,7 @@ export function cameBackSince(since: Date): SQL {
     where p.status in ('completed', 'refunded') and c.at >= ${since.toISOString()}::timestamptz`;
 }
 
-/** Returns a query for payments with a refund or dispute since `since`. */
+/** Returns a query for payments with a refund, a dispute or a withdrawal of a disputed amount since `since`. */
 function paymentsSince(since: Date): SQL {
   const at = sql`${since.toISOString()}::timestamptz`;
   return sql`
@@ -191,7 +191,11 @@ export const QUESTION_DAYS = 35;
 export const QUESTIONS = ['excess', 'other_currency', 'unmatched'] as const;
 export type Question = (typeof QUESTIONS)[number];
 
-/** Returns the condition for refunds and disputes of the last 35 days with this problem. `excess` adds earlier ones. */
+/**
+ * Returns the condition for refunds and disputes of the last 35 days with this problem. For `excess`, it selects all
+ * refunds and disputes of the payments with this problem, including earlier ones. Failed and cancelled refunds are left
+ * out.
+ */
 export function raisesQuestion(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
@@ -204,7 +208,7 @@ export function raisesQuestion(question: Question, now: Date): Which {
   };
 }
 
-/** Returns a query for payments with a refund or dispute since `since`, and with more money returned than paid. */
+/** Returns a query for those of the payments in `paymentsSince` for which more money was returned than was paid. */
 function paidBackTooMuch(since: Date): SQL {
   return sql`
     select p.id from ${payments} p
@@ -242,7 +246,7 @@ async function countOf(db: Database, table: typeof refunds | typeof disputes, wh
 
 const sinceOf = (now: Date) => new Date(now.getTime() - QUESTION_DAYS * 86_400_000);
 
-/** The refunds and disputes that a decision about a payment reads and changes. */
+/** The refunds that a decision about a payment reads and changes, and the disputes that it reads. */
 interface RefundDraft {
   refunds: Rows<number, StoredRefund>;
   moneyBackOf(paymentId: number): { refunds: StoredRefund[]; disputes: StoredDispute[] };
@@ -251,11 +255,12 @@ interface RefundDraft {
 
 /**
  * Adjusts the refunds recorded here to a payment's new values, and returns the payment's new refunded amount. If the
- * payment becomes refunded, records a refund of the rest. If it is no longer refunded, cancels the refunds recorded
- * here. Without a new status, a refunded payment with a refund recorded here stays refunded. The amount and the status
- * of Stripe's refunds never change.
+ * payment becomes refunded, records a refund of the rest. If it is no longer refunded, cancels the refunds that Stripe
+ * has not reported. Without a new status, a refunded payment with a refund recorded here stays refunded. The amount and
+ * the status of Stripe's refunds never change.
  *
- * @throws AppError validation_failed if the given refunded amount is less than the amount already returned
+ * @throws AppError validation_failed if the given refunded amount is less than the amount already returned, or less
+ *   than the amount of a payment that becomes or stays refunded
  */
 export function refundedAfter(
   draft: RefundDraft,
@@ -351,7 +356,7 @@ export function cameBack(payment: Pick<Payment, 'amount' | 'currency'>, { refund
   return { refunded: fromThousandths(Math.min(sum, paid)), excess: Math.max(0, sum - paid) / 1000 };
 }
 
-/** A refund recorded by staff or the API counts immediately, unless Stripe reports that it failed. */
+/** A refund recorded by staff or the API counts even while Stripe reports it as pending. */
 function isPaidBack({ status, source }: RefundFacts): boolean {
   return status === 'succeeded' || (status === 'pending' && source !== 'stripe');
 }
@@ -362,8 +367,9 @@ function isLost({ status, funds_withdrawn_at, funds_returned_at }: DisputeFacts)
 }
 
 /**
- * Returns the status of a payment after its refunds have changed: refunded if the whole amount was returned, otherwise
- * completed. Keeps a previous status that did not follow from the refunds, because a writer set it explicitly.
+ * Returns the status of a payment after its amount or its refunded amount has changed: refunded if the whole amount was
+ * returned, otherwise completed. Keeps a previous status that did not follow from these amounts, because a writer set
+ * it explicitly.
  */
 export function statusAfter(payment: Payment, after: Pick<Payment, 'amount' | 'refunded_amount'>) {
   return payment.status === statusOf(payment) ? statusOf(after) : payment.status;

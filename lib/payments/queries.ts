@@ -131,7 +131,7 @@ export async function findTransferId(db: Database, reference: string): Promise<n
   return found?.id ?? null;
 }
 
-/** Maximum number of rows in each of the lists below. */
+/** Maximum number of transfers, payments or invoices that a query below reads. */
 const MAX_TRANSFERS = 100;
 
 /** Lists the payments of a transfer with the numbers of their invoices, oldest first. */

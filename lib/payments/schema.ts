@@ -13,7 +13,10 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 // Spaces of any kind, including no-break, thin and ideographic spaces.
 const SPACES = /\p{Z}+/gu;
 
-/** Normalizes a payment reference, so that texts that look the same are equal. Merges adjacent spaces, and trims. */
+/**
+ * Normalizes a payment reference. Removes invisible characters, merges adjacent spaces, trims, and composes letters
+ * (NFC), so that references that differ only in these respects are equal.
+ */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
 }
@@ -51,7 +54,10 @@ const fields = {
 
 const NOT_AN_OBJECT = 'must be a JSON object';
 
-/** Body of an upsert. Without `status`, a new payment is completed and an existing one keeps its status. */
+/**
+ * Body of an upsert. Without `status`, a new payment is completed. An existing payment keeps its status, unless a new
+ * amount makes it fully refunded, or no longer fully refunded.
+ */
 export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() }, NOT_AN_OBJECT);
 export type PaymentInput = z.infer<typeof paymentInput>;
 
@@ -150,7 +156,10 @@ export interface PaymentWriter {
 }
 
 export interface Refunded {
-  /** The new total refunded amount. If it is more than the known refunds, the difference is recorded as a refund. */
+  /**
+   * The new total refunded amount. If it is more than the sum of the known refunds and lost disputes, the difference is
+   * recorded as a refund.
+   */
   cameBack?: number | undefined;
   /** Time of a refund that this write records. Defaults to the time of the write. */
   refundedAt?: Date | undefined;
@@ -251,7 +260,7 @@ export function isSame(
   );
 }
 
-/** Error for a change to one payment of a transfer that is allowed only for the whole transfer. */
+/** Error for a change that the transfer of a payment does not allow, or for a reference that a transfer already has. */
 export function ofTransfer(reference: string, field: string, message: string): AppError {
   return new AppError(
     'conflict',

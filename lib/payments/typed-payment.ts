@@ -105,8 +105,9 @@ const typedCorrection = typedPayment.extend({ invoice: z.string().trim() });
 export const CORRECTION_FIELDS = typedCorrection.keyof().options;
 
 /**
- * Corrects a payment's amount, date, reference or invoice. A new invoice's customer becomes the payment's customer. The
- * journal reverses the old payment. If that payment's month is over, the reversal is posted in the current month.
+ * Corrects a payment's amount, date, reference or invoice. A new invoice's customer becomes the payment's customer. If
+ * the amount, the date or the invoice changes, the journal reverses the payment's entry and adds a new entry. The
+ * reversal is posted on the day of the correction, or on the day of the reversed entry if that day is later.
  *
  * @param typed values of `CORRECTION_FIELDS`; the invoice is its number, or `#` and its id
  * @throws AppError validation_failed naming the fields; not_found; precondition_failed; conflict, for example if Stripe
@@ -345,7 +346,8 @@ export async function undoTransferReturn(
  * Records that the bank took back a payment without a transfer, so that its invoice becomes due again.
  *
  * @param date day of the return
- * @throws AppError not_found; conflict if the payment belongs to Stripe or to a transfer, or was refunded before
+ * @throws AppError not_found; conflict if the payment belongs to Stripe or to a transfer, is not completed, or was
+ *   refunded before
  */
 export async function returnPayment(
   db: Database,

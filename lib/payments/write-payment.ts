@@ -90,7 +90,7 @@ function existing(payment: StoredPayment | null): StoredPayment {
  * Deletes a payment. Its last state stays in the audit log. A payment that Stripe reported leaves a tombstone, so that
  * sync does not record it again.
  *
- * @throws AppError not_found; precondition_failed; conflict for a partly refunded share of a transfer
+ * @throws AppError not_found; precondition_failed; conflict for a share of a transfer that was refunded, even in part
  */
 export async function deletePayment(
   db: Database,
@@ -146,8 +146,9 @@ interface Question<Decision, Result> {
 }
 
 /**
- * Reads, decides and commits. The commit compares the versions of all rows that the decision read. After a conflict
- * with another write, repeats all steps, up to three times, while the invoices are locked.
+ * Reads, decides and commits. The commit compares the versions of the rows that it changes, and of the invoices whose
+ * payments it changes. After a conflict with another write, repeats all steps, up to three times, while the invoices
+ * are locked.
  *
  * @param turn the key of a queue. Writes with the same key would conflict, so they run one after the other within a
  *   process. If null, the write does not wait in a queue.
