@@ -19,7 +19,7 @@ interface HistoryProps {
   kept: string | null;
 }
 
-/** Shows the audit log of a record, including the entries of the records that were merged into it. */
+/** Shows the newest 100 entries in the audit logs of a record and of the records that were merged into it. */
 export async function History({ entity, id, mergedIds = [], kept }: HistoryProps) {
   const { db, env } = await getRuntime();
   const entries = withoutFields(await listAudit(db, entity, id, ...mergedIds), 'search_text');

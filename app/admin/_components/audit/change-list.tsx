@@ -148,7 +148,8 @@ const FIELDS: Record<string, string> = {
 
 /**
  * Returns the texts and the page URL of a changed record. Refunds and disputes link to their payment's page, and
- * subscription items to their subscription's page. `href` is null if the record has no page.
+ * subscription items to their subscription's page. `href` is null for a Stripe account, for a record that is not in the
+ * database, and for a refund or dispute without a payment.
  */
 export function changedRecord({ entity, entity_id, stripe_id, record }: NamedChange) {
   const kind = KINDS[entity];

@@ -144,7 +144,7 @@ const STATES = {
   green: ['accepted', 'active', 'completed', 'fixed', 'ok', 'paid', 'processed', 'succeeded', 'valid', 'won'],
   // The work is in progress.
   blue: ['order', 'pending', 'running', 'sent', 'trialing', 'under_review', 'warning_under_review'],
-  // A person needs to act.
+  // A person may need to act.
   orange: [
     'completed_with_errors',
     'disputed',
@@ -163,7 +163,7 @@ const STATES = {
     'validation_failed',
     'warning_needs_response',
   ],
-  // The work failed, or money is missing.
+  // The work failed, money is missing, a customer is blocked, or a server is offline.
   red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
   // The record has ended, or has not started.
   gray: [

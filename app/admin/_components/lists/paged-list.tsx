@@ -83,7 +83,7 @@ export function Pager({
   );
 }
 
-/** Shows the number of matching rows of a list that is paged by cursor, and links to the neighbouring pages. */
+/** Shows how many rows match in a list that is paged by cursor, if they were counted, and links to the other pages. */
 function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<unknown> }) {
   const { count, previous, next } = page;
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);

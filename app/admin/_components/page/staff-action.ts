@@ -16,7 +16,10 @@ const ENTRANCES = {
 };
 type Role = keyof typeof ENTRANCES;
 
-/** Context of an action: the caller's session, the caller as the audit log's actor, and the runtime. */
+/**
+ * Context of an action: the caller as a member of staff and as the audit log's actor, the rest of the session unless
+ * the role is `admin`, and the runtime.
+ */
 type Call<R extends Role> = Awaited<ReturnType<(typeof ENTRANCES)[R]>> & { runtime: Runtime; actor: Actor };
 
 /** An `AppError` thrown by `run`, with its texts for the form. */

@@ -10,7 +10,7 @@ type ListedInvoice = Pick<InvoiceRow, 'id' | 'number' | 'status' | 'invoice_date
   Pick<InvoiceRow, 'total' | 'amount_due'> & {
     /** Refunded amount. Undefined if the query does not read it. */
     refunded_amount?: number;
-    /** Whether the invoice has a PDF. Undefined if the query does not read it. */
+    /** Whether the invoice is issued and its lines are known. Undefined if the query does not read it. */
     is_printed?: boolean;
     /** Time of the first failed payment. Undefined if the query does not read it. */
     payment_failed_at?: Date | null;

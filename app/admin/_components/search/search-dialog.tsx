@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useRef, useSyncExternalStore } from 'react';
 import { Link } from '@/app/_components/links';
 import classes from './search.module.css';
 
-/** The content of the search dialog. Every page contains the dialog, but its content is loaded only when it opens. */
+/** The content of the search dialog. Every staff page contains the dialog, but loads its content only when it opens. */
 const SearchBox = dynamic(() => import('./search-box').then((part) => part.SearchBox));
 
 interface SearchDialogProps {

@@ -16,7 +16,7 @@ export interface StepText {
   consequences: string[];
   /** Whether the step is hard or impossible to undo. */
   isGrave?: boolean;
-  /** Whether this is the most common next step. Its button then becomes the primary button. */
+  /** Whether this is the most common next step. Its button is then the primary button, unless `primary` is given. */
   isNext?: boolean;
   /** Label of the dialog's cancel button. */
   decline?: string;

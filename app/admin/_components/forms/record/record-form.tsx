@@ -96,7 +96,7 @@ export function RecordForm({
   );
 }
 
-/** Shows the values that another person has saved since the form was opened, next to the typed values. */
+/** Shows the stored values that have changed since the form was opened, next to the typed values. */
 function ConflictNotice({ parts, theirs }: { parts: FormPart[]; theirs: Merged['theirs'] }) {
   const fields = parts.flatMap((part) =>
     'fields' in part ? part.fields : [{ name: 'lines', label: part.title }],
@@ -131,7 +131,6 @@ function ConflictNotice({ parts, theirs }: { parts: FormPart[]; theirs: Merged['
   );
 }
 
-/** Formats the value of a field for display. */
 function fieldText({ kind, options }: FormField, value: string): string {
   if (kind === 'flag') return value === 'on' ? 'yes' : 'no';
   const chosen = kind === 'choice' ? options?.find((option) => option.value === value) : undefined;
@@ -145,7 +144,7 @@ export interface RecordFormState {
   opened: TypedRecord | null;
   /** Error message of each invalid field. The key '' holds the message for the form as a whole. */
   problems: Record<string, string>;
-  /** Stored and typed values of the fields that another person has changed. Null if there is no conflict. */
+  /** Stored and typed values of the fields that changed while the form was open. Null if there is no conflict. */
   theirs: Merged['theirs'] | null;
 }
 
