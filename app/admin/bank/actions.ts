@@ -82,7 +82,7 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Ignores an entry that is not a customer's payment, or reopens an entry that is linked to no payment or payout. */
+/** Ignores an open entry, or reopens an entry that is not linked to a transfer, a payment or a payout. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],

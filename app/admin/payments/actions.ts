@@ -22,7 +22,7 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { staffAction, staffFormAction } from '../_components/page/staff-action';
 
-/** ETag of the payment as the page showed it, to detect a change by another person. */
+/** ETag of the payment as the page showed it, to detect that the payment has changed since then. */
 const tag = z.string().max(100);
 
 const pageOf = (id: number, notice: string) => `/admin/payments/${id}?notice=${notice}`;

@@ -49,7 +49,10 @@ interface SumsProps {
   days: Days;
 }
 
-/** Shows the renewal sums of the first `MONTHS` months. Each sum links to all renewals of its month. */
+/**
+ * Shows the renewal sums of the first `MONTHS` months. Each sum links to the renewals of its month within `days`, in
+ * all currencies.
+ */
 function Sums({ title, of, noun, sums, days }: SumsProps) {
   const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);
   const linesOf = (month: string) =>

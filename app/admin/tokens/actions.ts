@@ -49,7 +49,7 @@ export const revoke = staffAction({
   refused: (_refusal, id) => `/admin/tokens/${id}?notice=revoked`,
 });
 
-/** Registers an OAuth client, and shows its id once, together with its secret if it has one. */
+/** Registers an OAuth client, and shows its id and, if it has one, its secret. The secret is not shown again. */
 export const addClient = staffFormAction({
   role: 'admin',
   input: [],

@@ -88,7 +88,7 @@ interface BalanceProps {
   statementPath: string;
   /** Path of the form that records a transfer. Null if no transfer can be recorded for the customer. */
   transferPath: string | null;
-  /** Invoices that Stripe manages, each with the amount recorded here that Stripe does not count as paid. */
+  /** Up to five invoices that Stripe manages, each with the amount recorded here that Stripe does not count as paid. */
   uncounted: Uncounted[];
 }
 

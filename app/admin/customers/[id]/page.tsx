@@ -150,7 +150,7 @@ export default recordPage(readCustomer, async (customer, { id, staff, db, timeZo
   );
 });
 
-/** Maximum number of rows in most sections. */
+/** Maximum number of refunds and disputes, and of rows in each of the `SECTIONS`. */
 const ROWS = 10;
 
 interface RecordsOf {
