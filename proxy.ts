@@ -12,7 +12,8 @@ export const config = {
 
 /**
  * Adds security headers to pages. Redirects requests for staff pages to the sign-in page if they have no session
- * cookie. The pages themselves check whether the session is valid.
+ * cookie. The pages themselves check whether the session is valid. Also refuses paths that cannot be decoded, and tells
+ * an MCP client that posts to `/` the right address.
  */
 export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;

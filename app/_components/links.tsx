@@ -9,8 +9,8 @@ import type { AriaAttributes, ComponentProps, ReactNode } from 'react';
 type Target = Pick<LinkProps, 'href'> & AriaAttributes & { rel?: string; children: ReactNode };
 
 /**
- * Next's link without prefetching. Our pages show nothing until their data has been read, so a prefetch does not make a
- * click faster. Prefetching every link of a page would cost the server more than the page itself.
+ * Next's link without prefetching. Our pages are rendered on request and have no loading state, so a prefetch does not
+ * make a click faster. Prefetching every link of a page would cost the server more than the page itself.
  */
 export function Link(props: Omit<ComponentProps<typeof NextLink>, 'prefetch'>) {
   return <NextLink {...props} prefetch={false} />;

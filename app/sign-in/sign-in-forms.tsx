@@ -114,7 +114,6 @@ const endpointPath = (endpoint: string) => `/api/auth/sign-in/${endpoint}`;
 const enterBy = (endpoint: string, form: FormData): Promise<FormState> =>
   leadOn(sendToEndpoint<{ next: string }>(endpoint, Object.fromEntries(form)));
 
-/** Asks for a passkey and signs in with it. */
 const enterByPasskey = (next: string): Promise<FormState> => leadOn(askForPasskey(next));
 
 async function leadOn(asked: Promise<Answer<{ next: string }>>): Promise<FormState> {
