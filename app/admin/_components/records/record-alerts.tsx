@@ -14,7 +14,10 @@ interface RecordTasksProps {
   id: number;
 }
 
-/** Shows a notice of the open staff tasks about a record. Shows nothing without open tasks. */
+/**
+ * Shows a notice of the open staff tasks about an invoice or a payment, or about all invoices and payments of a
+ * customer. Shows nothing without open tasks.
+ */
 export async function RecordTasks({ entity, id }: RecordTasksProps) {
   const { db } = await getRuntime();
   return <TaskNotice tasks={await listTasksOf(db, entity, id)} />;

@@ -153,7 +153,7 @@ interface StripeCustomersProps {
   stripeCustomers: Awaited<ReturnType<typeof listStripeCustomersOf>>;
 }
 
-/** Lists the Stripe customers that are linked to a customer, and how each was matched. */
+/** Lists up to 25 Stripe customers that are linked to a customer, and how each was matched. */
 export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   return (
     <Section title="Stripe" none={stripeCustomers.length === 0 && 'No Stripe customer is linked.'}>
@@ -171,7 +171,7 @@ export function StripeCustomers({ stripeCustomers }: StripeCustomersProps) {
   );
 }
 
-/** Lists a customer's transfers, with the invoices that each pays and its credit. Shows nothing without transfers. */
+/** Lists a customer's latest transfers, each with the invoices it pays and its credit. Shows nothing without any. */
 export function TransferSection({ transfers }: { transfers: ListedTransfer[] }) {
   if (transfers.length === 0) return null;
   const uses = ({ shares, currency }: ListedTransfer) =>

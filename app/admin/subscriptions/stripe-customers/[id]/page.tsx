@@ -97,7 +97,7 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, 
 interface IsNewProps {
   id: string;
   customerId: number;
-  /** Other customers with the same e-mail address. */
+  /** Up to ten other customers with the same e-mail address. */
   same: Awaited<ReturnType<typeof listSameEmail>>;
 }
 
