@@ -96,6 +96,7 @@ async function ListResults<Schema extends z.ZodObject, Row>(props: ListResultsPr
         refused ? <Refusal refused={refused} text={params.get('customer') ?? ''} /> : list.hint?.(filters)
       }
       isFiltered={isFiltered(fields, params)}
+      hasSizes={'per_page' in list.source.schema.shape}
     >
       {(rows) => <Rows rows={rows} sorting={sorting} timeZone={runtime.env.timeZone} />}
     </PagedList>

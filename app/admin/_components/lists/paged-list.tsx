@@ -27,12 +27,14 @@ interface PagedListProps<Row> {
   path: string;
   /** The current query parameters, so that links keep the filters. */
   params: URLSearchParams;
+  /** Whether the list reads `per_page` from the URL. Numbered pages always do. */
+  hasSizes?: boolean;
   children(rows: Row[]): ReactNode;
 }
 
 /** Shows a page of a list with links to other pages. If the page has no rows, shows the reason. */
 export function PagedList<Row>(props: PagedListProps<Row>) {
-  const { page, path, params, noun, nouns = `${noun}s`, children } = props;
+  const { page, path, params, noun, nouns = `${noun}s`, hasSizes = false, children } = props;
   return (
     <>
       <Paper withBorder radius="lg" className={classes.frame ?? ''} id="list" tabIndex={-1}>
@@ -41,7 +43,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       {isNumbered(page) ? (
         page.total > 0 && <Pager page={page} path={path} params={params} noun={noun} nouns={nouns} />
       ) : (
-        <CursorFooter {...{ page, path, params, noun }} />
+        <CursorFooter {...{ page, path, params, noun, hasSizes }} />
       )}
     </>
   );
@@ -84,7 +86,8 @@ export function Pager({
 }
 
 /** Shows how many rows match in a list that is paged by cursor, if they were counted, and links to the other pages. */
-function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<unknown> }) {
+function CursorFooter(props: Place & { page: CursorList<unknown>; hasSizes: boolean }) {
+  const { page, path, params, noun, hasSizes } = props;
   const { count, previous, next } = page;
   const to = (changes: Record<string, string | number>) => withParams(path, params, changes);
   if (!count && !previous && !next) return null;
@@ -95,7 +98,7 @@ function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<u
         count !== undefined &&
         `${isMore ? 'More than ' : ''}${formatCount(isMore ? MAX_COUNTED : count, noun)}`
       }
-      size={next || previous || (count ?? 0) > 25 ? Number(params.get('per_page') ?? 25) : null}
+      size={hasSizes && (next || previous || (count ?? 0) > 25) ? Number(params.get('per_page') ?? 25) : null}
       toSize={(size) => to({ per_page: size })}
       previous={previous && to({ before: previous })}
       next={next && to({ after: next })}
@@ -105,7 +108,7 @@ function CursorFooter({ page, path, params, noun }: Place & { page: CursorList<u
 
 interface FooterProps {
   text: ReactNode;
-  /** Current number of rows per page. Null if the list is too short to offer a choice. */
+  /** Current number of rows per page. Null if the list offers no choice. */
   size: number | null;
   toSize(size: number): string;
   /** URL of the previous page. Null on the first page. */

@@ -170,8 +170,8 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   if (!isOwnUnpaid(invoice) || refunded_amount === 0 || amount_due === 0) return null;
   return (
     <>
-      {formatMoney(refunded_amount, currency)} was refunded, so {formatMoney(amount_due, currency)} is open
-      again. If the customer no longer owes this amount,{' '}
+      {formatMoney(refunded_amount, currency)} was refunded. Now {formatMoney(amount_due, currency)} is open.
+      If the customer no longer owes this amount,{' '}
       <TextLink href={`/admin/invoices/${id}/credit`}>issue a credit note</TextLink>.
     </>
   );

@@ -85,7 +85,7 @@ const columnsOf = (timeZone: string): Column<OverdueInvoice>[] => [
       ),
   },
   {
-    label: 'Last payment failure',
+    label: 'First payment failure',
     width: '16%',
     cell: ({ payment_failed_at: failed }) => (failed ? <Day at={failed} timeZone={timeZone} /> : '–'),
   },

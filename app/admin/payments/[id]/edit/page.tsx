@@ -25,6 +25,7 @@ export default recordPage(getPayment, async (payment, { id, db }) => {
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const { amount, currency, payment_date, payment_reference, status, refunded_amount } = payment;
   const counted = status === 'completed' ? amount - refunded_amount : 0;
+  const { total, amount_credited, amount_paid } = invoice;
   return (
     <FormPage
       back={{ href: page, label: 'Payment' }}
@@ -36,7 +37,7 @@ export default recordPage(getPayment, async (payment, { id, db }) => {
         submit="Save"
         cancel={page}
         currency={currency}
-        open={invoice.stripe_invoice_id ? null : Math.max(0, invoice.total - invoice.amount_paid + counted)}
+        open={invoice.stripe_invoice_id ? null : Math.max(0, total - amount_credited - amount_paid + counted)}
         typed={{
           invoice: invoice.number ?? `#${invoice.id}`,
           amount: formatPlainAmount(amount, currency),
