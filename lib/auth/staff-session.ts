@@ -12,8 +12,8 @@ import { type Credentials, getStaffAuth } from './staff-auth';
 export type { StaffMember };
 
 /**
- * Returns the session of the request, even if a step is due. Returns null if there is no session. Queries the database
- * at most once per request.
+ * Returns the session of the request, even if a step is due. Returns null if there is no session. Only the first call
+ * during a request reads the database.
  */
 export const currentSession = cache(async (): Promise<StaffSession | null> => {
   // Read the headers first, because this stops Next from rendering the page at build time.

@@ -33,7 +33,7 @@ export interface Command<Wanted = unknown> {
   read(args: string[]): Wanted;
   /** Returns true if the command reads piped input. */
   takesInput?(wanted: Wanted): boolean;
-  /** Returns true for a dry run. It uses a copy of the database, or a session that cannot change the database. */
+  /** Returns true for a dry run that needs a copy of the database, or a session that writes only temporary tables. */
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;

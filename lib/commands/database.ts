@@ -35,7 +35,7 @@ export const dbMigrate = command({
 
 const MAX_SHOWN = 20;
 
-/** Recounts all lists and sums, and prints the errors that it corrected. */
+/** Recounts all lists, sums and receivables, and prints the errors that it corrected, at most `MAX_SHOWN` for each. */
 export const dbRecount = command({
   usage: [
     'Usage: npm run db:recount',

@@ -11,7 +11,10 @@ import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
 import { command, FLAG, TEXT, type Terminal } from './command';
 
-/** Exports records as CSV, to stdout or into files, and the documents of invoices and credit notes into a folder. */
+/**
+ * Exports records and accounting data as CSV to stdout or into files, a posting batch for DATEV into a file, and the
+ * documents of invoices and credit notes into a folder.
+ */
 export const exportCommand = command({
   usage: [
     `Usage: npm run -s export -- ${EXPORT_NAMES.join('|')} [--since DATE] [--out FILE]`,

@@ -137,7 +137,7 @@ type ImportOutcome = 'all' | 'in part' | 'stopped';
 
 const ACTOR = commandActor('import');
 
-/** Links all Stripe customers whose e-mail address belongs to exactly one customer, and prints refused links. */
+/** Links the Stripe customers that `linkByEmail` finds, and prints refused links. */
 async function confirmByEmail(deps: SyncDeps, terminal: Terminal): Promise<ImportOutcome> {
   const { print, progress, signal } = terminal;
   const counts = { linked: 0, refused: 0 };

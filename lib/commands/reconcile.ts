@@ -77,7 +77,7 @@ export async function runReconciliation(
   }
 }
 
-/** Prints the objects that a run could not compare, with their error codes, and the run's totals. */
+/** Prints the objects that a run could not compare, at most 100, with their error codes, and the run's totals. */
 export async function printResult(
   { db }: Pick<Runtime, 'db'>,
   { runId, status, checked, changes, failures }: ReconcileResult,

@@ -10,7 +10,7 @@ import { customerSnippet } from './schema';
 
 interface CustomerSums<Sums extends z.ZodObject> {
   table: PgTable & { customer_id: PgColumn; currency: PgColumn };
-  /** The condition for the rows to sum. Null if no row can match. */
+  /** The condition for the rows to sum. Undefined for all rows, null if no row can match. */
   where: SQL | undefined | null;
   /** The SQL of the columns that `schema` adds to those of `customerSums`. */
   of: Record<string, SQL>;

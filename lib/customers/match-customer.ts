@@ -9,13 +9,16 @@ import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
 import { isOfCustomer, numbered } from './merged-customers';
 
-/** Returns the id in a text like `#31`. Returns null for any other text, and for an id that no row can have. */
+/** Returns the id in a text like `#31`. Returns null for any other text, and for an id above `MAX_ID`. */
 export function idAfterHash(text: string): number | null {
   const id = /^#(\d{1,10})$/.exec(text)?.[1];
   return id !== undefined && Number(id) <= MAX_ID ? Number(id) : null;
 }
 
-/** Returns the possible spellings of a number. Numbers are in capitals, and `K10001` is often typed as `K-10001`. */
+/**
+ * Returns a typed number as it is, in capitals, and in capitals without hyphens and spaces, because `K10001` is often
+ * typed as `k-10001`.
+ */
 export function spellings(text: string): string[] {
   const capitals = text.toUpperCase();
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];

@@ -26,8 +26,8 @@ const noteText = z
   .refine((text) => text.isWellFormed() && !CONTROL.test(text), 'must not contain control characters');
 
 /**
- * Adds a note to a customer. Notes are never changed, and only an erasure deletes them. To correct a note, staff add
- * another.
+ * Adds a note to a customer. The text of a note is never changed, and only an erasure deletes notes. To correct a note,
+ * staff add another.
  *
  * @throws AppError validation_failed; not_found
  */

@@ -54,7 +54,7 @@ function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
   const isNamed = after.company || after.last_name || after.first_name;
   const problems = isNamed ? [] : [{ field: 'company', message: 'must not be empty unless there is a name' }];
-  // An invalid VAT ID from before this rule, or from Stripe, must not block changes of other fields.
+  // An invalid VAT ID that was stored before this rule existed must not block changes of other fields.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
   if (!isGiven || after.vat_id == null) return problems;
   const message = vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country));

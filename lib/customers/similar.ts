@@ -64,7 +64,10 @@ const withoutPunctuation = (text: string) => text.toLowerCase().replace(/[^\p{L}
 /** Maximum number of customers whose numbers are compared with a text. */
 const COMPARED = 200;
 
-/** Finds customers whose number differs from a text only in punctuation, spaces or leading letters. */
+/**
+ * Finds customers whose number differs from a text only in case, punctuation and spaces, or in leading letters that the
+ * text lacks.
+ */
 export async function findByLooseNumber(db: Database, text: string): Promise<CustomerSnippet[]> {
   const wanted = withoutPunctuation(text);
   const digits = /\d+/.exec(wanted)?.[0] ?? '';

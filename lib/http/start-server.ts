@@ -10,9 +10,10 @@ import { keepUploadsCleared } from '../uploads/import-run';
 import { toAppError } from './messages';
 
 /**
- * Prepares a server before its first request. On Vercel it only opens the runtime. Elsewhere it also deletes old
- * uploads, prints the link for the first admin and, except in development, schedules the daily job and watches for
- * problems to report. A server with the embedded database also runs the commands of other processes.
+ * Prepares a server before Next's first request. Our own server may respond to `FAST_ROUTES` earlier. On Vercel, this
+ * function only opens the runtime. Elsewhere it also deletes old uploads, prints the link for the first admin if nobody
+ * can sign in yet and, except in development, schedules the daily job and watches for problems to report. A server with
+ * the embedded database also runs the commands of other processes.
  */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();
@@ -28,7 +29,10 @@ export async function startServer(): Promise<void> {
   );
 }
 
-/** Prints the link for the first admin. It is not logged, because not everyone who reads logs may become an admin. */
+/**
+ * Prints the link for the first admin on stdout. Programs that collect stdout as a log get it too, so the link works
+ * only once and only for an hour.
+ */
 async function offerFirstAdmin(runtime: Runtime): Promise<void> {
   try {
     const token = await issueFirstAdminToken(runtime);

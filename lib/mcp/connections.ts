@@ -15,11 +15,11 @@ const CONNECT_VIEWS =
 /** Instructions to connect one client to this server. */
 export interface Connection {
   client: string;
-  /** Where to put the snippet, as a sentence in Markdown. */
+  /** How to connect the client with the snippet, in Markdown. */
   how: string;
   language: 'sh' | 'json' | 'toml' | 'text';
   snippet: string;
-  /** The part of the snippet to replace with an access token. Absent if no token is needed. */
+  /** The part of the snippet to replace with an access token. Absent if the snippet itself contains no token. */
   placeholder?: string;
 }
 

@@ -197,7 +197,7 @@ const serveProtocol = (publicUrl: string) =>
         'resources/templates/list': CACHE,
         'resources/read': CACHE,
       },
-      // The lists never change. A stream of changes would keep a connection open without a benefit.
+      // The lists do not change while a process runs, so a stream of changes would only keep a connection open.
       maxSubscriptions: 0,
       // Only elicitation (forms for the user) needs a validator, and this server does not use it.
       jsonSchemaValidator: {

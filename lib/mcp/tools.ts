@@ -107,7 +107,7 @@ const output = z.object({
   ...customerRow.shape,
   unpaid_invoices: unpaidInvoices,
   open_sales_documents_total: z.int(),
-  /** The newest `MAX_PER_PAGE` documents with the status draft, sent or accepted. */
+  /** The newest documents with the status draft, sent or accepted, at most `MAX_PER_PAGE`. See `withinLimit`. */
   open_sales_documents: z.array(lean(salesDocumentRow.omit({ customer: true }))),
   open_tasks: z.array(z.string()),
   /** Number of active services. */
@@ -115,7 +115,7 @@ const output = z.object({
   services_by_status: z.record(z.string(), z.int()),
   /** The number of the merged customer that the request named. Absent if it named the remaining customer. */
   merged_from: z.string().optional(),
-  /** The first `MAX_PER_PAGE` active services. */
+  /** The first active services, at most `MAX_PER_PAGE`. See `withinLimit`. */
   services: z.array(lean(serviceRow.omit({ customer: true }))),
 });
 

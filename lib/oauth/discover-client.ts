@@ -24,7 +24,10 @@ const MAX_ID_LENGTH = 300;
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
-/** Returns whether a client id can be the URL of a document. It must have https, a path, and a normalized spelling. */
+/**
+ * Returns whether a client id can be the URL of a document. It must be a normalized https URL with a path, and without
+ * credentials, port and fragment.
+ */
 function isDocumentId(clientId: string): boolean {
   if (!clientId.startsWith('https://') || clientId.length > MAX_ID_LENGTH) return false;
   if (!URL.canParse(clientId)) return false;

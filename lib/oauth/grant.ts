@@ -58,7 +58,8 @@ export interface RefreshToken
 }
 
 /**
- * Finds a refresh token. Waits while another request exchanges it, so that both can get the same new tokens.
+ * Finds a refresh token. Waits up to five seconds while another request exchanges it, so that both can get the same new
+ * tokens.
  *
  * @returns null if the client has no such token
  */

@@ -16,7 +16,7 @@ import type { Runtime } from '../runtime';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Maximum number of registrations from one IP address within an hour. */
+/** Maximum number of registrations from one IPv4 address or IPv6 /64 network within an hour. */
 export const MAX_REGISTRATIONS = 20;
 /**
  * Factor by which the limits are multiplied for a private or unknown IP address. A private IP address usually belongs
@@ -30,8 +30,8 @@ const PRIVATE = toNetworks([
 /** Maximum number of unused self-registered clients. Unused clients with a metadata document have the same limit. */
 const MAX_UNUSED = 2000;
 /**
- * Maximum numbers of unused clients registered from one IP address, from its IPv6 /56 network, and from its /48
- * network.
+ * Maximum numbers of unused clients registered from one IPv4 address or IPv6 /64 network, from the surrounding /56
+ * network, and from the surrounding /48 network.
  */
 const MAX_UNUSED_OF = [60, 60, 120];
 /** Maximum number of unused clients whose metadata documents are on the same host. */

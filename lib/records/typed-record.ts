@@ -88,7 +88,8 @@ function nameOf(field: string, { fields }: TypedKind): string {
 
 /**
  * Parses typed texts into JSON values. An empty text becomes null if the field can be null. Otherwise it is omitted
- * from a new record if the field is optional. A text that cannot be parsed is kept, so that validation refuses it.
+ * from a new record if the field is optional. An empty flag becomes false, and an empty list stays empty. A text that
+ * cannot be parsed is kept, so that validation refuses it.
  */
 export function toValues({ kind, fields }: TypedKind, typed: Typed, isNew: boolean): Row {
   const values: Row = {};
@@ -162,7 +163,10 @@ function toAmount(amount: number, currency: string): string {
 export interface Merged {
   /** New texts of the form. A field that the submitted form did not change has the stored text. */
   typed: Typed;
-  /** Fields that the other person changed. `typed` is null if the submitted form left the field unchanged. */
+  /**
+   * Fields that the other person changed to another text than the submitted form has. `typed` is null if the submitted
+   * form left the field unchanged.
+   */
   theirs: { field: string; stored: string; typed: string | null }[];
 }
 

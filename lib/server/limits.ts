@@ -45,7 +45,7 @@ export type Limits = typeof LIMITS;
 
 /**
  * Returns the limit of open files minus `OWN_FILES`, but at least 64 and at most 2,000. Assumes a limit of 1,024 if
- * /proc is not available.
+ * /proc is not available or contains no number.
  */
 function maxConnections(): number {
   const limits = '/proc/self/limits';

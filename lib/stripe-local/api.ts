@@ -28,8 +28,8 @@ export interface ApiOptions {
   /** The secret key that every request must send as its bearer token. */
   secretKey: string;
   /**
-   * The API version of responses. Requests with another Stripe-Version are refused, so that an SDK upgrade is noticed.
-   * Defaults to the SDK's version.
+   * The API version of responses. Requests with another Stripe-Version are refused, because their client expects
+   * another shape. Defaults to the SDK's version.
    */
   shape?: Shape;
 }

@@ -44,7 +44,7 @@ export function refundedOf(world: World, charge: string): number {
   return sumOf([...world.refunds.where('charge', charge)].filter(isLive));
 }
 
-/** Returns the amount of a charge that disputes withdrew or may still withdraw. */
+/** Returns the disputed amount of a charge. Disputes that ended in our favour and closed inquiries do not count. */
 export function disputedOf(world: World, charge: string): number {
   const isOver = ({ status }: Dispute) => ['won', 'prevented', 'warning_closed'].includes(status);
   return sumOf([...world.disputes.where('charge', charge)].filter((dispute) => !isOver(dispute)));

@@ -103,7 +103,7 @@ type OurInvoice = typeof invoices.$inferSelect;
 type OurLine = typeof stripeInvoiceLines.$inferSelect;
 
 /**
- * Adds our invoices that Stripe manages to the world, with their successful and failed payments.
+ * Adds our invoices that exist at Stripe to the world, with their payments.
  *
  * @param subscriptionIds Stripe's subscription ids, keyed by our ids
  */

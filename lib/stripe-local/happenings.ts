@@ -16,16 +16,19 @@ interface EventTarget {
   world: World;
   /** The customer whose objects the event must concern. Null for any customer. */
   customer: Customer | null;
-  /** The number of the invoice. Null for any invoice. Allowed only for events about invoices and their payments. */
+  /** The number of the invoice. Null for any invoice. Not allowed for events about checkouts and subscriptions. */
   invoiceNumber: string | null;
-  /** One of the event's `STATUSES`. Defaults to the first. */
+  /** One of the event's `STATUSES`. If absent, the default applies that is described there. */
   status?: string | undefined;
 }
 
 /** A sentence that describes the action, followed by the affected objects. */
 type ActionOutcome = [action: string, ...objects: WorldObject[]];
 
-/** The statuses that can be requested, by event type. The first is the default. */
+/**
+ * The statuses that can be requested, by event type. The first is the default. Without a requested status,
+ * charge.dispute.closed may also close an inquiry, which gets the status `warning_closed`.
+ */
 export const STATUSES = {
   'refund.created': ['succeeded', 'pending', 'requires_action'],
   'charge.refunded': ['succeeded', 'pending', 'requires_action'],
@@ -229,8 +232,9 @@ function statusOf<T extends keyof Statuses>(type: T, { status }: EventTarget): S
 }
 
 /**
- * Returns the amounts of a credit note. For an unpaid invoice, the note covers half of the unpaid amount, so that the
- * invoice stays open. For a paid invoice, it covers the whole creditable amount, and refunds as much of it as possible.
+ * Returns the amounts of a credit note. For an unpaid invoice, the note covers half of the unpaid amount, rounded down
+ * but at least one minor unit, so that the rest stays unpaid. For a paid invoice, it covers the whole creditable
+ * amount, and refunds as much of it as possible.
  */
 function partsOf(world: World, invoice: Invoice) {
   const amount = act.creditable(world, invoice);
@@ -329,7 +333,7 @@ export function findCustomer(world: World, customerNumber: string): Customer {
   throw new ControlError(404, `No customer at Stripe has the customer number ${customerNumber}.`);
 }
 
-/** Returns the requested customer, or the first customer of the account. @throws ControlError 404 */
+/** Returns the requested customer, or the account's first customer that is not deleted. @throws ControlError 404 */
 function anyCustomer({ world, customer }: EventTarget): Customer {
   const found = customer ?? [...world.customers.values()].find((one) => !one.deleted);
   if (found) return found;

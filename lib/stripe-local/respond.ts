@@ -8,7 +8,7 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** Sends a response with Stripe's headers and the world's date. */
+/** Sends a JSON response, with the world's time as its Date header. */
 export function send(world: World, res: ServerResponse, answer: Answer): void {
   if (res.destroyed) return;
   const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
@@ -57,7 +57,7 @@ export function parseJson(
   }
 }
 
-/** An error response with Stripe's wording. */
+/** An error response in Stripe's format. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 

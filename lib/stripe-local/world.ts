@@ -65,7 +65,7 @@ export function collectionOf<K extends Kind>(world: World, kind: K): Collection<
   return world[COLLECTIONS[kind]] as unknown as Collection<ObjectOfKind<K>>;
 }
 
-/** Thrown for an action that Stripe would refuse. The message is a full sentence. */
+/** Thrown for an action that Stripe would refuse. The message is Stripe's own, or a sentence that states the reason. */
 export class WorldError extends Error {
   override readonly name = 'WorldError';
 }

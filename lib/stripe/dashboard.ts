@@ -25,7 +25,7 @@ const PLACES: Record<string, string> = {
   sub: 'subscriptions',
 };
 
-/** Returns the dashboard path of an object by its id. Returns null if the dashboard has no page for the object. */
+/** Returns the dashboard path of an object by its id. Returns null if `PLACES` does not contain the id's prefix. */
 export function dashboardPathOf(id: string): string | null {
   const place = PLACES[id.split('_')[0] ?? ''];
   return place ? `${place}/${encodeURIComponent(id)}` : null;

@@ -9,7 +9,8 @@ type Verified =
   | { ok: true; event: ProviderEvent; payload: string }
   | { ok: false; reason: 'invalid_signature' | 'invalid_payload' }
   /**
-   * The signature is valid, but its timestamp is too old or in the future. `age` is in seconds; negative in the future.
+   * The signature is valid, but its timestamp differs from our clock by more than `TOLERANCE`. `age` is in seconds. It
+   * is negative for a timestamp in the future.
    */
   | { ok: false; reason: 'wrong_time'; age: number };
 
@@ -44,7 +45,7 @@ function isSigned(payload: string, header: string, secret: string, signedAt: num
     const { signature } = Stripe.webhooks;
     return signature?.verifyHeader(payload, header, secret, TOLERANCE, undefined, signedAt * 1000) ?? false;
   } catch {
-    return false; // Any error means that the header is malformed, so the signature is not valid.
+    return false; // The SDK throws for a malformed header and for a signature that does not match.
   }
 }
 
@@ -67,8 +68,8 @@ function decodeExactly(bytes: Uint8Array): string | null {
 }
 
 /**
- * Returns the signed timestamp in seconds. Returns null unless the header contains exactly one timestamp in plain
- * digits. The SDK is less strict.
+ * Returns the signed timestamp in seconds. Returns null unless the header is printable ASCII and contains exactly one
+ * timestamp in plain digits. The SDK is less strict.
  */
 function timeOf(header: string): number | null {
   const times = header.split(',').filter((part) => part.trim().startsWith('t='));
@@ -79,7 +80,7 @@ function timeOf(header: string): number | null {
 
 /**
  * An event of Stripe. It is either a snapshot event or a thin event (docs.stripe.com/event-destinations#thin-events).
- * `object` has the shape of the event's API version.
+ * `object` has the shape of the event's API version. It is empty for a thin event.
  */
 export type ProviderEvent = NonNullable<ReturnType<typeof toProviderEvent>>;
 
@@ -159,7 +160,10 @@ export function lastOfSecond(events: ProviderEvent[]): ProviderEvent | undefined
   return endBy(follows) ?? endBy(mayFollow) ?? updates[0] ?? byId[0];
 }
 
-/** Maximum number of updates in one second that are put in order, because the number of possible orders grows fast. */
+/**
+ * Maximum number of updates in one second that are put in order, because the number of possible orders grows fast. If
+ * there are more, those with the lowest ids are left out.
+ */
 const MAX_CHAINED = 12;
 
 type IsNext = (next: ProviderEvent, event: ProviderEvent) => boolean;
@@ -223,7 +227,7 @@ function rewind(value: unknown, before: unknown): unknown {
   return object;
 }
 
-/** Compares two values deeply. A missing field equals null, because Stripe writes null for it. */
+/** Compares two values deeply. A missing field equals null, because `previous_attributes` has null for such a field. */
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
     return (a ?? null) === (b ?? null);

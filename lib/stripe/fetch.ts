@@ -78,7 +78,8 @@ function retrieve(stripe: Stripe, kind: keyof ProviderObjects, id: string) {
 }
 
 /**
- * Retrieves an invoice with its payments and lines. Stripe embeds ten of each. Fetches the others if there are more.
+ * Retrieves an invoice with its payments and lines. Stripe embeds at most ten of each. If there are more, fetches the
+ * whole list, except for an invoice with more than `MAX_PAGES` pages of lines.
  */
 async function retrieveInvoice(stripe: Stripe, invoice: string) {
   const found = await stripe.invoices.retrieve(invoice, { expand: INVOICE_EXPAND });
@@ -103,7 +104,7 @@ export interface InvoiceLinks {
  * Fetches the URLs of an invoice at Stripe. They are not stored, because they expire, and because they open the invoice
  * without a login. Never throws errors from Stripe or the network.
  *
- * @returns null if Stripe responds with an error or does not answer
+ * @returns null if Stripe does not answer or responds with an error other than 404
  */
 export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<InvoiceLinks | null> {
   try {
@@ -115,7 +116,7 @@ export async function fetchInvoiceLinks(stripe: Stripe, id: string): Promise<Inv
   }
 }
 
-/** Reads the URLs of an invoice. Omits a URL if its host is not Stripe's. */
+/** Reads the URLs of an invoice. Replaces a URL with null if it is not an https URL of stripe.com. */
 export function toInvoiceLinks(object: unknown): InvoiceLinks {
   const { invoice_pdf, hosted_invoice_url } = asObject(object);
   const ofStripe = (value: unknown) => {
@@ -152,7 +153,10 @@ function isGone(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.statusCode === 404;
 }
 
-/** Returns a short code for logs and tables, such as `stripe_rate_limit`, or `invalid_answer` for other errors. */
+/**
+ * Returns a short code for logs and tables, such as `stripe_rate_limit`. Returns `invalid_answer` for an error that is
+ * not one of the SDK's.
+ */
 export function stripeErrorCode(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) return 'invalid_answer';
   const kind = error.type.replace(/^Stripe|Error$/g, '').replace(/(?<=[a-z])[A-Z]/g, '_$&');
@@ -261,8 +265,8 @@ export async function probeAccount(stripe: Stripe, customers: string[]) {
     return customers.length === 0 ? 'known' : 'other';
   } catch (error) {
     if (error instanceof Stripe.errors.StripeAuthenticationError) return 'refused';
-    // A restricted key may lack the permission to read customers. The reconciliation reports each list that the key
-    // cannot read.
+    // A restricted key may lack the permission to read customers or subscriptions. The reconciliation reports each list
+    // that the key cannot read.
     if (error instanceof Stripe.errors.StripePermissionError) return 'known';
     if (!(error instanceof Stripe.errors.StripeError) && !(error instanceof SyntaxError)) throw error;
     return { silent: stripeErrorCode(error) };

@@ -77,7 +77,7 @@ export function toProviderCustomer(
   };
 }
 
-/** Converts a fetched customer object. Returns null for a deleted customer. */
+/** Converts a fetched customer object. Returns null for a deleted customer, and for an object without an id. */
 export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});

@@ -47,7 +47,7 @@ function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: 
     description: asText(line.description),
     periodStart: asInstant(period.start),
     periodEnd: asInstant(period.end),
-    /** Quantity as decimal text. Null if Stripe reports no quantity. */
+    /** Quantity as decimal text. Null if Stripe reports none, or one with more than twelve digits or decimals. */
     quantity: toQuantity(line.quantity_decimal) ?? toQuantity(line.quantity),
     /** Amount in major units, before discounts. It includes inclusive taxes. */
     amount: money(asAmount(line.amount) ?? 0),
@@ -87,8 +87,8 @@ function rateObjectOf(tax: Json, line: Json): Json {
 
 /**
  * Returns a function that finds the percentage of a tax. Before 2025-03-31.basil, a line often contains the tax rate.
- * Later API versions report only the rate's id. The percentage is then derived from the amounts of all lines with that
- * id.
+ * Later API versions report only the rate's id. The percentage is then derived from the amounts of all taxes that have
+ * this id, and that agree in their taxability reason and in whether the line amounts include them.
  */
 function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   const groups = new Map<string, [amount: number, taxable: number][]>();
@@ -109,12 +109,13 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   };
 }
 
-/** Numbers of decimals to try for a percentage. Real tax rates have at most three decimals. */
+/** Numbers of decimals to try for a percentage. Few real tax rates have more than three decimals. */
 const DECIMALS = [0, 1, 2, 3];
 
 /**
  * Returns the percentage that explains all these tax amounts, with as few decimals as possible. If several percentages
- * with this number of decimals fit, returns 0 if all amounts are zero. Otherwise returns null.
+ * with this number of decimals fit, returns 0 if all amounts are zero, and null otherwise. Also returns null if no
+ * percentage fits.
  */
 function deriveRate(amounts: [amount: number, taxable: number][]): string | null {
   const bounds = amounts

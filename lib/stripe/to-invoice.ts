@@ -10,7 +10,8 @@ export type ProviderInvoice = NonNullable<ReturnType<typeof toProviderInvoice>>;
 
 /**
  * Converts an invoice of any API version. From 2025-03-31.basil on, the subscription is under `parent`. Before, it is
- * at the top level. The status is in `status` or, before 2018, in `paid`, `closed` and `forgiven`.
+ * at the top level. The status is in `status` or, in payloads from before November 2018, in `paid`, `closed` and
+ * `forgiven`.
  *
  * @returns null for an object without an id
  * @throws UnstorableError for an amount or a currency that no column can hold
@@ -72,7 +73,7 @@ export function toProviderInvoice(object: unknown) {
      * `balanceApplied`.
      */
     balanceApplied: balance === null ? null : money(balance),
-    /** Amount paid outside Stripe. Null if the payload does not contain it. */
+    /** Amount paid outside Stripe. Null if something was paid and the payload does not show where. */
     amountOffStripe: offStripe === null ? null : money(offStripe),
     /** Lines of the invoice. Stripe embeds only the first ten. Null if the payload contains no list of lines. */
     lines: toProviderLines(payload, currency),
@@ -123,8 +124,9 @@ function amountPaid(payload: Json): number {
 
 /**
  * Returns the paid amount including overpayments. Before 2025-03-31.basil, `amount_paid` always includes them. From
- * then on, it may or may not include `amount_overpaid`. If the payload lists all payments, their sum decides. Otherwise
- * `amount_paid` includes the overpayment if it exceeds `amount_due` by at least `amount_overpaid`.
+ * then on, it may or may not include `amount_overpaid`. If the payload lists all payments, the larger of `amount_paid`
+ * and their sum counts. Otherwise `amount_paid` includes the overpayment if it exceeds `amount_due` by at least
+ * `amount_overpaid`.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];
@@ -158,7 +160,10 @@ export function taxOf(payload: Json, total: number): number {
   return taxes.reduce<number>((sum, entry) => sum + (asAmount(asObject(entry).amount) ?? 0), 0);
 }
 
-/** Returns the amount paid outside Stripe in minor units. Returns null if the payload lacks it, as newer events do. */
+/**
+ * Returns the amount paid outside Stripe in minor units. Returns null if something was paid and the payload does not
+ * show where, as newer events do not.
+ */
 function amountOffStripe(payload: Json, paid: number): number | null {
   const reported = asAmount(payload.amount_paid_off_stripe);
   if (reported !== null) return reported;

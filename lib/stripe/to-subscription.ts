@@ -166,10 +166,10 @@ function unitOf(priced: Json, prefix: string): string {
 export type ProviderCheckout = NonNullable<ReturnType<typeof toProviderCheckout>>;
 
 /**
- * Converts a completed checkout that bought a subscription.
+ * Converts a completed checkout that bought a subscription. The caller checks that it is completed.
  *
  * @param completedAt time of the event that reported the completion
- * @returns null for other checkouts, such as those in payment or setup mode
+ * @returns null for a checkout in payment or setup mode, and for an object without an id
  */
 export function toProviderCheckout(object: unknown, completedAt: Date | null = null) {
   const payload = asObject(object);

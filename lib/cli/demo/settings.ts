@@ -15,7 +15,10 @@ const settings = z.object({
   stripeSecretKey: z.string(),
   staffEmail: z.string(),
   staffPassword: z.string(),
-  /** URL of the running demo's local Stripe. Null if no demo runs, or if it uses the user's Stripe account. */
+  /**
+   * URL of the demo's local Stripe. It stays in the file after the demo has ended. Null while a demo starts, and if the
+   * demo uses the user's Stripe account.
+   */
   stripeLocalUrl: z.string().nullable(),
 });
 

@@ -25,7 +25,7 @@ export async function showStates(db: Database, { now, timeZone }: When): Promise
   await overpay(db, { now, timeZone });
 }
 
-/** Stores a reconciliation run from last night that corrected three fields of two records. */
+/** Stores a reconciliation run from nine hours ago that corrected three fields of two records. */
 async function storeRun(db: Database, now: Date): Promise<void> {
   const started = new Date(now.getTime() - 9 * HOUR);
   const finished = new Date(started.getTime() + 84_000);

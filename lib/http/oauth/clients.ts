@@ -24,7 +24,7 @@ export function resourceParameter({ resource }: ClientTraits, env: Pick<Env, 'pu
   return written[resource];
 }
 
-/** Traits of most clients. They run on a person's own machine and behave like the official SDK. */
+/** Default traits, those of a client that runs on a person's own machine and behaves like the official SDK. */
 const USUAL = { isHosted: false, resource: 'exact', revision: '2025-11-25' } as const;
 
 /**

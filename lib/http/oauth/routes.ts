@@ -27,7 +27,10 @@ export const keysRoute = { ...methodNotAllowed('GET'), GET: () => openJson({ key
 
 const MAX_BYTES = 65_536;
 
-/** Registers a client (RFC 7591). Anyone may register, because a registration grants no access. */
+/**
+ * Registers a client (RFC 7591). Anyone may register unless OAUTH_DYNAMIC_REGISTRATION is off, because a registration
+ * grants no access.
+ */
 function answerRegister(request: Request): Promise<Response> {
   return openAnswer(
     (runtime) =>
@@ -70,7 +73,8 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
  * Maps the path of each metadata document to the path of its issuer. Older clients ignore our issuer and derive one
- * from the MCP server's URL or origin. RFC 8414 and OpenID Connect Discovery define the document paths.
+ * from the MCP server's URL or origin. RFC 8414 puts `.well-known` before the issuer's path, and OpenID Connect
+ * Discovery after it. Both documents are at both places.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

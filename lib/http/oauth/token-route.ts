@@ -225,7 +225,8 @@ interface Credentials {
 /**
  * Reads a client's credentials from the Authorization header or from the form.
  *
- * @returns null if the client id is missing or malformed, or if header and form contradict each other
+ * @returns null if the client id is missing or malformed, if the header is not Basic authentication, or if there is a
+ *   header and the form contains a secret or another client id
  */
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');

@@ -50,7 +50,7 @@ export function createCheckoutSession(world: World, input: CheckoutInput): Check
  *
  * @param options.payment 'unpaid' means that a bank debit is still pending, so the invoice stays open.
  *   'no_payment_required' means that no amount is due now. Then no invoice is created, and the subscription stays
- *   incomplete until Stripe activates it.
+ *   incomplete, because no payment activates it.
  */
 export const completeCheckout = action(
   (world, id: string, options: { payment?: Payment } = {}): CheckoutSession => {
@@ -103,7 +103,10 @@ export const createCustomer = action((world, input: CustomerInput = {}): Custome
   return customer;
 });
 
-/** Adds a customer to the world. By default, its invoice numbers start with the last eight characters of its id. */
+/**
+ * Adds a customer to the world. By default, its invoice numbers start with the last eight characters of its id in upper
+ * case.
+ */
 export function putCustomer(world: World, id: string, given: Partial<Customer>): Customer {
   return world.customers.put({
     object: 'customer',

@@ -154,8 +154,8 @@ type SubscriptionInvoiceOptions = Pick<InvoiceInput, 'tax' | 'dueDate' | 'billin
 
 /**
  * Creates a draft invoice for a subscription's current period. Emits invoice.created, then
- * customer.subscription.updated because `latest_invoice` has changed. Stripe would finalize the draft after an hour.
- * Here, the caller has to call `finalizeInvoice`.
+ * customer.subscription.updated because `latest_invoice` has changed. Stripe would finalize a first invoice immediately
+ * and a later one after an hour. Here, the caller has to call `finalizeInvoice`.
  */
 export const invoiceSubscription = action((world, id: string, options: SubscriptionInvoiceOptions = {}) => {
   const subscription = liveSubscription(world, id);

@@ -221,7 +221,7 @@ function changes(world: World, before: Dispute, status: DisputeStatus): Partial<
 
 const DAY = 86_400;
 
-/** Picks a random deadline for evidence. Banks allow 9 to 20 days. */
+/** Picks a random deadline for evidence, 9 to 20 days from now. */
 function evidenceDueBy(world: World): number {
   return epochNow(world) + (9 + Math.floor(world.chance.draw() * 12)) * DAY;
 }

@@ -37,13 +37,16 @@ export function payOut(world: World, input: PayoutInput = {}): Payout {
   });
 }
 
-/** Marks a payout as refused by the bank, which can be days after it was paid. The next payout contains it again. */
+/**
+ * Marks a payout as refused by the bank, which can be days after it was paid. The next automatic payout contains the
+ * amount again.
+ */
 export function failPayout(world: World, id: string): Payout {
   const payout = getFrom(world, 'payout', id);
   return world.payouts.put({ ...payout, status: 'failed', failureCode: 'account_closed' });
 }
 
-/** Lists the balance transactions that no payout contains yet, the oldest first. */
+/** Lists the balance transactions of a currency and a period that no payout contains yet, the oldest first. */
 function listMovements(world: World, { currency, from = 0, until = Number.POSITIVE_INFINITY }: PayoutInput) {
   const refunds = [...world.refunds.values()].flatMap((refund): Movement[] => {
     const { created, amount, id: source } = refund;
@@ -98,7 +101,10 @@ const feeOf = (amount: number) => Math.round(amount * 0.015) + 25;
 /** Number of past weeks for which a new world has payouts. */
 const WEEKS = 10;
 
-/** Creates one payout per currency and week for a new world. The third-to-last payout in euros fails. */
+/**
+ * Creates payouts for a new world: one for each currency and each past week with movements. The payout in euros of the
+ * third-to-last week fails.
+ */
 export function fillPayouts(world: World): void {
   const now = epochNow(world);
   const today = now - (now % DAY);

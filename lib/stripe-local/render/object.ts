@@ -57,7 +57,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares two values. Only objects are compared as JSON, because this is slow and most values are primitives. */
+/** Compares two values. Compares only objects as JSON, because writing JSON is slow and most values are primitives. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }

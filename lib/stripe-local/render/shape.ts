@@ -1,6 +1,10 @@
 export type Json = { [key: string]: unknown };
 
-/** Returns a record's fields under Stripe's names. @param except fields to omit, which Stripe writes in another form */
+/**
+ * Returns a record's fields under Stripe's names.
+ *
+ * @param except fields to omit, because Stripe's object lacks them or contains them in another form
+ */
 export function fieldsOf<T extends object>(record: T, ...except: (keyof T)[]): Json {
   const fields: Json = {};
   for (const key of Object.keys(record)) {
