@@ -15,8 +15,8 @@ export interface PayoutEntry {
     /** Sum of the payment's charges in other payouts. */
     elsewhere: string;
     /**
-     * Whether Stripe reported this amount without naming a charge. Some of the payment's charges may then be in payouts
-     * that are not known here.
+     * Whether the amount is the sum of an invoice's payments as Stripe reported it. Some of the charges may then be in
+     * payouts that are not known here, even if the payment names a charge, because old events name only the last one.
      */
     isSum: boolean;
   } | null;
@@ -34,7 +34,7 @@ export interface ComparedPayout {
   failureCode: string | null;
   /** Entries of the payout. Null if Stripe does not list the entries, or if they have not been read yet. */
   entries: PayoutEntry[] | null;
-  /** Whether a bank statement covers the days on which the money should arrive. */
+  /** Whether bank statements cover all days on which the money can arrive. */
   isCovered: boolean;
   /** Whether a bank statement has an entry for the payout, see `readBank`. */
   isInBank: boolean;

@@ -299,8 +299,8 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
               where o.payout_id <> e.payout_id and o.type in ${CHARGES}
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere,
-            coalesce(y.stripe_payment_intent_id, y.stripe_charge_id) is null
-              and y.source = 'stripe' and y.amount is not distinct from y.provider_amount as is_sum
+            y.source = 'stripe' and y.amount is not distinct from y.provider_amount
+              and y.payment_reference = (select i.stripe_invoice_id from invoices i where i.id = y.invoice_id) as is_sum
           from payments y where e.type in ${CHARGES} and ${IS_PAYMENT} order by y.id limit 1)
         union all
         select f.id, f.amount, f.currency, 0, false from refunds f where f.stripe_refund_id = e.source_id
@@ -320,18 +320,23 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
 
 /** Number of days before and after a payout's arrival date within which a bank statement can contain the payout. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
+/** Statements of single days leave out weekends and bank holidays. A longer gap means that a statement is missing. */
+const MAX_GAP_DAYS = 4;
 
 /**
- * Returns whether a bank statement covers the arrival date of a payout and the next three days, and whether a bank
- * statement has an entry for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it
+ * Returns whether bank statements cover all days on which a payout can still arrive, and whether one of them has an entry
+ * for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it
  * has the payout's amount, a date near the arrival, and the name of Stripe or the payout's id in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;
   const [found] = await rows<{ isCovered: boolean; isInBank: boolean }>(
     db,
-    sql`select exists (select from bank_statements s where s.currency = ${currency}
-          and s.first_day <= ${arrival_date}::date and s.last_day >= ${arrival_date}::date + ${before}::int) as "isCovered",
+    sql`select coalesce((select max(s.last_day) >= ${arrival_date}::date + ${after}::int
+            and range_agg(daterange(s.first_day, s.last_day + ${MAX_GAP_DAYS}::int, '[]'))
+              @> daterange(${arrival_date}::date, ${arrival_date}::date + ${after}::int, '[]')
+          from bank_statements s where s.currency = ${currency}
+            and s.last_day >= ${arrival_date}::date - ${MAX_GAP_DAYS}::int), false) as "isCovered",
         exists (select from bank_entries e where e.payout_id = ${id}::int
           or e.payout_id is null and e.transfer_id is null and e.currency = ${currency} and e.amount = ${amount}::numeric
             and e.day between ${arrival_date}::date - ${before}::int and ${arrival_date}::date + ${after}::int

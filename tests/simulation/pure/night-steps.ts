@@ -477,8 +477,8 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
   const isSum =
     isCharge(entry) &&
     first?.source === 'stripe' &&
-    (first.stripe_payment_intent_id ?? first.stripe_charge_id) === null &&
-    first.amount === first.provider_amount;
+    first.amount === first.provider_amount &&
+    first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id;
   return {
     ...entry,
     record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
