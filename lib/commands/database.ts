@@ -47,7 +47,9 @@ export const dbRecount = command({
       const name = list.replace('_', ' ').replace(/s?$/, 's');
       print(`${name}: ${wrong.length === 0 ? 'right' : `recounted, ${wrong.length} wrong`}`);
       for (const { block, kind, excess } of wrong.slice(0, MAX_SHOWN)) {
-        const rows = `${Math.abs(excess)} too ${excess > 0 ? 'many' : 'few'}`;
+        const isSum = list.endsWith('sums') || list === 'receivables';
+        const [more, less] = isSum ? ['much', 'little'] : ['many', 'few'];
+        const rows = `${Math.abs(excess)} too ${excess > 0 ? more : less}`;
         print(`  from ${isFirst(block) ? 'the first' : block}${kind && `, ${kind}`}: ${rows}`);
       }
       if (wrong.length > MAX_SHOWN) print(`  … and ${wrong.length - MAX_SHOWN} more`);

@@ -278,7 +278,7 @@ async function requireDocument(
 
 type FoundDocument = { files: DocumentFiles; reason: null } | { files: null; reason: string };
 
-/** Returns or makes a document, or returns the reasons why not. @throws AppError conflict if the PDF is too large */
+/** Returns or makes a document, or returns the reasons why not. */
 async function findDocument(
   db: Database,
   source: DocumentSource,
@@ -291,6 +291,7 @@ async function findDocument(
   if (!state.isReady) return { files: null, reason: explain(state) };
   const printed = await source.read(db, id, timeZone);
   const made = await makeFiles(printed, now);
+  if (!made) return { files: null, reason: 'Its PDF file would be larger than 4 MB.' };
   const isStored = await source.store(db, id, { ...made, made_at: now });
   // Another request may have stored its document first. In this case, return that document.
   const first = isStored ? null : await readStored(db, source, id);
@@ -298,11 +299,7 @@ async function findDocument(
   return { files, reason: null };
 }
 
-/**
- * Makes all documents of a customer that can be made now, because an erasure prevents new documents.
- *
- * @throws AppError conflict if a PDF is too large
- */
+/** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */
 export async function makeDocuments(db: Database, customerId: number, moment: Moment): Promise<void> {
   const own = await db
     .select({ id: invoices.id })
@@ -324,7 +321,6 @@ export async function makeDocuments(db: Database, customerId: number, moment: Mo
  * a different name, because two Stripe accounts may use the same number.
  *
  * @param month the month of the documents' dates, such as `2026-10`
- * @throws AppError conflict if a PDF is too large
  */
 export async function* documentsOf(db: Database, month: string, moment: Moment) {
   const first = `${month}-01`;
@@ -362,12 +358,11 @@ export function explain({ reasons, missing }: DocumentState): string {
   return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');
 }
 
-async function makeFiles(printed: PrintedInvoice, now: Date): Promise<MadeFiles> {
+/** Returns null if the PDF would be too large to store. */
+async function makeFiles(printed: PrintedInvoice, now: Date): Promise<MadeFiles | null> {
   const { facturX, xRechnung } = await toEInvoices(printed);
   const pdf = await toPdf(printed, facturX, now);
-  if (pdf.byteLength > MAX_DOCUMENT_BYTES) {
-    throw new AppError('conflict', 'There is no document. Its PDF file would be larger than 4 MB.');
-  }
+  if (pdf.byteLength > MAX_DOCUMENT_BYTES) return null;
   return { pdf, xml: xRechnung, pdf_sha256: createHash('sha256').update(pdf).digest('hex') };
 }
 

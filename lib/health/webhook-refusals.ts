@@ -22,8 +22,8 @@ interface RefusalDeps {
 interface Tally {
   count: number;
   /**
-   * Seconds by which our clock is ahead of the last delivery's timestamp. Null if none of our secrets signed the
-   * delivery.
+   * Seconds by which our clock is ahead of the timestamp of the last signed delivery that was refused. Null if none of
+   * our secrets signed a refused delivery since the last accepted one.
    */
   age: number | null;
   /** Runs for a minute after each write. No count is written meanwhile, because anyone can send invalid deliveries. */
@@ -42,8 +42,15 @@ export function countRefusal(deps: RefusalDeps, age: number | null): void {
   const tally = tallies.get(deps.db) ?? { count: 0, age };
   tallies.set(deps.db, tally);
   tally.count += 1;
-  tally.age = age;
+  // A signed delivery shows that the secret is right. A stranger's unsigned delivery after it does not change that.
+  tally.age = age ?? tally.age;
   if (!tally.pause) reportRefusals(deps, tally);
+}
+
+/** Notes that a delivery was accepted, so that neither the secret nor the clock can be wrong. */
+export function noteAccepted(db: Database): void {
+  const tally = tallies.get(db);
+  if (tally) tally.age = null;
 }
 
 const unreadable = perProcess('unreadable', () => new WeakMap<Database, number>());

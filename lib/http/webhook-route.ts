@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pgErrorCode } from '@/db/database';
 import { AppError } from '../errors';
-import { countRefusal, countUnreadable } from '../health/webhook-refusals';
+import { countRefusal, countUnreadable, noteAccepted } from '../health/webhook-refusals';
 import { stackOf } from '../log';
 import { explainFailure, type Runtime, runtimeOrError } from '../runtime';
 import { verifyEvent } from '../stripe/event';
@@ -51,6 +51,7 @@ async function receive(runtime: Runtime, request: HttpRequest): Promise<Response
     if (isLikeStripes(header)) countRefusal(runtime, verified.reason === 'wrong_time' ? verified.age : null);
     return uncachedJson({ error: 'Invalid signature' }, 400);
   }
+  noteAccepted(runtime.db);
   const { event, payload } = verified;
   const outcome = await handleEvent(syncDeps(runtime), event, payload);
   log.info({ event: event.id, type: event.type, outcome }, 'webhook');

@@ -159,7 +159,7 @@ async function orRefused(saving: Promise<Saved>): Promise<Saved> {
 }
 
 function problemsOf(payment: PaymentFields, invoice: NamedInvoice, customers: Map<string, number>) {
-  const { customer_number, currency, refunded_amount, amount } = payment;
+  const { customer_number, currency, refunded_amount, amount, status } = payment;
   const problems: FieldError[] = [];
   if (customer_number && customers.get(customer_number) !== invoice.customer_id) {
     problems.push({ field: 'customer_number', message: 'is not the customer of the invoice' });
@@ -169,6 +169,9 @@ function problemsOf(payment: PaymentFields, invoice: NamedInvoice, customers: Ma
   }
   if (refunded_amount !== undefined && refunded_amount > amount) {
     problems.push({ field: 'refunded_amount', message: 'is more than the payment' });
+  }
+  if (refunded_amount !== undefined && refunded_amount < amount && status === 'refunded') {
+    problems.push({ field: 'refunded_amount', message: 'is less than the refunded payment' });
   }
   const decimals = amountProblem(refunded_amount, invoice.currency);
   if (decimals) problems.push({ field: 'refunded_amount', message: decimals });

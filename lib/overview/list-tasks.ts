@@ -45,8 +45,8 @@ export async function listTasks(
     events_unmatched: await db.$count(stripeEvents, isUnmatched),
     items_unlinked: await countUnlinkedItems(db),
     checkouts_waiting: await db.$count(subscriptions, isWaitingForStaff()),
-    links_proposed: proposed,
-    customers_created: created - proposed, // `links_proposed` already counts those with a proposed link.
+    links_proposed: proposed.all,
+    customers_created: created - proposed.created, // `links_proposed` already counts those with a proposed link.
   };
   const tasks = Object.entries(TEXTS).flatMap(([name, [one, many, rest]]) => {
     const code = name as keyof typeof TEXTS;

@@ -249,7 +249,7 @@ export function decidePayment(
     if (before && onlyNew) throw referenceTaken();
     if (before) checkShare(before, input);
     else if (draft.findTransfer(input.payment_reference)) {
-      throw ofTransfer(input.payment_reference, 'payment_reference', 'is the reference of this transfer');
+      throw referenceTaken('A transfer');
     }
     return { before, after: before ? update(draft, before, input, writer) : create(draft, input, writer) };
   }
@@ -288,10 +288,10 @@ function preconditionFailed(current: StoredPayment | null): AppError {
   return new AppError('precondition_failed', `${found}: read it again.`);
 }
 
-/** Error for a reference that another payment already uses. */
-export function referenceTaken(): AppError {
-  return new AppError('conflict', 'Another payment has this payment_reference.', [
-    { field: 'payment_reference', message: 'is used by another payment' },
+/** Error for a reference that another payment or a transfer already uses. */
+export function referenceTaken(owner = 'Another payment'): AppError {
+  return new AppError('conflict', `${owner} has this payment_reference.`, [
+    { field: 'payment_reference', message: `is used by ${owner.toLowerCase()}` },
   ]);
 }
 
@@ -321,7 +321,8 @@ export function create(
     true,
     source === 'import' ? tookPayments : takesPayments,
   );
-  const status = input.status ?? 'completed';
+  const isAllBack = cameBack !== undefined && cameBack >= wanted.amount;
+  const status = input.status ?? (isAllBack ? 'refunded' : 'completed');
   refuseFuture({ ...wanted, status }, writer);
   const made: StoredPayment = {
     ...wanted,

@@ -260,7 +260,7 @@ export function isSame(
   );
 }
 
-/** Error for a change that the transfer of a payment does not allow, or for a reference that a transfer already has. */
+/** Error for a change that the transfer of a payment does not allow. */
 export function ofTransfer(reference: string, field: string, message: string): AppError {
   return new AppError(
     'conflict',

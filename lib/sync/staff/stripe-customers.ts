@@ -203,9 +203,14 @@ export function listLinkProposals(db: Database, limit: number): Promise<LinkProp
   return rows<LinkProposal>(db, sql`${PROPOSALS} order by l.customer_id, 1 limit ${literal(limit)}`);
 }
 
-export async function countLinkProposals(db: Database): Promise<number> {
-  const [counted] = await rows<{ n: number }>(db, sql`select count(*)::int as n from (${PROPOSALS}) p`);
-  return counted?.n ?? 0;
+/** Counts proposed links, and those of them whose Stripe customer now belongs to a customer that sync created. */
+export async function countLinkProposals(db: Database): Promise<{ all: number; created: number }> {
+  const [counted] = await rows<{ all: number; created: number }>(
+    db,
+    sql`select count(*)::int as "all", count(*) filter (where linked_by = 'created')::int as created
+      from (${PROPOSALS}) p`,
+  );
+  return counted ?? { all: 0, created: 0 };
 }
 
 export function listSameEmail(db: Database, customerId: number) {

@@ -9,7 +9,7 @@ const ROWS = 50;
 
 export default staffPage(async ({ runtime: { db } }) => {
   const proposals = await listLinkProposals(db, ROWS);
-  const total = proposals.length < ROWS ? proposals.length : await countLinkProposals(db);
+  const total = proposals.length < ROWS ? proposals.length : (await countLinkProposals(db)).all;
   return (
     <>
       <PageHeader
