@@ -1,4 +1,4 @@
-import { eq, inArray, sql } from 'drizzle-orm';
+import { desc, eq, inArray, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { describe, expect, inject, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
@@ -14,11 +14,13 @@ import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/handle-event';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { Inquiry, readAndDecide, settingsOf } from '@/lib/sync/synchronize';
+import { readRow } from '../support/database';
 import {
   createCustomer,
   createInvoice,
   createPayment,
   createService,
+  createStripeCustomer,
   createSubscription,
 } from '../support/factories';
 import * as act from '../support/stripe-actions';
@@ -41,12 +43,8 @@ async function decide(payload: string): Promise<Commit> {
   const decided = await readAndDecide((keys) => read(sync.db, keys), question, new Inquiry(false));
   if ('wanted' in decided) throw new Error('Stripe cannot be asked here');
   const { plan, result } = decided;
-  return {
-    plan,
-    events: result.entry ? [result.entry] : [],
-    runId: null,
-    bookedOn: () => ({ today: '2026-03-15', timeZone: 'UTC' }),
-  };
+  const bookedOn = () => ({ today: '2026-03-15', timeZone: 'UTC' });
+  return { plan, events: result.entry ? [result.entry] : [], runId: null, bookedOn };
 }
 
 const decideOnPing = (id: string) =>
@@ -56,15 +54,9 @@ const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.A
 describe('commits of decisions on outdated rows', () => {
   test('committing a dispute is refused if its customer was erased after the decision', async () => {
     const { id } = await createCustomer(sync.db);
-    const invoice = await createInvoice(sync.db, {
-      customer_id: id,
-      status: 'paid',
-      stripe_invoice_id: 'in_erased',
-      stripe_customer_id: 'cus_erased',
-    });
-    await sync.db
-      .insert(stripeCustomers)
-      .values({ stripe_customer_id: 'cus_erased', customer_id: id, linked_by: 'staff' });
+    const at = { customer_id: id, stripe_customer_id: 'cus_erased' };
+    const invoice = await createInvoice(sync.db, { ...at, status: 'paid', stripe_invoice_id: 'in_erased' });
+    await createStripeCustomer(sync.db, { ...at, linked_by: 'staff' });
     const of = { invoice_id: invoice.id, customer_id: id, stripe_payment_intent_id: 'pi_erased' };
     await createPayment(sync.db, of);
     const evidence = { customer_name: 'Erika' };
@@ -84,21 +76,19 @@ describe('commits of decisions on outdated rows', () => {
     const one = await sync.subscribe(ours, [named]);
     const other = await sync.subscribe(ours, [named]);
     // Link one Stripe customer by e-mail only, so that staff can confirm the link below.
-    await sync.db
-      .update(stripeCustomers)
-      .set({ linked_by: 'email' })
-      .where(eq(stripeCustomers.stripe_customer_id, one.stripeCustomerId));
+    const isOne = eq(stripeCustomers.stripe_customer_id, one.stripeCustomerId);
+    await sync.db.update(stripeCustomers).set({ linked_by: 'email' }).where(isOne);
     const { events } = act.cancelSubscription(sync.world, other.subscription.id);
     const decided = await decide(toBody(typed(events, 'customer.subscription.deleted')));
-    const to = { from: ours.id, to: ours.id };
-    await linkStripeCustomer(sync.deps(), GRACE, one.stripeCustomerId, to);
+    await linkStripeCustomer(sync.deps(), GRACE, one.stripeCustomerId, { from: ours.id, to: ours.id });
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
   test('committing a billing date is refused if another subscription now bills the service', async () => {
     const ours = await createCustomer(sync.db);
     const { service_number } = await createService(sync.db, { customer_id: ours.id });
-    const { subscription: one } = await sync.subscribe(ours, [{ metadata: { service_number } }]);
+    const metadata = { service_number };
+    const { subscription: one } = await sync.subscribe(ours, [{ metadata }]);
     const { subscription: other } = await sync.subscribe(ours, [{}]);
     const billUntil = (days: number) => {
       const currentPeriodEnd = Math.floor(sync.now().getTime() / 1000) + days * DAY;
@@ -108,7 +98,6 @@ describe('commits of decisions on outdated rows', () => {
     sync.later(60);
     const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
     // `other` is billed until an earlier day than `one`, so linking it changes only the version of the service.
-    const metadata = { service_number };
     await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
@@ -136,32 +125,25 @@ describe('commits of several deliveries in one statement', () => {
   type Finalized = ReturnType<typeof finalize>;
 
   const decideAll = (made: Finalized[]) => Promise.all(made.map(({ payload }) => decide(payload)));
-  const ownersOf = (made: Finalized[]) =>
-    sync.db
-      .select({ invoice: invoices.stripe_invoice_id, link: stripeCustomers.stripe_customer_id })
-      .from(invoices)
-      .innerJoin(stripeCustomers, eq(stripeCustomers.customer_id, invoices.customer_id))
-      .where(
-        inArray(
-          invoices.stripe_invoice_id,
-          made.map(({ invoice }) => invoice),
-        ),
-      )
-      .orderBy(invoices.id);
+  /** Returns which commits of a batch were made. */
+  const commitAll = async (decided: Commit[]) => (await commitTogether(sync.db, decided)).map(Boolean);
   const bodiesOf = (made: Finalized[]) =>
     Promise.all(made.map(async ({ event }) => (await sync.eventOf(event))?.payload));
 
   test('each invoice of a joint commit is stored with its own customer', async () => {
     const made = [finalize(), finalize(), finalize()];
-    expect((await commitTogether(sync.db, await decideAll(made))).map(Boolean)).toEqual([true, true, true]);
-    expect(await ownersOf(made)).toEqual(made.map(({ invoice, customer }) => ({ invoice, link: customer })));
+    expect(await commitAll(await decideAll(made))).toEqual([true, true, true]);
+    const owners = made.map(async ({ invoice }) => (await sync.invoiceOf(invoice))?.customer_id);
+    const linked = made.map(async ({ customer }) => (await sync.linkOf(customer))?.customer_id);
+    expect(await Promise.all(owners)).toEqual(await Promise.all(linked));
+    expect(new Set(await Promise.all(owners)).size).toBe(3);
     expect(await bodiesOf(made)).toEqual(made.map(({ payload }) => payload));
   });
 
   test('the second of two commits for one Stripe customer in a batch is skipped', async () => {
     const first = finalize();
     const made = [first, finalize(first.customer), finalize()];
-    expect((await commitTogether(sync.db, await decideAll(made))).map(Boolean)).toEqual([true, false, true]);
+    expect(await commitAll(await decideAll(made))).toEqual([true, false, true]);
     expect(await bodiesOf(made)).toEqual([first.payload, undefined, made[2]?.payload]);
   });
 
@@ -169,7 +151,7 @@ describe('commits of several deliveries in one statement', () => {
     const [one, outdated] = [finalize(), finalize()];
     const decided = await decideAll([one, outdated]);
     await sync.takeBody(outdated.payload);
-    expect((await commitTogether(sync.db, decided)).map(Boolean)).toEqual([false, false]);
+    expect(await commitAll(decided)).toEqual([false, false]);
     expect(await bodiesOf([one])).toEqual([undefined]);
   });
 
@@ -177,7 +159,7 @@ describe('commits of several deliveries in one statement', () => {
     const [one, other] = await decideAll([finalize(), finalize()]);
     if (!one || !other) throw new Error('both were decided');
     const expecting = { ...other, plan: { ...other.plan, absentNumbers: ['k99999'] } };
-    expect((await commitTogether(sync.db, [one, expecting])).map(Boolean)).toEqual([true, false]);
+    expect(await commitAll([one, expecting])).toEqual([true, false]);
   });
 });
 
@@ -202,12 +184,9 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
     tx.select().from(invoices).where(inArray(invoices.id, ids)).orderBy(invoices.id).for('no key update');
 
   async function waitingForLocks(): Promise<number> {
-    const [found] = await rows<{ waiting: number }>(
-      sync.db,
-      sql`select count(*)::int as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    return found?.waiting ?? 0;
+    const isWaiting = sql`datname = current_database() and wait_event_type = 'Lock'`;
+    const query = sql`select count(*)::int as waiting from pg_stat_activity where ${isWaiting}`;
+    return (await rows<{ waiting: number }>(sync.db, query))[0]?.waiting ?? 0;
   }
 
   test('a commit is refused if another transaction takes a customer number expected to be free', async () => {
@@ -221,23 +200,22 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
   });
 
   test('a commit is refused if a concurrent transaction records a payment with the same reference', async () => {
-    const { id: customer_id } = await createCustomer(sync.db);
-    const invoice = await createInvoice(sync.db, { customer_id });
-    const values = { customer_id, invoice_id: invoice.id, payment_reference: 'in_recorded' };
+    const paid = await createPayment(sync.db);
+    const { customer_id, invoice_id } = paid;
+    const payment_reference = 'in_recorded';
     const decided = await decideOnPing('evt_recorded');
-    const paid = await createPayment(sync.db, { customer_id, invoice_id: invoice.id });
-    decided.plan.payments.inserted.push({ ...paid, ...values, id: -1, version: 0 });
+    decided.plan.payments.inserted.push({ ...paid, payment_reference, id: -1, version: 0 });
     const committed = await whileOpen(
       decided,
-      (tx) => lockInvoices(tx, invoice.id),
-      (tx) => createPayment(tx, values),
+      (tx) => lockInvoices(tx, invoice_id),
+      (tx) => createPayment(tx, { customer_id, invoice_id, payment_reference }),
     );
     expect(committed).toSatisfy(isVersionConflict);
   });
 
   test('a commit locks invoices in ascending order of their ids', async () => {
-    const { id: customer_id } = await createCustomer(sync.db);
-    const from = await createSubscription(sync.db, { customer_id });
+    const from = await createSubscription(sync.db);
+    const { customer_id } = from;
     const to = await createSubscription(sync.db, { customer_id });
     const first = await createInvoice(sync.db, { customer_id });
     const last = await createInvoice(sync.db, { customer_id, subscription_id: from.id });
@@ -250,8 +228,7 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
       (tx) => lockInvoices(tx, first.id, last.id),
     );
     expect(committed).not.toBeInstanceOf(Error);
-    const [handed] = await sync.db.select().from(invoices).where(eq(invoices.id, last.id));
-    expect(handed?.subscription_id).toBe(to.id);
+    expect(await readRow(sync.db, invoices, last.id)).toMatchObject({ subscription_id: to.id });
   });
 
   const create = () =>
@@ -279,23 +256,18 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
       );
       await create();
     });
-    const found = await rows<{ customer_number: string }>(
-      sync.db,
-      sql`select customer_number from customers order by id desc limit 1`,
-    );
-    expect(found).toEqual([{ customer_number: `K${Number(number.slice(1)) + 1}` }]);
+    const [latest] = await sync.db.select().from(customers).orderBy(desc(customers.id)).limit(1);
+    expect(latest?.customer_number).toBe(`K${Number(number.slice(1)) + 1}`);
   });
 });
 
 test('a stored checkout is not applied to another Stripe customer', () => {
-  const checkout = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
-  const kept = { ...checkout, completed_at: '2026-01-01T00:00:00Z', stripe_customer_id: 'cus_1' };
-  const event = { id: 'evt_1', outcome: 'processed' as const, attempts: 1, payload: '', isStorable: true };
-  expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_1')).toMatchObject({
-    id: 'cs_1',
-    stripeSubscriptionId: 'sub_1',
-  });
-  expect(toStoredCheckout({ ...event, checkout: kept }, 'cus_2')).toBeNull();
+  const bought = { id: 'cs_1', stripe_subscription_id: 'sub_1', reference: null, paid: true };
+  const checkout = { ...bought, completed_at: '2026-01-01T00:00:00Z', stripe_customer_id: 'cus_1' };
+  const inbox = { outcome: 'processed' as const, attempts: 1, payload: '', isStorable: true };
+  const event = { id: 'evt_1', ...inbox, checkout };
+  expect(toStoredCheckout(event, 'cus_1')).toMatchObject({ id: 'cs_1', stripeSubscriptionId: 'sub_1' });
+  expect(toStoredCheckout(event, 'cus_2')).toBeNull();
 });
 
 test('a cached answer from Stripe is discarded when the row’s version changes', async () => {

@@ -1,6 +1,5 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { rows } from '@/db/database';
 import { accountingEntries, auditLog, creditNoteLines, creditNotes, invoices } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { checkCounts } from '@/lib/counted-list/check-counts';
@@ -14,7 +13,7 @@ import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { search } from '@/lib/search/search';
 import { unquotedLines } from '../support/csv';
-import { readRows, useDatabase } from '../support/database';
+import { readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 
 const base = useDatabase();
@@ -27,37 +26,24 @@ const hosting = { text: 'Webhosting M', quantity: 3, unit_price: 10, tax_rate: 1
 const domain = { text: 'Domain', quantity: 1, unit_price: 5.05, tax_rate: 7 };
 type Line = typeof hosting;
 
-async function issue(lines: Line[] = [hosting, domain], customer = {}) {
-  const { customer_number } = await createCustomer(base.db, customer);
-  const draft = await saveRecord(
-    base.db,
-    invoiceKind,
-    { values: { customer_number, lines } },
-    writer(ISSUED),
-  );
-  await takeStep(base.db, invoiceSteps, 'send', { id: draft.id, version: 0 }, writer(ISSUED));
-  return draft.id;
+async function issue(lines: Line[] = [hosting, domain]) {
+  const { customer_number } = await createCustomer(base.db);
+  const values = { customer_number, lines };
+  const { id } = await saveRecord(base.db, invoiceKind, { values }, writer(ISSUED));
+  await takeStep(base.db, invoiceSteps, 'send', { id, version: 0 }, writer(ISSUED));
+  return id;
 }
 
-async function read(id: number) {
-  const [invoice] = await base.db.select().from(invoices).where(eq(invoices.id, id));
-  if (!invoice) throw new Error('the invoice is gone');
-  return invoice;
-}
-
+const read = (id: number) => readRow(base.db, invoices, id);
 const seen = async (id: number) => ({ id, version: (await read(id)).version });
 const credit = async (id: number, lines: WantedCredit['lines'], reason = 'Agreed') =>
   issueCreditNote(base.db, await seen(id), { reason, lines }, writer());
 const cancel = async (id: number) => takeStep(base.db, invoiceSteps, 'cancel', await seen(id), writer());
-const pay = async (id: number, amount: number) =>
-  recordPayment(
-    base.db,
-    {
-      ...{ invoice_id: id, customer_id: (await read(id)).customer_id, amount },
-      ...{ payment_date: '2026-10-25', payment_reference: `BANK-${id}` },
-    },
-    { ...writer(), source: 'staff' },
-  );
+async function pay(id: number, amount: number) {
+  const of = { invoice_id: id, customer_id: (await read(id)).customer_id };
+  const payment = { ...of, amount, payment_date: '2026-10-25', payment_reference: `BANK-${id}` };
+  await recordPayment(base.db, payment, { ...writer(), source: 'staff' });
+}
 const linesOf = (id: number) =>
   base.db.select().from(creditNoteLines).where(eq(creditNoteLines.credit_note_id, id));
 
@@ -68,41 +54,36 @@ describe('a credit note', () => {
     expect(await read(id)).toMatchObject({
       ...{ total: '41.100', amount_credited: '23.800', amount_due: '17.300', status: 'overdue' },
     });
-    const [row] = await readRows(base.db, creditNotes, sql`id = ${note}`);
-    expect(row).toMatchObject({
+    expect(await readRow(base.db, creditNotes, note)).toMatchObject({
       ...{ kind: 'credit_note', invoice_id: id, date: '2026-11-04', currency: 'eur', reason: 'Agreed' },
       ...{ subtotal: '20.000', tax: '3.800', total: '23.800' },
       number: expect.stringMatching(/^GS-2026-\d{4}$/),
     });
-    expect(await linesOf(note)).toMatchObject([
-      { text: 'Webhosting M', quantity: '2.000', unit_price: '10.000', tax_category: null },
-    ]);
-    const audits = await base.db.select().from(auditLog).where(eq(auditLog.entity_id, note));
+    const line = { text: 'Webhosting M', quantity: '2.000', unit_price: '10.000', tax_category: null };
+    expect(await linesOf(note)).toMatchObject([line]);
+    const audits = await readRows(base.db, auditLog, eq(auditLog.entity_id, note));
     expect(audits.map(({ action }) => action)).toContain('credit_note.create');
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('a credit note for a net amount settles its invoice if nothing is left to pay', async () => {
-    const id = await issue([hosting]);
-    await pay(id, 23.8);
-    await credit(id, [{ position: 1, amount: 10 }]);
-    expect(await read(id)).toMatchObject({ status: 'paid', amount_due: '0.000', amount_credited: '11.900' });
-  });
+  test('a credit note settles its invoice if nothing is left to pay, and excess money becomes credit', async () => {
+    const paid = { status: 'paid', amount_due: '0.000' };
+    const byAmount = await issue([hosting]);
+    await pay(byAmount, 23.8);
+    await credit(byAmount, [{ position: 1, amount: 10 }]);
+    expect(await read(byAmount)).toMatchObject({ ...paid, amount_credited: '11.900' });
 
-  test('an amount paid beyond the reduced total of an invoice becomes the customer’s credit', async () => {
-    const id = await issue([hosting]);
-    await pay(id, 35.7);
-    await credit(id, [{ position: 1, quantity: 1 }]);
-    const { customer_id, status } = await read(id);
+    const beforePayment = await issue([hosting]);
+    await credit(beforePayment, [{ position: 1, quantity: 1 }]);
+    await pay(beforePayment, 23.8);
+    expect(await read(beforePayment)).toMatchObject({ ...paid, amount_paid: '23.800' });
+
+    const afterPayment = await issue([hosting]);
+    await pay(afterPayment, 35.7);
+    await credit(afterPayment, [{ position: 1, quantity: 1 }]);
+    const { customer_id, status } = await read(afterPayment);
     expect(status).toBe('paid');
     expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
-  });
-
-  test('a payment after a credit note pays the reduced amount of the invoice', async () => {
-    const id = await issue([hosting]);
-    await credit(id, [{ position: 1, quantity: 1 }]);
-    await pay(id, 23.8);
-    expect(await read(id)).toMatchObject({ status: 'paid', amount_paid: '23.800', amount_due: '0.000' });
   });
 
   test.each([
@@ -122,11 +103,10 @@ describe('a credit note', () => {
   test('a credit note is refused if the invoice has changed since its page was opened', async () => {
     const id = await issue();
     const before = await seen(id);
-    await credit(id, [{ position: 1, quantity: 1 }]);
-    const wanted = { reason: 'Again', lines: [{ position: 1, quantity: 1 }] };
-    await expect(issueCreditNote(base.db, before, wanted, writer())).rejects.toMatchObject({
-      code: 'precondition_failed',
-    });
+    const lines = [{ position: 1, quantity: 1 }];
+    await credit(id, lines);
+    const again = issueCreditNote(base.db, before, { reason: 'Again', lines }, writer());
+    await expect(again).rejects.toMatchObject({ code: 'precondition_failed' });
   });
 
   test.each([
@@ -141,16 +121,12 @@ describe('a credit note', () => {
   test('two concurrent credit notes get different numbers, and one is refused if too little is left to credit', async () => {
     const [one, two] = [await issue([hosting]), await issue([hosting])];
     await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
-    const numbers = await rows<{ n: number }>(
-      base.db,
-      sql`select right(number, 4)::int as n from credit_notes order by n`,
-    );
-    expect(numbers.map(({ n }) => n)).toEqual(numbers.map((_, i) => i + 1));
+    const numbers = (await readRows(base.db, creditNotes)).map(({ number }) => Number(number.slice(-4)));
+    expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
     const state = await seen(await issue([hosting]));
     const wanted = { reason: 'Twice', lines: [{ position: 1, quantity: 2 }] };
-    const results = await Promise.allSettled(
-      [1, 2].map(() => issueCreditNote(base.db, state, wanted, writer())),
-    );
+    const issuing = [1, 2].map(() => issueCreditNote(base.db, state, wanted, writer()));
+    const results = await Promise.allSettled(issuing);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 });
@@ -168,10 +144,10 @@ describe('the cancellation of an invoice', () => {
       { invoice_position: 1, quantity: '1.000', unit_price: '10.000' },
       { invoice_position: 2, quantity: '1.000', unit_price: '4.050' },
     ]);
-    const sum = (name: 'subtotal' | 'tax' | 'total') => notes.reduce((all, note) => all + note[name], 0);
-    expect([sum('subtotal'), sum('tax'), sum('total')].map((one) => one.toFixed(2))).toEqual([
-      ...['35.05', '6.05', '41.10'],
-    ]);
+    const sums = (['subtotal', 'tax', 'total'] as const).map((name) =>
+      notes.reduce((sum, note) => sum + note[name], 0).toFixed(2),
+    );
+    expect(sums).toEqual(['35.05', '6.05', '41.10']);
   });
 
   test('the taxes of all credit notes of an invoice add up to the tax of the invoice despite rounding', async () => {
@@ -179,12 +155,10 @@ describe('the cancellation of an invoice', () => {
     const id = await issue([cents]);
     for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
     await cancel(id);
-    const { tax, total } = await read(id);
-    const [sums] = await rows(
-      base.db,
-      sql`select sum(tax)::text as tax, sum(total)::text as total from credit_notes where invoice_id = ${id}`,
-    );
-    expect(sums).toEqual({ tax, total });
+    const notes = await readRows(base.db, creditNotes, eq(creditNotes.invoice_id, id));
+    const sum = (name: 'tax' | 'total') =>
+      notes.reduce((all, note) => all + Number(note[name]), 0).toFixed(3);
+    expect(await read(id)).toMatchObject({ tax: sum('tax'), total: sum('total') });
   });
 
   test('the cancellation of an invoice without lines has the totals of the invoice', async () => {
@@ -206,13 +180,11 @@ test('staff can find a credit note by its number, and filter credit notes by kin
   expect(await listed({ customer })).toEqual([cancellation?.number, note?.number]);
   expect(await listed({ customer, kind: 'credit_note', from: '2026-11-04' })).toEqual([note?.number]);
   expect(await listed({ customer, from: '2026-11-05' })).toEqual([]);
-  expect((await creditNoteList.page(base.db, { number: note?.number })).data).toMatchObject([
-    { id: note?.id, invoice_id: id, invoice_number: number, total: 11.9, customer: { id: customer_id } },
-  ]);
-  expect((await search(base.db, String(note?.number))).only).toMatchObject({
-    kind: 'credit_note',
-    id: note?.id,
-  });
+  const of = { invoice_id: id, invoice_number: number, customer: { id: customer_id } };
+  const row = { id: note?.id, total: 11.9, ...of };
+  expect((await creditNoteList.page(base.db, { number: note?.number })).data).toMatchObject([row]);
+  const { only } = await search(base.db, String(note?.number));
+  expect(only).toMatchObject({ kind: 'credit_note', id: note?.id });
 });
 
 test('the journal posts credit notes and cancellations in the month of their issue, with their own numbers', async () => {
@@ -234,11 +206,8 @@ test('the journal posts credit notes and cancellations in the month of their iss
     [number, cancellation?.number, '', '7', '-5.05', '-0.35', '-5.40'],
     [number, note?.number, '', '19', '-20.00', '-3.80', '-23.80'],
   ]);
-  const [sum] = await rows(
-    base.db,
-    sql`select sum(gross)::text as gross from ${accountingEntries} where invoice_id = ${id}`,
-  );
-  expect(sum).toEqual({ gross: '0.000' });
+  const entries = await readRows(base.db, accountingEntries, eq(accountingEntries.invoice_id, id));
+  expect(entries.reduce((sum, { gross }) => sum + Number(gross), 0)).toBeCloseTo(0, 3);
 });
 
 async function exported(month: string): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { Refund } from '@/lib/stripe-local/model';
 import type { NewPayment } from '../simulation/stage';
 import * as act from '../support/stripe-actions';
 import { DAY } from '../support/stripe-events';
-import { customer, type Rule, type Scene, testRules } from '../support/sync-rules';
+import { customer, expectRow, type Rule, type Scene, testRules } from '../support/sync-rules';
 
 // These tests deliver no events about refunds or disputes. Reconciliation has to find them.
 
@@ -26,10 +26,7 @@ const inMemory = (...steps: Step[]): Rule => ({
       const at = { scene, invoice: await collect(scene), id: '' };
       await scene.night();
       for (const step of steps) await step(at);
-      expect((await scene.rows()).invoices[at.invoice]).toMatchObject({
-        status: 'paid',
-        amount_paid: '119.000',
-      });
+      await expectRow('invoices', at.invoice, { status: 'paid', amount_paid: '119.000' })(scene);
     },
   ],
 });
@@ -101,22 +98,26 @@ const write =
     scene.hands().updatePayment(Number((await scene.rows()).payments[invoice]?.id), changes);
 const payment =
   (row: object): Step =>
-  async ({ scene, invoice }) =>
-    expect((await scene.rows()).payments[invoice]).toMatchObject(row);
+  ({ scene, invoice }) =>
+    expectRow('payments', invoice, row)(scene);
 /** Expects these refunds of the payment. `true` stands for the Stripe id of the latest refund. */
 const refunds =
   (...expected: { stripe_refund_id?: true | null; [column: string]: unknown }[]): Step =>
   async ({ scene, invoice, id }) => {
     const found = Object.values((await scene.rows()).refunds).filter(({ of }) => of === invoice);
     found.sort((a, b) => Number(a.id) - Number(b.id));
-    expect(found).toMatchObject(
-      expected.map((row) => (row.stripe_refund_id ? { ...row, stripe_refund_id: id } : row)),
-    );
+    const rows = expected.map((row) => (row.stripe_refund_id ? { ...row, stripe_refund_id: id } : row));
+    expect(found).toMatchObject(rows);
   };
 const openDispute =
   (row: object): Step =>
-  async ({ scene, id }) =>
-    expect((await scene.rows()).disputes[id]).toMatchObject(row);
+  ({ scene, id }) =>
+    expectRow('disputes', id, row)(scene);
+/** Expects a run to report something about a refund without changing it. */
+const reports =
+  (...change: (string | null)[]): Step =>
+  async ({ scene }) =>
+    expect((await scene.night()).changes).toContainEqual(['refund', ...change, 'reported']);
 
 const EXCESS = ['payment', 'refunded_amount', '119.00 EUR', '238.00 EUR', 'reported'];
 const TAKEN_BACK = ['dispute', 'money_came_back', null, null, 'reported'];
@@ -168,7 +169,7 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       move('lost'),
       run(REFUNDED),
     ),
-    'a won dispute that is lost later refunds its payment': inSql(
+    'a dispute refunds its payment only while it is lost': inSql(
       dispute(),
       run(KEPT),
       openDispute({ status: 'needs_response', funds_withdrawn_at: DATED, funds_returned_at: null }),
@@ -178,6 +179,9 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       later(10),
       move('lost'),
       run(REFUNDED),
+      later(100),
+      move('won'),
+      run(KEPT),
     ),
     'the task about a returned direct debit is done when the dispute is won': inSql(
       (at) => {
@@ -185,26 +189,14 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       },
       run(REFUNDED),
       async ({ scene, invoice, id }) => {
-        const { tasks, invoices } = await scene.rows();
-        expect(tasks[`money_came_back ${id}`]).toMatchObject({
-          ...{ entity: 'invoice', entity_id: invoices[invoice]?.id, done_by: null },
-          message: expect.stringMatching(
-            /^The bank took back 119\.00 EUR of invoice .*: the customer owes 119\.00 EUR\.$/,
-          ),
-        });
+        const owed = /^The bank took back 119\.00 EUR of invoice .*: the customer owes 119\.00 EUR\.$/;
+        const entity_id = (await scene.rows()).invoices[invoice]?.id;
+        const task = { entity: 'invoice', entity_id, done_by: null, message: expect.stringMatching(owed) };
+        await expectRow('tasks', `money_came_back ${id}`, task)(scene);
       },
       move('won'),
       run(KEPT),
-      async ({ scene, id }) =>
-        expect((await scene.rows()).tasks[`money_came_back ${id}`]).toMatchObject({ done_by: 'Stripe' }),
-    ),
-    'a lost dispute that is won months later no longer refunds its payment': inSql(
-      dispute(),
-      move('lost'),
-      run(REFUNDED),
-      later(100),
-      move('won'),
-      run(KEPT),
+      ({ scene, id }) => expectRow('tasks', `money_came_back ${id}`, { done_by: 'Stripe' })(scene),
     ),
     'a lost dispute of an already refunded payment is reported as excess': inMemory(
       refund(),
@@ -216,15 +208,13 @@ describe('refunds and disputes at Stripe without webhook events', () => {
     'a credit note refunds only the part that Stripe paid back': inSql(
       later(40),
       run(),
-      ({ scene, invoice }) =>
-        act.createCreditNote(scene.world, {
-          ...{ invoice, amount: 11_900, refundAmount: 5_000, outOfBandAmount: 6_900 },
-        }),
+      ({ scene, invoice }) => {
+        const amounts = { amount: 11_900, refundAmount: 5_000, outOfBandAmount: 6_900 };
+        act.createCreditNote(scene.world, { invoice, ...amounts });
+      },
       run({ status: 'completed', refunded_amount: '50.000' }),
-      async ({ scene, invoice }) =>
-        expect((await scene.rows()).invoices[invoice]).toMatchObject({
-          ...{ amount_due: '0.000', amount_credited: '119.000' },
-        }),
+      ({ scene, invoice }) =>
+        expectRow('invoices', invoice, { amount_due: '0.000', amount_credited: '119.000' })(scene),
     ),
     'a payment keeps its collection date if a later credit note settles the invoice': async (scene) => {
       const invoice = await bill(scene);
@@ -232,34 +222,19 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       scene.later(2 * DAY);
       act.createCreditNote(scene.world, { invoice, amount: 6_900 });
       await scene.night();
-      const { invoices, payments } = await scene.rows();
-      expect(invoices[invoice]).toMatchObject({ status: 'paid', amount_paid: '50.000' });
-      expect(payments[invoice]).toMatchObject({ amount: '50.000', payment_date: '2026-03-15' });
+      await expectRow('invoices', invoice, { status: 'paid', amount_paid: '50.000' })(scene);
+      await expectRow('payments', invoice, { amount: '50.000', payment_date: '2026-03-15' })(scene);
     },
     'a refund of an unknown payment is reported': inMemory(
       ({ scene }) => act.refundPayment(scene.world, { paymentIntent: collectAlone(scene), amount: 100 }),
       refund(),
-      async ({ scene }) =>
-        expect((await scene.night()).changes).toContainEqual([
-          'refund',
-          'payment_id',
-          null,
-          null,
-          'reported',
-        ]),
+      reports('payment_id', null, null),
       payment(REFUNDED),
     ),
     'a refund in another currency than its payment is reported': inMemory(
       refund({ amount: 1_900 }),
       (at) => change(at, { currency: 'usd' }),
-      async ({ scene }) =>
-        expect((await scene.night()).changes).toContainEqual([
-          'refund',
-          'currency',
-          'eur',
-          'usd',
-          'reported',
-        ]),
+      reports('currency', 'eur', 'usd'),
       payment(KEPT),
       (at) => change(at, { status: 'vanished' as never }),
       run({}, ['refund', 'status', 'succeeded', 'vanished', 'reported']),
@@ -374,9 +349,9 @@ testRules({
         const pay = (amount: number, payment_reference: string) =>
           record(scene, { invoice_id, customer_id, amount, payment_reference });
         const expectInvoice = async (row: object) =>
-          expect(
-            Object.values((await scene.rows()).invoices).find(({ id }) => id === invoice_id),
-          ).toMatchObject(row);
+          expect(Object.values((await scene.rows()).invoices)).toContainEqual(
+            expect.objectContaining({ id: invoice_id, ...row }),
+          );
         const intent = collectAlone(scene);
         await pay(50, intent);
         await pay(50, 'cash');

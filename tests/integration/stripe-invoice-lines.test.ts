@@ -1,9 +1,10 @@
-import { asc, eq } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { creditNotes, invoices, stripeInvoiceLines } from '@/db/schema';
 import { describeCreditNoteDocument } from '@/lib/documents/invoice-document';
 import { listStripeLines, stripeLineTotals } from '@/lib/invoices/lines';
 import { getInvoice } from '@/lib/invoices/queries';
+import { readRows } from '../support/database';
 import * as act from '../support/stripe-actions';
 import { typed, useSync } from '../support/sync';
 
@@ -25,18 +26,20 @@ function finalize(count: number) {
 }
 
 async function stored(stripeId: string) {
-  const [row] = await sync.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, stripeId));
+  const row = await sync.invoiceOf(stripeId);
   if (!row) throw new Error(`there is no row of ${stripeId}`);
-  const lines = await sync.db
-    .select()
-    .from(stripeInvoiceLines)
-    .where(eq(stripeInvoiceLines.invoice_id, row.id))
-    .orderBy(asc(stripeInvoiceLines.position));
+  const { invoice_id, position } = stripeInvoiceLines;
+  const ofRow = eq(invoice_id, row.id);
+  const lines = await sync.db.select().from(stripeInvoiceLines).where(ofRow).orderBy(position);
   return { row, lines };
 }
 
 async function totalsOf({ row: { id } }: Awaited<ReturnType<typeof stored>>) {
   return stripeLineTotals(await getInvoice(sync.db, id), await listStripeLines(sync.db, id));
+}
+/** Pays an invoice and passes its events to sync. */
+async function pay(id: string) {
+  for (const event of act.payInvoice(sync.world, id).events) await sync.take(event, { withKey: true });
 }
 
 const linesAsked = (id: string) =>
@@ -50,11 +53,8 @@ test.each([
   await sync.take(event, { version, withKey: true });
   const found = await stored(id);
   expect(found.row.lines_complete).toBe(true);
-  expect(found.lines.map(({ description, discount }) => [description, discount])).toEqual([
-    ['Line 0', '0.000'],
-    ['Line 1', '0.010'],
-    ['Line 2', '0.020'],
-  ]);
+  const lines = found.lines.map(({ description, discount }) => `${description}: ${discount}`);
+  expect(lines).toEqual(['Line 0: 0.000', 'Line 1: 0.010', 'Line 2: 0.020']);
   expect(found.lines[0]?.taxes).toMatchObject([{ amount: '1.90', rate: '19', inclusive: false }]);
   expect(linesAsked(id)).toHaveLength(0);
   expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
@@ -64,13 +64,12 @@ test('an invoice event with more than ten lines makes sync fetch the lines once'
   const { id, event } = finalize(130);
   await sync.take(event, { withKey: true });
   const found = await stored(id);
-  expect(found.lines.map(({ description }) => description)).toEqual(
-    many(130).map(({ description }) => description),
-  );
+  const names = (lines: { description: string | null }[]) => lines.map(({ description }) => description);
+  expect(names(found.lines)).toEqual(names(many(130)));
   expect(linesAsked(id)).toHaveLength(2);
   expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
   sync.later(60);
-  for (const paid of act.payInvoice(sync.world, id).events) await sync.take(paid, { withKey: true });
+  await pay(id);
   expect(linesAsked(id)).toHaveLength(2);
   expect((await stored(id)).lines).toEqual(found.lines);
 });
@@ -90,7 +89,7 @@ test('the next reconciliation fetches the invoice lines beyond the ten that an e
 test('reconciliation fetches the lines of an old paid invoice that was stored without lines', async () => {
   const { id, event } = finalize(2);
   await sync.take(event, { withKey: true });
-  for (const paid of act.payInvoice(sync.world, id).events) await sync.take(paid, { withKey: true });
+  await pay(id);
   const { row, lines } = await stored(id);
   await sync.run();
   await sync.db.delete(stripeInvoiceLines).where(eq(stripeInvoiceLines.invoice_id, row.id));
@@ -119,24 +118,20 @@ test('a reconciliation stores a Stripe credit note with its lines, and the next 
   const { id, event } = finalize(1);
   await sync.take(event);
   const note = act.createCreditNote(sync.world, { invoice: id, amount: 500 }).object;
-  const read = async () => {
-    const { stripe_credit_note_id } = creditNotes;
-    return sync.db.select().from(creditNotes).where(eq(stripe_credit_note_id, note.id));
-  };
+  const read = () => readRows(sync.db, creditNotes, eq(creditNotes.stripe_credit_note_id, note.id));
   await sync.run();
   const { row } = await stored(id);
   const line = { description: 'Credit', quantity: '1', amount: '5.00', discount: '0.00', taxes: [] };
-  const [kept, ...others] = await read();
-  expect(others).toEqual([]);
-  expect(kept).toMatchObject({ number: note.number, invoice_id: row.id, customer_id: row.customer_id });
-  expect(kept).toMatchObject({ total: '5.000', tax: '0.000', stripe_lines: [line], voided_at: null });
+  const of = { number: note.number, invoice_id: row.id, customer_id: row.customer_id };
+  const kept = await read();
+  const amounts = { total: '5.000', tax: '0.000', stripe_lines: [line], voided_at: null };
+  expect(kept).toMatchObject([{ ...of, ...amounts }]);
   await sync.run();
-  expect(await read()).toEqual([kept]);
+  expect(await read()).toEqual(kept);
   sync.later(60);
   act.voidCreditNote(sync.world, note.id);
   await sync.run();
   expect(await read()).toMatchObject([{ number: note.number, voided_at: expect.any(Date) }]);
-  expect(await describeCreditNoteDocument(sync.db, kept?.id ?? 0)).toMatchObject({
-    reasons: ['Stripe voided it.'],
-  });
+  const document = await describeCreditNoteDocument(sync.db, kept[0]?.id ?? 0);
+  expect(document).toMatchObject({ reasons: ['Stripe voided it.'] });
 });

@@ -1,24 +1,17 @@
 import { eq } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import Stripe from 'stripe';
+import { describe, expect, inject, test } from 'vitest';
+import { lockKey } from '@/db/database';
 import { customers } from '@/db/schema';
+import type { WorldEvent } from '@/lib/stripe-local/model';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
-import {
-  createCustomer,
-  createService,
-  createSubscription,
-  createSubscriptionItem,
-} from '../support/factories';
+import { createCustomer, createService } from '../support/factories';
 import * as act from '../support/stripe-actions';
+import { renderEvent } from '../support/stripe-versions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
 import { watchedDatabase } from '../support/watched-database';
 
-const USUAL_TYPES = [
-  'invoice.finalized',
-  'invoice.paid',
-  'invoice.payment_succeeded',
-  'customer.subscription.created',
-];
 const sync = useSync();
 
 /** Wraps the database for one delivery. Counts its statements, and runs `meanwhile` before the second one. */
@@ -53,21 +46,13 @@ async function makeScene() {
     return { event: typed(events, 'customer.subscription.updated'), date };
   };
   return {
-    ours,
-    service,
-    other,
-    stripeCustomerId,
-    update,
-    /** A time long after the period end of every update. */
-    muchLater: new Date((end + 400 * DAY) * 1000),
+    ...{ ours, service, other, stripeCustomerId, update },
     row: async () => (await sync.subscriptionOf(subscription.id)) ?? { id: 0 },
     item: async () => (await sync.itemOf(subscription.items[0]?.id ?? '')) ?? { id: 0 },
     dateOf: async ({ id }: { id: number }) => (await sync.serviceOf(id))?.next_billing_date,
   };
 }
 type Scene = Awaited<ReturnType<typeof makeScene>>;
-
-const outcomeOf = async ({ id }: { id: string }) => (await sync.eventOf(id))?.outcome;
 
 test('processing a typical event takes two SQL statements without a transaction', async () => {
   const scene = await makeScene();
@@ -77,7 +62,7 @@ test('processing a typical event takes two SQL statements without a transaction'
   expect(counts).toEqual({ statements: 2, transactions: 0 });
   expect(await scene.row()).toMatchObject({ next_billing_date: date });
   expect(await scene.dateOf(scene.service)).toBe(date);
-  expect(await outcomeOf(event)).toBe('processed');
+  expect(await sync.eventOf(event.id)).toMatchObject({ outcome: 'processed' });
 
   const again = watched();
   expect(await sync.take(event, { db: again.db })).toBe('duplicate');
@@ -98,7 +83,8 @@ test('processing an event of an unknown customer takes two SQL statements', asyn
     items: [{ unitAmount: 1900, interval: 'month' }],
   });
   const told = [...finalized, ...paid, ...subscribed];
-  for (const type of USUAL_TYPES) {
+  const invoiced = ['invoice.finalized', 'invoice.paid', 'invoice.payment_succeeded'];
+  for (const type of [...invoiced, 'customer.subscription.created']) {
     const { db, counts } = watched();
     expect(await sync.take(typed(told, type), { db })).toBe('processed');
     expect([type, counts]).toEqual([type, { statements: 2, transactions: 0 }]);
@@ -116,7 +102,6 @@ describe('a change between a delivery’s read and its commit', () => {
     expect(await scene.dateOf(scene.service)).toBe(newer.date);
   });
 
-  const dateOf = (day: Date) => day.toISOString().slice(0, 10);
   test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: string) => Promise<void>]>([
     [
       'an item linked to another service during a delivery sets that service’s billing date',
@@ -128,19 +113,6 @@ describe('a change between a delivery’s read and its commit', () => {
       },
     ],
     [
-      'a subscription linked to a service during a delivery sets the service’s billing date',
-      async ({ ours, service, muchLater }) => {
-        const second = await createSubscription(sync.db, { customer_id: ours.id, status: 'active' });
-        const item = await createSubscriptionItem(sync.db, {
-          subscription_id: second.id,
-          customer_service_id: null,
-          current_period_end: muchLater,
-        });
-        await linkItem(sync.deps(), GRACE, item.id, service.service_number);
-      },
-      async (scene) => expect(await scene.dateOf(scene.service)).toBe(dateOf(scene.muchLater)),
-    ],
-    [
       'a subscription moves with a Stripe customer that staff link during a delivery',
       async ({ ours, stripeCustomerId }) => {
         const { id: to } = await createCustomer(sync.db, { company: 'Target' });
@@ -149,8 +121,8 @@ describe('a change between a delivery’s read and its commit', () => {
       async ({ row, stripeCustomerId }, date) => {
         const [target] = await sync.db.select().from(customers).where(eq(customers.company, 'Target'));
         expect(await row()).toMatchObject({ customer_id: target?.id, next_billing_date: date });
-        const link = await sync.linkOf(stripeCustomerId);
-        expect(link).toMatchObject({ customer_id: target?.id, linked_by: 'staff' });
+        const link = { customer_id: target?.id, linked_by: 'staff' };
+        expect(await sync.linkOf(stripeCustomerId)).toMatchObject(link);
       },
     ],
   ])('%s', async (_, meanwhile, expectEnd) => {
@@ -193,4 +165,103 @@ describe('a change between a delivery’s read and its commit', () => {
     expect(await sync.db.select().from(customers).where(eq(customers.email, email))).toEqual([]);
     sync.runtime.env.linkByEmail = false;
   });
+});
+
+/** Creates a subscription and undelivered update events, whose period ends are a day apart. */
+async function makeUpdates(count: number) {
+  const { stripeCustomerId, subscription } = await sync.subscribe(await createCustomer(sync.db), [{}]);
+  const updates = Array.from({ length: count }, (_, i) => {
+    sync.later(60);
+    const currentPeriodEnd = Date.UTC(2031, 0, 1) / 1000 + i * DAY;
+    const { events } = act.updateSubscription(sync.world, subscription.id, { currentPeriodEnd });
+    return typed(events, 'customer.subscription.updated');
+  });
+  const date = async () => (await sync.subscriptionOf(subscription.id))?.next_billing_date;
+  return { updates, date, stripeCustomerId, id: subscription.id };
+}
+
+/** Creates customers with one undelivered update each. */
+async function makeCustomers(count: number) {
+  const made = [];
+  for (let i = 0; i < count; i += 1) made.push(await makeUpdates(1));
+  return made.flatMap(({ updates, ...more }) => updates.map((event) => ({ ...more, event })));
+}
+
+/** Delivers all events at the same time. `change` can change the body of an event. */
+async function deliver(events: WorldEvent[], change = (body: string, _: WorldEvent) => body) {
+  const { db, counts } = watched();
+  const take = (event: WorldEvent) =>
+    sync.takeBody(change(JSON.stringify(renderEvent(event, Stripe.API_VERSION)), event), { db });
+  const settled = await Promise.allSettled(events.map(take));
+  const outcomes = settled.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'));
+  return { outcomes, statements: counts.statements };
+}
+
+/** Returns the stored outcome and changes of each event. */
+async function inboxOf(events: WorldEvent[]) {
+  const rows = await Promise.all(events.map(({ id }) => sync.eventOf(id)));
+  return rows.map((row) => ({
+    outcome: row?.outcome,
+    moved: row?.changes.map(({ field, before, after }) => `${field} ${before} ${after}`),
+  }));
+}
+
+describe('concurrent deliveries of one customer', () => {
+  test('eight concurrent updates of one subscription need four SQL statements', async () => {
+    const [atOnce, oneByOne] = [await makeUpdates(8), await makeUpdates(8)];
+    const { outcomes, statements } = await deliver(atOnce.updates);
+    for (const event of oneByOne.updates) await sync.take(event);
+    expect(new Set(outcomes)).toEqual(new Set(['processed']));
+    // Two statements are for the first delivery, and two for the batch of all other deliveries.
+    expect(statements).toBe(4);
+    expect(await atOnce.date()).toBe('2031-01-08');
+    const [one, ...others] = await inboxOf(atOnce.updates);
+    expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });
+    expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
+  });
+
+  test('an event with too large a quantity fails without affecting concurrent events', async () => {
+    const { updates, date } = await makeUpdates(5);
+    const { outcomes } = await deliver(updates, (body, event) =>
+      event === updates[3] ? body.replace('"quantity":1', '"quantity":3000000000') : body,
+    );
+    expect(outcomes).toEqual(['processed', 'processed', 'processed', 'failed', 'processed']);
+    expect(await date()).toBe('2031-01-05');
+    expect((await inboxOf(updates)).map(({ outcome }) => outcome)).toEqual(outcomes);
+  });
+});
+
+describe('concurrent deliveries of several customers', () => {
+  test('an event that the database refuses does not fail concurrent events of other customers', async () => {
+    const made = await makeCustomers(6);
+    const [spoilt, ...others] = made;
+    if (!spoilt) throw new Error('six were made');
+    const db = watchedDatabase(sync.db, {
+      async statement(text, run, values) {
+        if (!text.includes('commit_plan') || !values.includes(spoilt.id)) return run();
+        throw Object.assign(new Error('refused'), { code: '23514' });
+      },
+    });
+    const done = await Promise.allSettled(made.map(({ event }) => sync.take(event, { db })));
+    expect(done.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
+    expect(await sync.eventOf(spoilt.event.id)).toMatchObject({ outcome: 'failed', error_code: '23514' });
+    expect(await sync.take(spoilt.event)).toBe('processed');
+  });
+
+  test.runIf(inject('postgres'))(
+    'a webhook delivery does not wait for the lock of another customer',
+    async () => {
+      const [locked, ...others] = await makeCustomers(12);
+      if (!locked) throw new Error('twelve were made');
+      let waiting: Promise<unknown> = Promise.resolve();
+      await sync.db.transaction(async (tx) => {
+        await lockKey(tx, locked.stripeCustomerId);
+        waiting = sync.take(locked.event);
+        const done = Promise.all(others.map(({ event }) => sync.take(event)));
+        expect(new Set(await done)).toEqual(new Set(['processed']));
+        expect(await sync.eventOf(locked.event.id)).toBeUndefined();
+      });
+      expect(await waiting).toBe('processed');
+    },
+  );
 });

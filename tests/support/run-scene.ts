@@ -14,24 +14,9 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { epochNow } from '@/lib/stripe-local/world';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { LEASE_MS } from '@/lib/sync/reconcile/run';
-import {
-  createCustomer,
-  createInvoice,
-  createService,
-  createSold,
-  createStoredEvent,
-  createSubscription,
-} from './factories';
-import {
-  type ComparableRows,
-  DEAD,
-  differences,
-  type FaultyDatabase,
-  keepScene,
-  openFaulty,
-  readRows,
-  toComparableRows,
-} from './faults';
+import { readRow, readRows } from './database';
+import * as create from './factories';
+import * as faults from './faults';
 import * as act from './stripe-actions';
 import type { RequestLogEntry, Fault as StripeFault } from './stripe-server';
 import { renderEvent } from './stripe-versions';
@@ -50,26 +35,26 @@ export const subjectOf = ({ path, query }: RequestLogEntry): string | undefined 
  */
 export function useRunScene() {
   const sync = useSync({ withKey: true });
-  let faulty: FaultyDatabase;
+  let faulty: faults.FaultyDatabase;
   let restore: () => Promise<void>;
   /** The start of the run. The run writes no earlier timestamps. */
   let begin: Date;
-  let truth: ComparableRows;
+  let truth: faults.ComparableRows;
   let passed: string[];
   let requests: RequestLogEntry[];
   let undisturbed: ReconcileResult;
 
   const run = (db = sync.db, stripe = sync.runtime.stripe) =>
     reconcile({ ...sync.deps(), db, stripe }, { trigger: 'cli', startedBy: 'test' });
-  const meaning = async () => toComparableRows(await readRows(sync.db), begin);
+  const meaning = async () => faults.toComparableRows(await faults.readRows(sync.db), begin);
 
   beforeAll(async () => {
-    faulty = openFaulty(sync.db);
+    faulty = faults.openFaulty(sync.db);
     sync.runtime.stripe = openClient();
     await drift();
     sync.later(DAY);
     begin = sync.now();
-    restore = await keepScene(sync.db);
+    restore = await faults.keepScene(sync.db);
     faulty.arm();
     const asked = sync.api.requests.length;
     undisturbed = await run(faulty.db);
@@ -92,13 +77,11 @@ export function useRunScene() {
   /** Creates rows by events and a first run, then changes our tables and Stripe without delivering events. */
   async function drift(): Promise<void> {
     const { db, world } = sync;
-    const ours = await createCustomer(db);
+    const ours = await create.createCustomer(db);
     const metadata = { customer_number: ours.customer_number };
     const customer = act.createCustomer(world, { metadata }).object.id;
-    const [renewed = '', cancelled = '', ending = '', own = '', failed = '', large = ''] = await subscribe(
-      ours.id,
-      customer,
-    );
+    const subscribed = await subscribe(ours.id, customer);
+    const [renewed = '', cancelled = '', ending = '', own = '', failed = '', large = ''] = subscribed;
     const { open, drafts, paid } = await invoice(customer);
     expect(await run()).toMatchObject({ status: 'completed', failures: 0 });
     sync.later(10 * DAY); // The next run no longer lists these objects as new.
@@ -108,10 +91,8 @@ export function useRunScene() {
     act.updateSubscription(world, ending, { cancelAtPeriodEnd: true });
     const items = world.subscriptions.get(large)?.items ?? [];
     act.updateSubscription(world, large, { items: items.map((item) => ({ ...item, quantity: 2 })) });
-    await db
-      .update(subscriptions)
-      .set({ next_billing_date: '2020-01-01' })
-      .where(eq(subscriptions.stripe_subscription_id, own));
+    const isOwn = eq(subscriptions.stripe_subscription_id, own);
+    await db.update(subscriptions).set({ next_billing_date: '2020-01-01' }).where(isOwn);
     act.payInvoice(world, open[0] ?? '');
     act.payInvoice(world, open[1] ?? '', { offStripe: 1000 });
     act.voidInvoice(world, open[2] ?? '');
@@ -124,11 +105,11 @@ export function useRunScene() {
     await forget(paid, open[6] ?? '', failed);
     await newcomers();
     // These objects do not exist at Stripe.
-    await createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
-    await createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
+    await create.createSubscription(db, { customer_id: ours.id, stripe_subscription_id: 'sub_gone' });
+    await create.createInvoice(db, { customer_id: ours.id, stripe_invoice_id: 'in_gone', number: 'GONE' });
     await sell(ours.id, customer);
     await keepFailed(typed(failedEvents, 'invoice.payment_failed'));
-    await createInvoice(db, { status: 'sent', due_date: '2026-03-01', number: 'OWN-DUE' });
+    await create.createInvoice(db, { status: 'sent', due_date: '2026-03-01', number: 'OWN-DUE' });
   }
 
   /**
@@ -138,7 +119,7 @@ export function useRunScene() {
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {
     const made: string[] = [];
     for (let i = 0; i < 6; i += 1) {
-      const service = await createService(sync.db, { customer_id, next_billing_date: '2026-01-01' });
+      const service = await create.createService(sync.db, { customer_id, next_billing_date: '2026-01-01' });
       const metadata = { service_number: service.service_number };
       const item = { unitAmount: 990, ...(i < 2 && { metadata }) };
       const items = Array.from({ length: i === 5 ? 12 : 1 }, () => item);
@@ -171,25 +152,21 @@ export function useRunScene() {
     await db.delete(payments).where(eq(payments.payment_reference, paid));
     const inDoubt = eq(invoices.stripe_invoice_id, doubtful);
     await db.update(invoices).set({ recheck_at: sync.now() }).where(inDoubt);
-    const [earlier] = await db.select().from(reconciliationRuns);
-    await db.insert(reconciliationFailures).values({
-      run_id: earlier?.id ?? 0,
-      object: 'subscription',
-      stripe_id: failed,
-      error_code: 'stripe_api',
-    });
+    const [earlier] = await readRows(db, reconciliationRuns);
+    const failure = { object: 'subscription', stripe_id: failed, error_code: 'stripe_api' } as const;
+    await db.insert(reconciliationFailures).values({ run_id: earlier?.id ?? 0, ...failure });
   }
 
   /** Creates new Stripe customers: one known by e-mail address, one unknown, and one that could not be fetched. */
   async function newcomers(): Promise<void> {
     const { db, world } = sync;
-    const known = await createCustomer(db);
+    const known = await create.createCustomer(db);
     const byEmail = act.createCustomer(world, { email: known.email }).object.id;
     act.createSubscription(world, { customer: byEmail, items: [{ unitAmount: 700 }] });
     const stranger = act.createCustomer(world, { name: 'Eve', email: 'eve@example.com' }).object.id;
     const { id } = act.createInvoice(world, { customer: stranger, lines: [{ amount: 4900 }] }).object;
     act.finalizeInvoice(world, id);
-    const named = await createCustomer(db);
+    const named = await create.createCustomer(db);
     const metadata = { customer_number: named.customer_number };
     const customer = act.createCustomer(world, { metadata }).object.id;
     const stub = act.createSubscription(world, { customer, items: [{ unitAmount: 300 }] }).object.id;
@@ -200,26 +177,21 @@ export function useRunScene() {
 
   /** Sells a subscription whose checkout completes without a delivered event. */
   async function sell(customer_id: number, customer: string): Promise<void> {
-    const { sold } = await createSold(sync.db, { customer_id });
-    const session = act.createCheckoutSession(sync.world, {
-      customer,
-      items: [{ unitAmount: 500 }],
-      clientReferenceId: String(sold.id),
-    });
-    act.completeCheckout(sync.world, session.id);
+    const { sold } = await create.createSold(sync.db, { customer_id });
+    const input = { customer, items: [{ unitAmount: 500 }], clientReferenceId: String(sold.id) };
+    act.completeCheckout(sync.world, act.createCheckoutSession(sync.world, input).id);
   }
 
-  const keepFailed = ({ id, type, created, about, ...more }: WorldEvent) =>
-    createStoredEvent(sync.db, {
-      id,
-      type,
-      stripe_created: new Date(created * 1000),
-      object_id: about.id,
-      stripe_customer_id: 'customer' in about ? about.customer : null,
-      payload: JSON.stringify(renderEvent({ id, type, created, about, ...more }, '2026-10-28.endive')),
-      outcome: 'failed',
-      error_code: '55P03',
+  /** Stores an event as failed. */
+  async function keepFailed(event: WorldEvent): Promise<void> {
+    const { id, type, created, about } = event;
+    const payload = JSON.stringify(renderEvent(event, '2026-10-28.endive'));
+    const stripe_customer_id = 'customer' in about ? about.customer : null;
+    await create.createStoredEvent(sync.db, {
+      ...{ id, type, payload, stripe_created: new Date(created * 1000), object_id: about.id },
+      ...{ stripe_customer_id, outcome: 'failed', error_code: '55P03' },
     });
+  }
 
   /** Restores the scene to its state before the undisturbed run. */
   async function rewind(): Promise<void> {
@@ -237,13 +209,12 @@ export function useRunScene() {
     expect(result, where).toMatchObject({ status: 'completed', failures: 0 });
     const ofRun = eq(reconciliationChanges.run_id, result.runId);
     expect(result.changes, where).toBe(await sync.db.$count(reconciliationChanges, ofRun));
-    const found = differences(truth, await meaning());
+    const found = faults.differences(truth, await meaning());
     const left = changes ? found : found.filter((row) => !row.includes(' reconciliation_changes '));
     expect(left, where).toEqual([]);
   }
 
-  const runOf = async (id: number) =>
-    (await sync.db.select().from(reconciliationRuns).where(eq(reconciliationRuns.id, id)))[0];
+  const runOf = (id: number) => readRow(sync.db, reconciliationRuns, id);
   const failuresOf = (runId: number) =>
     sync.db
       .select({ id: reconciliationFailures.stripe_id, code: reconciliationFailures.error_code })
@@ -255,8 +226,8 @@ export function useRunScene() {
     const row = await runOf(runId);
     expect(row, where).toMatchObject({ status, failures_count: failures });
     expect(await failuresOf(runId), where).toHaveLength(failures);
-    if (status === 'failed') expect(row?.error_code, where).toMatch(/^\w+$/);
-    else expect(row?.error_code, where).toBeNull();
+    if (status === 'failed') expect(row.error_code, where).toMatch(/^\w+$/);
+    else expect(row.error_code, where).toBeNull();
     if (status === 'completed_with_errors') expect(failures, where).toBeGreaterThan(0);
     if (status === 'completed') expect(failures, where).toBe(0);
   }
@@ -264,12 +235,12 @@ export function useRunScene() {
   /** Performs a run whose process dies at a statement. */
   async function die(at: number, where: string): Promise<void> {
     await rewind();
-    faulty.arm({ at, how: DEAD });
+    faulty.arm({ at, how: faults.DEAD });
     await expect(run(faulty.db), where).rejects.toThrow();
     expect(faulty.happened(), where).toBe(true);
   }
 
-  /** Removes the differences about reconciliation's own tables, and about an object or a customer with its objects. */
+  /** Removes the faults.differences about reconciliation's own tables, and about an object or a customer with its objects. */
   function ofOthers(found: string[], subject: string): string[] {
     const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
     const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
@@ -353,9 +324,9 @@ export function useRunScene() {
       sync.api.faults.add({ fault: { kind: 'status', status }, when: isCall });
       const result = await run();
       const named = await failuresOf(result.runId);
-      const noted = { error_code: null, lists_completed: true };
-      expect(await runOf(result.runId), where).toMatchObject(noted);
-      expect(ofOthers(differences(truth, await meaning()), subject), where).toEqual([]);
+      const { error_code, lists_completed } = await runOf(result.runId);
+      expect([error_code, lists_completed], where).toEqual([null, true]);
+      expect(ofOthers(faults.differences(truth, await meaning()), subject), where).toEqual([]);
       sync.later(60);
       sync.api.faults.clear();
       const latest = sync.api.requests.at(-1)?.index ?? 0;

@@ -33,10 +33,10 @@ export function recordedEvents(): Fixture[] {
  */
 export function recordedInvoices(): { file: string; invoice: Json }[] {
   const folder = 'objects/invoice';
-  const objects = readdirSync(join(RECORDED, folder)).map((name) => ({
-    file: `${folder}/${name}`,
-    invoice: JSON.parse(readFileSync(join(RECORDED, folder, name), 'utf8')) as Json,
-  }));
+  const objects = readdirSync(join(RECORDED, folder)).map((name) => {
+    const invoice = JSON.parse(readFileSync(join(RECORDED, folder, name), 'utf8')) as Json;
+    return { file: `${folder}/${name}`, invoice };
+  });
   const events = recordedEvents().map(({ file, read }) => {
     const { data } = read() as { data: { object: Json } };
     return { file: `events/${file}`, invoice: data.object };
@@ -75,42 +75,24 @@ export function toEvent({ type, object, at, ...more }: EventContent, n: number):
 
 /** Builds an open invoice of `cus_1` for 119 EUR. */
 const openInvoice = (id: string, more: Json = {}): Json => ({
-  id,
-  object: 'invoice',
-  status: 'open',
-  number: `NO-${id}`,
-  customer: 'cus_1',
-  currency: 'eur',
-  subtotal: 10_000,
-  total: 11_900,
-  total_excluding_tax: 10_000,
-  amount_due: 11_900,
-  amount_paid: 0,
-  amount_remaining: 11_900,
-  created: NOON - 100,
-  attempted: false,
-  status_transitions: { finalized_at: NOON - 50, paid_at: null },
+  ...{ id, object: 'invoice', status: 'open', number: `NO-${id}`, customer: 'cus_1', currency: 'eur' },
+  ...{ subtotal: 10_000, total: 11_900, total_excluding_tax: 10_000 },
+  ...{ amount_due: 11_900, amount_paid: 0, amount_remaining: 11_900, attempted: false },
+  ...{ created: NOON - 100, status_transitions: { finalized_at: NOON - 50, paid_at: null } },
   ...more,
 });
 
 const paidInvoice = (id: string, more: Json = {}): Json =>
   openInvoice(id, {
-    status: 'paid',
-    amount_paid: 11_900,
-    amount_remaining: 0,
-    attempted: true,
+    ...{ status: 'paid', amount_paid: 11_900, amount_remaining: 0, attempted: true },
     status_transitions: { finalized_at: NOON - 50, paid_at: NOON },
     ...more,
   });
 
 /** Builds an item at 9.90 EUR a month, paid until 14 April. */
 export const item = (id: string, more: Json = {}): Json => ({
-  id,
-  object: 'subscription_item',
-  quantity: 1,
+  ...{ id, object: 'subscription_item', quantity: 1, current_period_end: NOON + 30 * DAY, metadata: {} },
   price: { currency: 'eur', unit_amount: 990, recurring: { interval: 'month', interval_count: 1 } },
-  current_period_end: NOON + 30 * DAY,
-  metadata: {},
   ...more,
 });
 
@@ -119,25 +101,14 @@ export const items = (...data: Json[]) => ({ items: { object: 'list', has_more: 
 
 /** Builds an active subscription of `cus_1`. `sub_1` has the item `si_sub_1`. */
 const subscription = (id: string, more: Json = {}): Json => ({
-  id,
-  object: 'subscription',
-  status: 'active',
-  customer: 'cus_1',
-  cancel_at_period_end: false,
-  metadata: {},
-  ...items(item(`si_${id}`)),
-  ...more,
+  ...{ id, object: 'subscription', status: 'active', customer: 'cus_1', cancel_at_period_end: false },
+  ...{ metadata: {}, ...items(item(`si_${id}`)), ...more },
 });
 
 /** Builds a paid checkout of `cus_1` for `sub_1`. */
 const checkout = (id: string, more: Json = {}): Json => ({
-  id,
-  object: 'checkout.session',
-  mode: 'subscription',
-  payment_status: 'paid',
-  customer: 'cus_1',
-  subscription: 'sub_1',
-  ...more,
+  ...{ id, object: 'checkout.session', mode: 'subscription', payment_status: 'paid' },
+  ...{ customer: 'cus_1', subscription: 'sub_1', ...more },
 });
 
 // The events that sync handles. Each function takes the id of the object.
@@ -173,14 +144,9 @@ export function postEvent(
   options: { header?: string; body?: string } = {},
 ): Promise<Response> {
   const payload = JSON.stringify(event);
-  return fetch(`${url}/api/stripe/webhook`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'Stripe-Signature': options.header ?? signatureOf(payload, now),
-    },
-    body: options.body ?? payload,
-  });
+  const signature = options.header ?? signatureOf(payload, now);
+  const headers = { 'Content-Type': 'application/json', 'Stripe-Signature': signature };
+  return fetch(`${url}/api/stripe/webhook`, { method: 'POST', headers, body: options.body ?? payload });
 }
 
 /** Posts a signed event. @returns the status and the response body */

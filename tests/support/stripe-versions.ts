@@ -36,15 +36,9 @@ export function shapeOf(version: string) {
 /** Returns how the local Stripe renders and expands objects in an API version. */
 export function inVersion(version: string): VersionShape {
   const shape = shapeOf(version);
-  return {
-    version,
-    render: (object) => renderObject(object, shape),
-    expandable: {
-      ...THIS_VERSION.expandable,
-      ...(!shape.basil && EXPANDABLE_BEFORE_BASIL),
-      ...invoicePaths(shape),
-    },
-  };
+  const older = !shape.basil && EXPANDABLE_BEFORE_BASIL;
+  const expandable = { ...THIS_VERSION.expandable, ...older, ...invoicePaths(shape) };
+  return { version, render: (object) => renderObject(object, shape), expandable };
 }
 
 /** The paths that can be expanded before basil. `invoicePaths` returns the paths of an invoice. */
@@ -80,17 +74,12 @@ export function renderObject(object: WorldObject, shape: Shape): Json {
     case 'charge':
       return { ...json, invoice: object.invoice };
     case 'credit_note': {
+      const amounts = 'pre_payment_amount post_payment_amount pretax_credit_amounts total_taxes';
+      const kept = without(json, `customer_account refunds ${amounts}`);
       // Before basil a credit note had at most one refund.
-      const gone = without(
-        json,
-        'customer_account pre_payment_amount post_payment_amount refunds total_taxes',
-      );
-      return {
-        ...without(gone, 'pretax_credit_amounts'),
-        refund: object.refunds[0]?.refund ?? null,
-        tax_amounts: [],
-        type: object.postPaymentAmount > 0 ? 'post_payment' : 'pre_payment',
-      };
+      const refund = object.refunds[0]?.refund ?? null;
+      const type = object.postPaymentAmount > 0 ? 'post_payment' : 'pre_payment';
+      return { ...kept, refund, tax_amounts: [], type };
     }
     default:
       return json;
@@ -143,10 +132,7 @@ function olderInvoice(invoice: Invoice, json: Json, { acacia, modern }: Shape): 
 
 function olderTaxes(taxes: unknown): Json[] {
   return (taxes as { amount: number; taxable_amount: number }[]).map(({ amount, taxable_amount }) => ({
-    amount,
-    inclusive: false,
-    tax_rate: 'txr_local',
-    taxable_amount,
+    ...{ amount, inclusive: false, tax_rate: 'txr_local', taxable_amount },
   }));
 }
 

@@ -1,4 +1,4 @@
-import { asc, eq, isNull } from 'drizzle-orm';
+import { eq, isNull } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '@/db/database';
 import { reconciliationChanges, reconciliationFailures } from '@/db/schema';
@@ -20,7 +20,7 @@ import { ModelApi } from '../simulation/pure/pure-stage';
 import type { TableName } from '../simulation/pure/tables';
 import type { Hands } from '../simulation/stage';
 import { defaultsOf, MODELLED } from '../simulation/tables';
-import { useDatabase } from './database';
+import { readRows as readTable, useDatabase } from './database';
 import { orders } from './orders';
 import { DAY, type EventContent, toEvent } from './stripe-events';
 import { renderEvent } from './stripe-versions';
@@ -79,6 +79,10 @@ interface Ground {
 
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 
+/** Returns a step that expects some values of a row, by the row's name in `View`. */
+export const expectRow = (table: TableName, key: string, row: object) => async (scene: Scene) =>
+  expect((await scene.rows())[table][key]).toMatchObject(row);
+
 /** Registers a test for each rule, under the name of the rule. @param common default fields of all these rules */
 export function testRules(
   rules: Record<string, Rule | ((scene: Scene) => Promise<unknown>)>,
@@ -132,17 +136,9 @@ async function openScene(open: Open, { given, settings, withKey = false }: Rule)
   const ground = await open(() => now);
   for (const { table, row } of given ?? []) await ground.put(table, row);
   const depsOf = (hasKey: boolean): SyncDeps => ({
-    ...ground.deps,
-    stripe: hasKey ? api.client([]) : null,
-    mode: null,
-    now: () => now,
-    log: NO_LOG,
-    timeZone: 'UTC',
-    linkByEmail: false,
-    eventRetentionDays: 180,
-    documentRetentionYears: 8,
-    toolCallRetentionDays: 90,
-    ...settings,
+    ...{ ...ground.deps, stripe: hasKey ? api.client([]) : null, mode: null, now: () => now, log: NO_LOG },
+    ...{ eventRetentionDays: 180, documentRetentionYears: 8, toolCallRetentionDays: 90 },
+    ...{ timeZone: 'UTC', linkByEmail: false, ...settings },
   });
   const deliver = (body: object, again: boolean) => {
     const event = toProviderEvent(body);
@@ -218,18 +214,18 @@ function memoryGround(now: () => Date): Ground {
     },
     take: (deps, delivery) => takeModelEvent(process, deps, delivery),
     run: (deps) => reconcileModel(model, process, deps),
-    rows: async () =>
-      Object.fromEntries(
-        Object.entries(tables.rows).map(([name, rows]) => [name, [...rows.values()]]),
-      ) as Rows,
-    log: async () => ({
-      changes: tables.runChanges
-        .filter(({ run }) => run === model.runs.at(-1)?.id)
-        .map((one) => one.change as Row),
-      failures: model.failures
-        .filter(({ resolved }) => !resolved)
-        .map(({ object, stripeId }) => ({ object, stripe_id: stripeId })),
-    }),
+    rows: async () => {
+      const all = Object.entries(tables.rows).map(([name, rows]) => [name, [...rows.values()]]);
+      return Object.fromEntries(all) as Rows;
+    },
+    log: async () => {
+      const changes = tables.runChanges.filter(({ run }) => run === model.runs.at(-1)?.id);
+      const failures = model.failures.filter(({ resolved }) => !resolved);
+      return {
+        changes: changes.map((one) => one.change as Row),
+        failures: failures.map(({ object, stripeId }) => ({ object, stripe_id: stripeId })),
+      };
+    },
     hands: (deps) => model.hands(process, deps),
   };
 }
@@ -239,17 +235,13 @@ async function databaseGround(db: Database): Promise<Ground> {
   let lastRun = 0;
   return {
     deps: { db },
-    put: (table, row) =>
-      db
-        .insert(MODELLED[table])
-        .overridingSystemValue()
-        .values(row as never),
+    put: (table, row) => {
+      const into = db.insert(MODELLED[table]).overridingSystemValue();
+      return into.values(row as never);
+    },
     edit: (table, { id }, values) => {
-      const { id: column } = SYNCED[table as 'customers'];
-      return db
-        .update(MODELLED[table])
-        .set(values)
-        .where(eq(column, Number(id)));
+      const isRow = eq(SYNCED[table as 'customers'].id, Number(id));
+      return db.update(MODELLED[table]).set(values).where(isRow);
     },
     take: (deps, { event, payload, again }) => handleEvent(deps, event, payload, { again }),
     run: async (deps) => {
@@ -259,15 +251,8 @@ async function databaseGround(db: Database): Promise<Ground> {
     },
     rows: () => readRows(db),
     log: async () => ({
-      changes: await db
-        .select()
-        .from(reconciliationChanges)
-        .where(eq(reconciliationChanges.run_id, lastRun))
-        .orderBy(asc(reconciliationChanges.id)),
-      failures: await db
-        .select()
-        .from(reconciliationFailures)
-        .where(isNull(reconciliationFailures.resolved_at)),
+      changes: await readTable(db, reconciliationChanges, eq(reconciliationChanges.run_id, lastRun)),
+      failures: await readTable(db, reconciliationFailures, isNull(reconciliationFailures.resolved_at)),
     }),
     hands: databaseHands,
   };
@@ -287,24 +272,16 @@ const givenRow = (table: TableName, row: Row): GivenRow => {
 };
 
 /** Builds a customer. `C-1` has the e-mail address c-1@example.com. */
-export const customer = (customer_number: string): GivenRow =>
-  givenRow('customers', {
-    customer_number,
-    email: `${customer_number.toLowerCase()}@example.com`,
-    last_name: 'Tester',
-  });
+export const customer = (customer_number: string): GivenRow => {
+  const email = `${customer_number.toLowerCase()}@example.com`;
+  return givenRow('customers', { customer_number, email, last_name: 'Tester' });
+};
 
 /** Builds an active service of a customer at 9.90 EUR a month. */
 export const service = (service_number: string, { row: { id } }: GivenRow): GivenRow =>
   givenRow('services', {
-    customer_id: id,
-    service_number,
-    service_type: 'hosting',
-    status: 'active',
-    name: 'Webhosting M',
-    price: '9.900',
-    currency: 'eur',
-    billing_interval: 'month',
+    ...{ customer_id: id, service_number, service_type: 'hosting', status: 'active', name: 'Webhosting M' },
+    ...{ price: '9.900', currency: 'eur', billing_interval: 'month' },
   });
 
 /** Builds a subscription that was sold to a customer and waits for its checkout, with an item for a service. */
@@ -333,12 +310,11 @@ function toView(rows: Rows): View {
     customers,
     services: namesOf('services', (row) => row.service_number),
     subscriptions: namesOf('subscriptions', (row) => row.stripe_subscription_id ?? soldTo(row)),
-    items: namesOf(
-      'items',
-      (row) =>
-        row.stripe_subscription_item_id ??
-        soldTo(rows.subscriptions.find(({ id }) => id === row.subscription_id)),
-    ),
+    items: namesOf('items', ({ stripe_subscription_item_id, subscription_id }) => {
+      return (
+        stripe_subscription_item_id ?? soldTo(rows.subscriptions.find(({ id }) => id === subscription_id))
+      );
+    }),
     invoices: namesOf('invoices', (row) => row.stripe_invoice_id ?? row.number),
     payments: namesOf('payments', (row) => row.payment_reference),
     refunds: namesOf('refunds', (row) => row.stripe_refund_id ?? row.id),
@@ -355,22 +331,20 @@ function toView(rows: Rows): View {
     ...('payment_id' in row && { of: names.payments?.get(row.payment_id) ?? null }),
     ...(table === 'subscriptions' && { isSold: Number(row.id) > GIVEN }),
   });
-  const tables = (Object.keys(rows) as TableName[]).map((table) => [
-    table,
-    Object.fromEntries(
-      byId(table).map((row) => [
-        names[table]?.get(row.id) ?? row.stripe_customer_id ?? row.reference ?? row.id,
-        named(table, row),
-      ]),
-    ),
-  ]);
+  const nameOf = (table: TableName, row: Row) =>
+    names[table]?.get(row.id) ?? row.stripe_customer_id ?? row.reference ?? row.id;
+  const tables = (Object.keys(rows) as TableName[]).map((table) => {
+    const view = byId(table).map((row) => [nameOf(table, row), named(table, row)]);
+    return [table, Object.fromEntries(view)];
+  });
   return Object.fromEntries(tables) as View;
 }
 
+/** Returns the rows that a rule names. */
 function pick(view: View, wanted: NonNullable<Rule['rows']>): object {
-  const tables = Object.entries(wanted).map(([table, rows]) => [
-    table,
-    Object.fromEntries(Object.keys(rows).map((key) => [key, view[table as TableName][key] ?? null])),
-  ]);
+  const tables = Object.entries(wanted).map(([table, rows]) => {
+    const found = Object.keys(rows).map((key) => [key, view[table as TableName][key] ?? null]);
+    return [table, Object.fromEntries(found)];
+  });
   return Object.fromEntries(tables);
 }

@@ -1,4 +1,5 @@
-import { asc, eq } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Database } from '@/db/database';
@@ -17,13 +18,13 @@ import { seededChance } from '@/lib/chance';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { type Collected, isCollected } from '@/lib/stripe-local/charges';
-import type { WorldEvent } from '@/lib/stripe-local/model';
+import type { ItemInput, WorldEvent } from '@/lib/stripe-local/model';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { type EventOutcome, handleEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileResult, reconcile } from '@/lib/sync/reconcile/reconcile';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import type { Api } from './api';
-import { useDatabase } from './database';
+import { readRows, useDatabase } from './database';
 import { type TestRuntime, testRuntime } from './runtime';
 import * as act from './stripe-actions';
 import { type StripeLocal, startStripeLocal } from './stripe-server';
@@ -86,6 +87,12 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     opened = { runtime, world, api, client };
   });
   afterAll(() => opened?.api.close());
+
+  /** Returns a function that reads the row with a value in a unique column, if there is one. */
+  const find =
+    <Table extends PgTable>(table: Table, column: PgColumn) =>
+    async (value: string | number): Promise<Table['$inferSelect'] | undefined> =>
+      (await sync.db.select().from<PgTable>(table).where(eq(column, value)))[0];
 
   const sync = {
     get db(): Database {
@@ -174,18 +181,8 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     },
     /** Returns the changes of a run: entity, field, before, after, outcome. */
     async changesOf({ runId }: Pick<ReconcileResult, 'runId'>) {
-      const found = await sync.db
-        .select()
-        .from(reconciliationChanges)
-        .where(eq(reconciliationChanges.run_id, runId))
-        .orderBy(asc(reconciliationChanges.id));
-      return found.map(({ entity, field, before, after, outcome }) => [
-        entity,
-        field,
-        before,
-        after,
-        outcome,
-      ]);
+      const found = await readRows(sync.db, reconciliationChanges, eq(reconciliationChanges.run_id, runId));
+      return found.map((one) => [one.entity, one.field, one.before, one.after, one.outcome]);
     },
     /** Reconciles twice and expects the second run to change nothing. @returns the changes of the first run */
     async bringInSync() {
@@ -196,53 +193,31 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     },
 
     /** Creates a Stripe customer that is linked by number, and its subscription with items at 9.90 EUR each. */
-    async subscribe(
-      ours: { id: number; customer_number: string },
-      items: { metadata?: Record<string, string> }[],
-    ) {
+    async subscribe(ours: { id: number; customer_number: string }, items: Partial<ItemInput>[]) {
       const metadata = { customer_number: ours.customer_number };
-      const customer = await sync.happen((world) => act.createCustomer(world, { metadata }));
-      const stripeCustomerId = customer.object.id;
-      await sync.db
-        .insert(stripeCustomers)
-        .values({ stripe_customer_id: stripeCustomerId, customer_id: ours.id, linked_by: 'number' })
-        .onConflictDoNothing();
-      const { object } = await sync.happen((world) =>
-        act.createSubscription(world, {
-          customer: stripeCustomerId,
-          items: items.map((item) => ({ unitAmount: 990, ...item })),
-        }),
-      );
+      const { object: customer } = await sync.happen((world) => act.createCustomer(world, { metadata }));
+      const stripeCustomerId = customer.id;
+      const link = { customer_id: ours.id, linked_by: 'number' as const };
+      const row = { stripe_customer_id: stripeCustomerId, ...link };
+      await sync.db.insert(stripeCustomers).values(row).onConflictDoNothing();
+      const priced = items.map((item) => ({ unitAmount: 990, ...item }));
+      const input = { customer: stripeCustomerId, items: priced };
+      const { object } = await sync.happen((world) => act.createSubscription(world, input));
       return { stripeCustomerId, subscription: object };
     },
 
     /** Returns the actor and time of a write that does not come from sync. */
     writer: () => ({
-      actor: commandActor('test'),
-      source: 'api' as const,
-      now: sync.now(),
-      timeZone: 'UTC',
+      ...{ actor: commandActor('test'), source: 'api' as const, now: sync.now(), timeZone: 'UTC' },
     }),
 
-    invoiceOf: async (id: string) =>
-      (await sync.db.select().from(invoices).where(eq(invoices.stripe_invoice_id, id)))[0],
-    paymentOf: async (reference: string) =>
-      (await sync.db.select().from(payments).where(eq(payments.payment_reference, reference)))[0],
-    subscriptionOf: async (id: string) =>
-      (await sync.db.select().from(subscriptions).where(eq(subscriptions.stripe_subscription_id, id)))[0],
-    itemOf: async (id: string) =>
-      (
-        await sync.db
-          .select()
-          .from(subscriptionItems)
-          .where(eq(subscriptionItems.stripe_subscription_item_id, id))
-      )[0],
-    serviceOf: async (id: number) =>
-      (await sync.db.select().from(customerServices).where(eq(customerServices.id, id)))[0],
-    linkOf: async (id: string) =>
-      (await sync.db.select().from(stripeCustomers).where(eq(stripeCustomers.stripe_customer_id, id)))[0],
-    eventOf: async (id: string) =>
-      (await sync.db.select().from(stripeEvents).where(eq(stripeEvents.id, id)))[0],
+    invoiceOf: find(invoices, invoices.stripe_invoice_id),
+    paymentOf: find(payments, payments.payment_reference),
+    subscriptionOf: find(subscriptions, subscriptions.stripe_subscription_id),
+    itemOf: find(subscriptionItems, subscriptionItems.stripe_subscription_item_id),
+    serviceOf: find(customerServices, customerServices.id),
+    linkOf: find(stripeCustomers, stripeCustomers.stripe_customer_id),
+    eventOf: find(stripeEvents, stripeEvents.id),
   };
   return sync;
 }

@@ -12,61 +12,51 @@ const at = (seconds: number) => new Date(seconds * 1000);
 
 describe('an invoice of any API version', () => {
   const base = {
-    id: 'in_1',
-    customer: 'cus_1',
-    currency: 'eur',
-    status: 'open',
-    total: 11900,
-    amount_due: 11900,
+    ...{ id: 'in_1', customer: 'cus_1', currency: 'eur', status: 'open', total: 11900, amount_due: 11900 },
   };
   const map = (more: Record<string, unknown>) => toProviderInvoice({ ...base, ...more });
   const K1 = { metadata: { customer_number: 'K1' } };
   const amounts = (amountPaid: string, amountDue: string) => ({ amountPaid, amountDue });
-  const [PAID, OPEN] = [
-    { status: 'paid', ...amounts('119.00', '0.00') },
-    { status: 'open', amountDue: '119.00' },
-  ];
-  const OUT_OF_BAND = {
-    ...{ status: 'paid', paid: true, paid_out_of_band: true, amount_paid: 0, amount_remaining: 11900 },
-  };
+  const paidNow = (amount_paid: number) => ({ status: 'paid', amount_paid });
+  const PAID = { status: 'paid', ...amounts('119.00', '0.00') };
+  const OPEN = { status: 'open', amountDue: '119.00' };
+  const OUT_OF_BAND = { ...paidNow(0), paid: true, paid_out_of_band: true, amount_remaining: 11900 };
   const payments = (...data: object[]) => ({ payments: { data } });
-  const attempt = (status: string, code: string | null) => ({
+  const attempt = (status: string, last_payment_error: object | null) => ({
     attempted: true,
-    ...payments({
-      payment: {
-        payment_intent: { id: 'pi_1', status, last_payment_error: code === null ? null : { code } },
-      },
-    }),
+    ...payments({ payment: { payment_intent: { id: 'pi_1', status, last_payment_error } } }),
   });
+  const [NEEDS_METHOD, CODE] = ['requires_payment_method', { code: 'card_declined' }] as const;
 
   const SUB = { stripeSubscriptionId: 'sub_1' };
   const ofParent = (details: object) => ({ parent: { subscription_details: details } });
   const oldStatus = (more: object) => ({ status: undefined, ...more });
   const paidOff = (off: string | null) => ({ amountOffStripe: off });
-  const paid = { status: 'paid', amount_paid: 11900 };
-  const overpaid = { status: 'paid', amount_remaining: 0, amount_overpaid: 2000 };
-  const oldOverpaid = { ...paid, amount_paid: 13900, amount_remaining: -2000 };
+  const [paid, tooMuch] = [paidNow(11900), paidNow(13900)];
+  const overpaid = { amount_remaining: 0, amount_overpaid: 2000 };
+  const oldOverpaid = { ...tooMuch, amount_remaining: -2000 };
   const draftOverpaid = { status: 'draft', amount_paid: 0, amount_overpaid: 2000 };
   const PAID_139 = { amountPaid: '139.00' };
   const forgiven = oldStatus({ paid: false, closed: true, forgiven: true });
   const unknownStatus = { status: null, providerStatus: 'frozen' };
   const issued = (seconds: number) => ({ issuedAt: at(seconds) });
-  const balances = (starting_balance: number, ending_balance: number | null) => ({
-    ...{ starting_balance, ending_balance },
-  });
+  const balances = (start: number, end: number | null) => ({ starting_balance: start, ending_balance: end });
   const applied = (balanceApplied: string | null) => ({ balanceApplied });
   const INTENT = { paymentIntentId: 'pi_1' };
   const didFail = (paymentFailed: boolean) => ({ paymentFailed });
   const numbers = (...found: [string, string][]) => ({
     customerNumbers: found.map(([number, source]) => ({ number, source })),
   });
+  const ownNumber = numbers(['K1', 'other']);
   const bothNumbers = numbers(['K1', 'subscription'], ['K2', 'other']);
   const ofOwner = { stripeCustomerId: 'cus_2', ...numbers(['K1', 'customer']) };
   const twoNumbers = { ...ofParent(K1), metadata: { customer_number: 'K2' } };
   const record = { status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } };
   const intent = (id: string, status: string) => ({ status, payment: { payment_intent: id } });
-  const part = { data: [{ ...intent('pi_1', 'paid'), amount_paid: 100 }], has_more: true };
-  const incomplete = { amount_paid: 11900, payments: part };
+  const paidBy = (amount_paid: number) => ({ ...intent('pi_1', 'paid'), amount_paid });
+  const part = { payments: { ...payments(paidBy(100)).payments, has_more: true } };
+  const allPayments = payments(paidBy(11900));
+  const [PAID_119, TAX_19] = [{ amountPaid: '119.00' }, { tax: '19.00' }];
   const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
@@ -76,112 +66,47 @@ describe('an invoice of any API version', () => {
     ['has no subscription if its parent is null', { parent: null }, { stripeSubscriptionId: null }],
     ['has its expanded customer’s number', { customer: { id: 'cus_2', ...K1 } }, { customer: ofOwner }],
     ['lists its subscription’s customer number before its own', twoNumbers, { customer: bothNumbers }],
+    ['trims its own customer number', { metadata: { customer_number: ' K1\t' } }, { customer: ownNumber }],
     ['has no customer if its customer is null', { customer: null }, { customer: null }],
     ['without a status is paid if its field paid is true', oldStatus({ paid: true }), PAID],
-    [
-      'without a status is void if it is closed',
-      oldStatus({ paid: false, closed: true }),
-      { status: 'void' },
-    ],
+    ['without a status is void if closed', oldStatus({ paid: false, closed: true }), { status: 'void' }],
     ['without a status is written off if it is forgiven', forgiven, { status: 'uncollectible' }],
     ['without a status is open if neither paid nor closed', oldStatus({ paid: false, closed: false }), OPEN],
     ['has no known status if Stripe’s is unknown', { status: 'frozen' }, unknownStatus],
     ['can be paid in part', { amount_paid: 1900, amount_remaining: 10000 }, amounts('19.00', '100.00')],
     ['without a creation time is issued at its date', { date: 1000 }, issued(1000)],
     ['is issued when it is finalized', finalizedLate, issued(2000)],
-    [
-      'is issued on an effective date before its finalization',
-      { ...finalizedLate, effective_at: 500 },
-      issued(500),
-    ],
-    [
-      'is issued on an effective date after its finalization',
-      { ...finalizedLate, effective_at: 3000 },
-      issued(3000),
-    ],
-    ['takes its tax from the old field tax', { tax: 1900 }, { tax: '19.00' }],
-    [
-      'without a tax field has its total minus its net as tax',
-      { total_excluding_tax: 10000 },
-      { tax: '19.00' },
-    ],
-    [
-      'has the sum of its taxes as its tax',
-      { total_taxes: [{ amount: 1000 }, { amount: 900 }] },
-      { tax: '19.00' },
-    ],
+    ['is issued on an earlier effective date', { ...finalizedLate, effective_at: 500 }, issued(500)],
+    ['is issued on a later effective date', { ...finalizedLate, effective_at: 3000 }, issued(3000)],
+    ['takes its tax from the old field tax', { tax: 1900 }, TAX_19],
+    ['without a tax field has its total minus its net as tax', { total_excluding_tax: 10000 }, TAX_19],
+    ['has the sum of its taxes as its tax', { total_taxes: [{ amount: 1000 }, { amount: 900 }] }, TAX_19],
     ['in yen has no decimals', { currency: 'JPY', total: 1200 }, { currency: 'jpy', total: '1200' }],
     ['in dinars has amounts with three decimals', { currency: 'kwd', total: 12345 }, { total: '12.345' }],
-    [
-      'has its subtotal after the discount',
-      { subtotal: 20000, tax: 1900 },
-      { subtotal: '100.00', tax: '19.00' },
-    ],
+    ['has a subtotal after discount', { subtotal: 20000, tax: 1900 }, { subtotal: '100.00', ...TAX_19 }],
     ['can have amounts of twelve digits', { total: 99_999_999_999_999 }, { total: '999999999999.99' }],
     ['can have a negative total', { total: -500, amount_due: 0 }, { total: '-5.00', amountDue: '0.00' }],
     ['can be paid outside Stripe', OUT_OF_BAND, { ...amounts('119.00', '0.00'), ...paidOff('119.00') }],
-    ['adds an overpaid amount that amount_paid leaves out', { ...overpaid, amount_paid: 11900 }, PAID_139],
-    [
-      'does not add an overpaid amount that amount_paid includes',
-      { ...overpaid, amount_paid: 13900 },
-      PAID_139,
-    ],
-    [
-      'does not add an overpaid amount to its complete payments',
-      { ...overpaid, amount_paid: 11900, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 11900 }) },
-      { amountPaid: '119.00' },
-    ],
-    [
-      'takes an overpaid amount from its list of payments',
-      { ...paid, ...payments({ ...intent('pi_1', 'paid'), amount_paid: 13900 }) },
-      amounts('139.00', '0.00'),
-    ],
-    [
-      'adds an overpaid amount if its list of payments is incomplete',
-      { ...overpaid, ...incomplete },
-      PAID_139,
-    ],
-    [
-      'from before version basil includes the overpaid amount as paid',
-      oldOverpaid,
-      amounts('139.00', '0.00'),
-    ],
+    ['adds an overpaid amount that amount_paid leaves out', { ...overpaid, ...paid }, PAID_139],
+    ['does not add an overpaid amount that amount_paid includes', { ...overpaid, ...tooMuch }, PAID_139],
+    ['adds no overpaid amount to all its payments', { ...overpaid, ...paid, ...allPayments }, PAID_119],
+    ['has its payments as paid', { ...paid, ...payments(paidBy(13900)) }, amounts('139.00', '0.00')],
+    ['adds an overpaid amount to incomplete payments', { ...overpaid, ...paid, ...part }, PAID_139],
+    ['from before version basil has the overpaid amount as paid', oldOverpaid, amounts('139.00', '0.00')],
     ['ignores an overpaid amount while it is a draft', draftOverpaid, { amountPaid: '0.00' }],
     ['has credit from the customer balance as a positive amount', balances(-5000, -2000), applied('30.00')],
     ['has debt from the customer balance as a negative amount', balances(2000, 0), applied('-20.00')],
     ['has no known balance amount if the customer balance is unchanged', balances(0, 0), applied(null)],
-    [
-      'has the balance amount 0 if it was overpaid',
-      { ...paid, amount_paid: 13900, ...balances(0, 0) },
-      applied('0.00'),
-    ],
+    ['has the balance amount 0 if it was overpaid', { ...tooMuch, ...balances(0, 0) }, applied('0.00')],
     ['has no known balance amount without an ending balance', balances(-5000, null), applied(null)],
-    [
-      'has the amount paid outside Stripe that Stripe reports',
-      { ...paid, amount_paid_off_stripe: 1900 },
-      paidOff('19.00'),
-    ],
-    [
-      'counts a payment record as paid outside Stripe',
-      { status: 'paid', ...payments(record) },
-      paidOff('19.00'),
-    ],
+    ['has the reported amount outside Stripe', { ...paid, amount_paid_off_stripe: 1900 }, paidOff('19.00')],
+    ['counts a payment record as outside Stripe', { status: 'paid', ...payments(record) }, paidOff('19.00')],
     ['has no known amount outside Stripe if Stripe reports none', paid, paidOff(null)],
     ['takes its payment intent from the field payment_intent', { payment_intent: 'pi_1' }, INTENT],
-    [
-      'takes its intent from its paid payment',
-      payments(intent('pi_0', 'open'), intent('pi_1', 'paid')),
-      INTENT,
-    ],
-    [
-      'has a failed payment after a declined card',
-      attempt('requires_payment_method', 'card_declined'),
-      didFail(true),
-    ],
+    ['has the intent of its paid payment', payments(intent('pi_0', 'open'), intent('pi_1', 'paid')), INTENT],
+    ['has a failed payment after a declined card', attempt(NEEDS_METHOD, CODE), didFail(true)],
     ['has no failed payment during an attempt', attempt('processing', null), didFail(false)],
-  ])('an invoice from Stripe %s', (_, more, expected) => {
-    expect(map(more)).toMatchObject(expected);
-  });
+  ])('an invoice from Stripe %s', (_, more, expected) => expect(map(more)).toMatchObject(expected));
 
   test.each([
     [{ currency: 'euro' }, 'The currency "euro" is not a three-letter code.'],
@@ -191,24 +116,25 @@ describe('an invoice of any API version', () => {
       { amount_due: 2 ** 60 },
       'The amount 1152921504606847000 is not a whole number of at most twelve digits.',
     ],
-  ])('an invoice from Stripe with %j is refused', (more, reason) => {
-    expect(() => map(more)).toThrow(reason);
-  });
+  ])('an invoice from Stripe with %j is refused', (more, reason) => expect(() => map(more)).toThrow(reason));
 
-  test('NUL characters in an invoice from Stripe are removed', () => {
-    const hostile = map({ number: 'A\0B', customer_email: '\0', metadata: { customer_number: 'K\u00001' } });
-    expect(hostile).toMatchObject({
-      number: 'AB',
-      customer: { email: null, customerNumbers: [expect.objectContaining({ number: 'K1' })] },
+  test('control characters in an invoice from Stripe are removed', () => {
+    const address = { line1: 'Hauptstr. 1\nHinterhaus', city: 'Wien\t' };
+    const hostile = map({
+      ...{ number: 'NO\u0007-\u001b[31m1\u0085\u009f\0', metadata: { customer_number: 'K\u00001' } },
+      ...{ customer_name: 'Evil\r=cmd|x\r\nLtd\0', customer_email: '\0', customer_address: address },
     });
+    expect(hostile).toMatchObject({ number: 'NO-[31m1', customer: { email: null, ...ownNumber } });
+    expect(hostile?.customer?.details).toMatchObject([
+      { value: { name: 'Evil =cmd|x Ltd' } },
+      { value: { street: 'Hauptstr. 1 Hinterhaus', city: 'Wien' } },
+    ]);
   });
 
-  test.each([null, 'in_1', [], {}, { customer: 'cus_1' }])(
-    'the value %j is not read as an invoice',
-    (object) => {
-      expect(toProviderInvoice(object)).toBeNull();
-    },
-  );
+  test('a value without an id is not read as an invoice', () => {
+    for (const value of [null, 'in_1', [], {}, { customer: 'cus_1' }])
+      expect(toProviderInvoice(value)).toBeNull();
+  });
 });
 
 describe('the lines of an invoice of any API version', () => {
@@ -218,6 +144,10 @@ describe('the lines of an invoice of any API version', () => {
   const tax = { amount: 190, taxable_amount: 1000, taxability_reason: 'standard_rated' };
   const newer = { ...tax, tax_behavior: 'exclusive', tax_rate_details: { tax_rate: 'txr_1' } };
   const older = { ...tax, inclusive: false, tax_rate: 'txr_1' };
+  const [vat, added] = [
+    { id: 'txr_1', percentage: 19, tax_type: 'vat' },
+    { rate: '19', inclusive: false },
+  ];
   const taxOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.lines[0]?.taxes;
   const list = (count: number, has_more: boolean) => ({
     data: Array.from({ length: count }, (_, i) => ({ ...line, description: `Line ${i}` })),
@@ -226,25 +156,17 @@ describe('the lines of an invoice of any API version', () => {
 
   test('an invoice line from Stripe has its description, period, quantity, amount and discount', () => {
     const discounted = { ...line, discount_amounts: [{ amount: 100 }, { amount: 50 }] };
-    expect(map({ data: [discounted], has_more: false })).toMatchObject({
-      isComplete: true,
-      lines: [
-        {
-          ...{ description: 'Server', quantity: '2', amount: '10.00', discount: '1.50', taxes: [] },
-          ...{ periodStart: at(DAY), periodEnd: at(31 * DAY) },
-        },
-      ],
-    });
+    const read = {
+      ...{ description: 'Server', quantity: '2', amount: '10.00', discount: '1.50', taxes: [] },
+      ...{ periodStart: at(DAY), periodEnd: at(31 * DAY) },
+    };
+    expect(map({ data: [discounted], has_more: false })).toMatchObject({ isComplete: true, lines: [read] });
   });
 
   test.each([
-    ['taxes', { taxes: [newer] }, { rate: '19', type: null, inclusive: false }],
-    ['tax_amounts', { tax_amounts: [older] }, { rate: '19', type: null, inclusive: false }],
-    [
-      'tax_amounts and tax_rates',
-      { tax_amounts: [older], tax_rates: [{ id: 'txr_1', percentage: 19, tax_type: 'vat' }] },
-      { rate: '19', type: 'vat', inclusive: false },
-    ],
+    ['taxes', { taxes: [newer] }, { ...added, type: null }],
+    ['tax_amounts', { tax_amounts: [older] }, { ...added, type: null }],
+    ['tax_amounts and tax_rates', { tax_amounts: [older], tax_rates: [vat] }, { ...added, type: 'vat' }],
     ['inclusive taxes', { taxes: [{ ...newer, tax_behavior: 'inclusive' }] }, { inclusive: true }],
   ])('an invoice line from Stripe takes its tax from %s', (_, reported, expected) => {
     expect(taxOf(reported)).toMatchObject([{ amount: '1.90', ...expected }]);
@@ -293,53 +215,43 @@ describe('a subscription of any API version', () => {
   });
 
   test('a subscription item without a period end takes the period end of its subscription', () => {
-    const item = (more = {}) => ({ data: [{ id: 'si_1', ...more }], has_more: false });
-    const ends = (more: Record<string, unknown>) =>
-      map(more)?.items.map(({ currentPeriodEnd }) => currentPeriodEnd);
-    expect(ends({ items: item({ current_period_end: 5 * DAY }) })).toEqual([at(5 * DAY)]);
-    expect(ends({ items: item(), current_period_end: 6 * DAY })).toEqual([at(6 * DAY)]);
-    expect(ends({ items: item({ current_period_end: 5 * DAY }), current_period_end: 6 * DAY })).toEqual([
-      at(5 * DAY),
-    ]);
+    const item = { id: 'si_1', current_period_end: 5 * DAY };
+    const endOf = (data: object, more = {}) =>
+      map({ items: { data: [data] }, ...more })?.items[0]?.currentPeriodEnd;
+    const own = { current_period_end: 6 * DAY };
+    expect([endOf(item), endOf({ id: 'si_1' }, own), endOf(item, own)]).toEqual(
+      [5, 6, 5].map((n) => at(n * DAY)),
+    );
   });
 
+  const [week, withPeriod] = [{ cancel_at: 7 * DAY }, { cancel_at_period_end: true }];
+  const [own, noEnd] = [{ current_period_end: DAY }, { cancel_at: null, cancel_at_period_end: false }];
   test.each<[string, Record<string, unknown>, Date | null]>([
-    [
-      'cancelled at the period end ends at cancel_at',
-      { cancel_at_period_end: true, cancel_at: 7 * DAY },
-      at(7 * DAY),
-    ],
-    [
-      'with flexible billing ends at cancel_at',
-      { cancel_at_period_end: false, cancel_at: 7 * DAY },
-      at(7 * DAY),
-    ],
-    [
-      'of an old API version ends at the period end',
-      { cancel_at_period_end: true, current_period_end: DAY },
-      at(DAY),
-    ],
-    [
-      'without a cancellation has no end',
-      { cancel_at_period_end: false, cancel_at: null, current_period_end: DAY },
-      null,
-    ],
-  ])('a subscription from Stripe %s', (_, more, expected) => {
-    expect(map(more)?.cancelAt).toEqual(expected);
-  });
+    ['cancelled at the period end ends at cancel_at', { ...withPeriod, ...week }, at(7 * DAY)],
+    ['with flexible billing ends at cancel_at', { ...noEnd, ...week }, at(7 * DAY)],
+    ['of an old API version ends at the period end', { ...withPeriod, ...own }, at(DAY)],
+    ['without a cancellation has no end', { ...noEnd, ...own }, null],
+  ])('a subscription from Stripe %s', (_, more, expected) => expect(map(more)?.cancelAt).toEqual(expected));
 
   test('the paused collection of a subscription is read with the time at which it resumes', () => {
-    const pauseOf = (pause_collection: object | null) => map({ pause_collection })?.pause;
-    expect(pauseOf(null)).toBeNull();
+    const pauses = [null, ['void', 9 * DAY], ['keep_as_draft', null]] as const;
+    const read = pauses.map((pause) => {
+      const pause_collection = pause && { behavior: pause[0], resumes_at: pause[1] };
+      return map({ pause_collection })?.pause;
+    });
     const voided = { behavior: 'void', resumesAt: at(9 * DAY) };
-    expect(pauseOf({ behavior: 'void', resumes_at: 9 * DAY })).toEqual(voided);
-    const kept = { behavior: 'keep_as_draft', resumesAt: null };
-    expect(pauseOf({ behavior: 'keep_as_draft', resumes_at: null })).toEqual(kept);
+    expect(read).toEqual([null, voided, { behavior: 'keep_as_draft', resumesAt: null }]);
   });
 
   test('a subscription item with a quantity above 2147483647 is refused', () => {
     const items = { data: [{ id: 'si_1', quantity: 3_000_000_000 }], has_more: false };
     expect(() => map({ items })).toThrow('The quantity 3000000000 is not between 0 and 2147483647.');
+  });
+
+  test('the metadata of a subscription item is trimmed', () => {
+    const metadata = { service_number: '\u00a0S-1 ', customer_service_id: ' 12\n' };
+    const [item] = map({ items: { data: [{ id: 'si_1', metadata }] } })?.items ?? [];
+    expect(item?.metadata).toEqual({ service_number: 'S-1', customer_service_id: '12' });
   });
 
   test('a partial list of subscription items is marked as incomplete', () => {
@@ -365,19 +277,12 @@ describe('the price of an item', () => {
   const ofClient = { unit_amount: null, unit_amount_decimal: Stripe.Decimal.from('12.5') };
   const metered = { recurring: { ...price.recurring, usage_type: 'metered' } };
   const monthly = { amount: '19.80', currency: 'eur', interval: 'month', intervalCount: 1 };
+  const single = { ...monthly, amount: '9.90' };
   const none = { amount: null };
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['is its unit price times its quantity', at({}, 2), monthly],
-    [
-      'is taken from a legacy plan',
-      { plan, quantity: 1 },
-      { amount: '9.90', currency: 'eur', intervalCount: 3 },
-    ],
-    [
-      'counts once if it has a price and a legacy plan',
-      { ...at({}), plan: { ...plan, interval_count: 1 } },
-      { amount: '9.90' },
-    ],
+    ['is taken from a legacy plan', { plan, quantity: 1 }, { ...single, intervalCount: 3 }],
+    ['counts once with a price and a plan', { ...at({}), plan: { ...plan, interval_count: 1 } }, single],
     ['is known if fractions of a cent add up to whole cents', at(fraction, 8), { amount: '0.02' }],
     ['is unknown if fractions of a cent remain', at(fraction, 3), none],
     ['is read from a decimal object of the Stripe client', at(ofClient, 2), { amount: '0.25' }],
@@ -395,12 +300,10 @@ describe('the price of an item', () => {
   });
 
   test('an item’s amount is unknown if the subscription has an inclusive tax rate or a currency other than the price’s', () => {
-    expect(billed({ price, quantity: 1 }, { currency: 'eur' })).toMatchObject({ amount: '9.90' });
-    expect(billed({ price, quantity: 1 }, { currency: 'usd' })).toMatchObject({
-      amount: null,
-      currency: 'usd',
-    });
-    expect(billed({ price, quantity: 1 }, { default_tax_rates: [{ inclusive: true }] })?.amount).toBeNull();
+    const item = { price, quantity: 1 };
+    expect(billed(item, { currency: 'eur' })).toMatchObject(single);
+    expect(billed(item, { currency: 'usd' })).toMatchObject({ amount: null, currency: 'usd' });
+    expect(billed(item, { default_tax_rates: [{ inclusive: true }] })?.amount).toBeNull();
   });
 });
 
@@ -409,8 +312,9 @@ describe('a checkout', () => {
     expect(toProviderCheckout({ id: 'cs_1', mode })).toBeNull();
   });
 
+  const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
+
   test('a checkout takes our subscription id from its metadata rather than from client_reference_id', () => {
-    const bought = { id: 'cs_1', mode: 'subscription', subscription: 'sub_1', customer: 'cus_1' };
     const session = { ...bought, payment_status: 'unpaid', metadata: { subscription_id: '7' } };
     const expected = { stripeSubscriptionId: 'sub_1', reference: 7, paid: false };
     for (const more of [{}, { client_reference_id: '8' }]) {
@@ -420,12 +324,7 @@ describe('a checkout', () => {
 });
 
 describe('the order of events within one second', () => {
-  const event = (
-    id: string,
-    type: string,
-    object: Record<string, unknown>,
-    previous?: Record<string, unknown>,
-  ) =>
+  const event = (id: string, type: string, object: object, previous?: object) =>
     toProviderEvent({
       id,
       type: `customer.subscription.${type}`,
@@ -439,32 +338,21 @@ describe('the order of events within one second', () => {
   const deleted = event('evt_2', 'deleted', { status: 'active' });
   const change = (id: string, before: number | undefined, x: number) =>
     event(`evt_${id}`, 'updated', { x }, { x: before });
+  const letterOf = (i: number) => String.fromCharCode(97 + ((i * 5) % 12));
+  const chain = (...values: number[]) => values.slice(1).map((x, i) => change(letterOf(i), values[i], x));
 
   test.each<[string, ProviderEvent[], string]>([
     ['a single created event is the last', [created], 'evt_9'],
     ['an update follows the created event', [active, created], 'evt_1'],
     ['an update follows the event with its previous values', [changed, active, created], 'evt_0'],
     ['a deleted event is the last', [deleted, changed, active], 'evt_2'],
-    [
-      'the greatest id decides between two possible last events',
-      [change('a', 0, 1), change('b', 0, 2)],
-      'evt_b',
-    ],
+    ['the greatest id decides between two last events', [change('a', 0, 1), change('b', 0, 2)], 'evt_b'],
     ['the greatest id breaks a cycle of updates', [change('a', 2, 1), change('b', 1, 2)], 'evt_b'],
+    ['one of twelve updates is the last', chain(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), 'evt_h'],
+    ['one of twelve updates to and fro is the last', chain(0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2), 'evt_h'],
   ])('for events within one second, %s', (_, events, expected) => {
     expect(lastOfSecond(events)?.id).toBe(expected);
     expect(lastOfSecond([...events].reverse())?.id).toBe(expected);
-  });
-
-  const letterOf = (i: number) => String.fromCharCode(97 + ((i * 5) % 12));
-  const chain = (values: number[]) => values.slice(1).map((x, i) => change(letterOf(i), values[i], x));
-
-  test.each<[string, number[], string]>([
-    ['that each set a new value', [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'evt_h'],
-    ['that switch between two values', [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2], 'evt_h'],
-  ])('twelve updates within one second %s have one definite last event', (_, values, expected) => {
-    expect(lastOfSecond(chain(values))?.id).toBe(expected);
-    expect(lastOfSecond(chain(values).reverse())?.id).toBe(expected);
   });
 });
 

@@ -49,9 +49,8 @@ describe('customer numbers named by Stripe', () => {
     'a customer number reported by %s takes precedence over all weaker sources',
     (_, one) => {
       const place = RANKING.findIndex(([, other]) => other === one);
-      expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(
-        RANKING.map((_, i) => i > place),
-      );
+      const weaker = RANKING.map((_, i) => i > place);
+      expect(RANKING.map(([, other]) => takesPrecedence(one, other))).toEqual(weaker);
       expect(takesPrecedence(one, null)).toBe(one.source === 'customer');
     },
   );
@@ -94,28 +93,17 @@ const reported = (numbers: ProviderCustomer['customerNumbers'] = [], email: stri
 const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
 
 describe('the link of a Stripe customer', () => {
-  const link = (linkedBy: LinkedBy, of: NumberOrigin | null = null, customerId = 1): Link => ({
-    customerId,
-    linkedBy,
-    origin: of,
+  const link = (linkedBy: LinkedBy, origin: NumberOrigin | null = null): Link => ({
+    ...{ customerId: 1, linkedBy, origin },
   });
 
+  const BY_LATER = link('number', LATER);
   test.each<[string, Link, Link, boolean]>([
     ['made by staff outranks a link by number', link('staff'), link('number', OWN), true],
     ['by number outranks a link by e-mail', link('number'), link('email'), true],
     ['by e-mail outranks a created customer', link('email'), link('created'), true],
-    [
-      'by its own number outranks one by another object’s number',
-      link('number', OWN),
-      link('number', LATER),
-      true,
-    ],
-    [
-      'by an earlier number outranks one by a later number',
-      link('number', EARLIER),
-      link('number', LATER),
-      true,
-    ],
+    ['by its own number outranks one by another object’s number', link('number', OWN), BY_LATER, true],
+    ['by an earlier number outranks one by a later number', link('number', EARLIER), BY_LATER, true],
     ['by e-mail does not outrank another link by e-mail', link('email'), link('email'), false],
   ])('a Stripe customer’s link %s', (_, one, other, expected) => {
     expect(isStronger(one, other)).toBe(expected);
@@ -155,87 +143,53 @@ describe('the link of a Stripe customer', () => {
     ['is found by number rather than by e-mail', { numbers: ['K1'], addresses: [2] }, byNumber(1)],
     ['is not found by e-mail once linked by e-mail', { addresses: [2], before: link('email') }, undefined],
     [
-      'is not found by e-mail if sync created it for this Stripe customer',
+      'is not found by e-mail if sync created it for the link',
       { addresses: [1], before: CREATED },
       undefined,
     ],
-    [
-      'is found by e-mail even if the customer that sync created has the same address',
-      { addresses: [1, 2], before: CREATED },
-      byEmail,
-    ],
-  ])('a customer %s', (_, given, expected) => {
-    expect(find(given)).toEqual(expected);
-  });
+    ['is found by e-mail next to the one that sync created', { addresses: [1, 2], before: CREATED }, byEmail],
+  ])('a customer %s', (_, given, expected) => expect(find(given)).toEqual(expected));
 });
 
 describe('linking a Stripe customer', () => {
   const stored = (customer_id: number, linked_by: LinkedBy, of: NumberOrigin | null = null): StoredLink => ({
-    stripe_customer_id: 'cus_1',
-    customer_id,
-    linked_by,
-    number_source: of?.source ?? null,
-    number_reported_at: of?.at ?? null,
-    number_reported_by: of?.by ?? null,
+    ...{ stripe_customer_id: 'cus_1', customer_id, linked_by, number_source: of?.source ?? null },
+    ...{ number_reported_at: of?.at ?? null, number_reported_by: of?.by ?? null },
     numbers: of && of.source !== 'customer' ? [noted(number(`K${customer_id}`, of))] : [],
-    details: [],
-    recheck_at: null,
-    version: 4,
-    created_at: NOW,
-    updated_at: NOW,
+    ...{ details: [], recheck_at: null, version: 4, created_at: NOW, updated_at: NOW },
   });
-  const knows = (...own: string[]) =>
-    (() => ({
-      state: 'found',
-      object: reported(own.map((one) => number(one, OWN))),
-      asOf: NOW,
-    })) as unknown as Answers;
+  const knows = (...own: string[]) => {
+    const object = reported(own.map((one) => number(one, OWN)));
+    return (() => ({ state: 'found', object, asOf: NOW })) as unknown as Answers;
+  };
   const failing = (() => ({ state: 'unavailable', reason: 'rate_limit' })) as unknown as Answers;
-  const open = (before: StoredLink | null, answers?: Answers) =>
-    draftOf({
-      rows: {
-        links: new Map(before ? [['cus_1', before]] : []),
-        customers: byId([customer(1), customer(2), customer(3)]),
-      },
-      ...(answers && { answers }),
-    });
+  const open = (before: StoredLink | null, answers?: Answers) => {
+    const links = new Map(before ? [['cus_1', before]] : []);
+    const rows = { links, customers: byId([customer(1), customer(2), customer(3)]) };
+    return draftOf({ rows, ...(answers && { answers }) });
+  };
   const K1 = number('K1', origin('subscription'));
   const K2 = number('K2', origin('other'));
 
   type Told = ProviderCustomer['customerNumbers'];
   type End = [customer: number, by: LinkedBy, source?: Source];
   const [CREATED, BY_STAFF, BY_OWN] = [stored(3, 'created'), stored(3, 'staff'), stored(3, 'number', OWN)];
+  const BY_K1: End = [1, 'number', 'subscription'];
+  const BY_K2: End = [2, 'number', 'other'];
+  const BY_ITS_OWN: End = [3, 'number', 'customer'];
   const [STRONG, WEAK] = [stored(1, 'number', origin('subscription')), stored(2, 'number', origin('other'))];
   test.each<[string, StoredLink | null, Told, Answers | undefined, End]>([
     ['without a number creates a customer', null, [], undefined, [-1, 'created']],
     ['without a number creates a customer if Stripe does not answer', null, [], failing, [-1, 'created']],
-    ['is linked by the reported number', null, [K2], undefined, [2, 'number', 'other']],
-    [
-      'is linked by its own number rather than by one from another object',
-      null,
-      [K2],
-      knows('K3'),
-      [3, 'number', 'customer'],
-    ],
-    ['moves from a created customer to the reported one', CREATED, [K2], undefined, [2, 'number', 'other']],
-    [
-      'moves by the reported number if Stripe does not answer',
-      CREATED,
-      [K2],
-      failing,
-      [2, 'number', 'other'],
-    ],
+    ['is linked by the reported number', null, [K2], undefined, BY_K2],
+    ['is linked by its own number rather than by another one', null, [K2], knows('K3'), BY_ITS_OWN],
+    ['moves from a created customer to the reported one', CREATED, [K2], undefined, BY_K2],
+    ['moves by the reported number if Stripe does not answer', CREATED, [K2], failing, BY_K2],
     ['stays with the customer that staff chose', BY_STAFF, [K1], undefined, [3, 'staff']],
-    ['does not follow a number from a weaker source', STRONG, [K2], undefined, [1, 'number', 'subscription']],
-    ['follows a number from a stronger source', WEAK, [K1], undefined, [1, 'number', 'subscription']],
-    ['stays linked by its own number while it has one', BY_OWN, [K1], knows('K3'), [3, 'number', 'customer']],
-    [
-      'is linked by the reported number if it has lost its own',
-      BY_OWN,
-      [K1],
-      knows(),
-      [1, 'number', 'subscription'],
-    ],
+    ['does not follow a number from a weaker source', STRONG, [K2], undefined, BY_K1],
+    ['follows a number from a stronger source', WEAK, [K1], undefined, BY_K1],
+    ['stays linked by its own number while it has one', BY_OWN, [K1], knows('K3'), BY_ITS_OWN],
+    ['is linked by the reported number if it has lost its own', BY_OWN, [K1], knows(), BY_K1],
   ])('a Stripe customer %s', (_, before, told, answers, [to, by, source = null]) => {
     const draft = open(before, answers);
     expect(linkCustomer(draft, reported(told))).toMatchObject({ customerId: to, linkedBy: by });
@@ -276,54 +230,30 @@ describe('linking a Stripe customer', () => {
 
 describe('matching Stripe’s items with sold items', () => {
   type Service = NonNullable<SoldItem['service']>;
+  const MONTHLY = { price: '9.900', currency: 'eur', interval: 'month', isEnded: false } as const;
   const sold = (id: number, service: Partial<Service> = {}, quantity = 1): SoldItem => ({
-    id,
-    quantity,
-    serviceId: id,
-    service: {
-      id,
-      number: `S${id}`,
-      price: '9.900',
-      currency: 'eur',
-      interval: 'month',
-      isEnded: false,
-      ...service,
-    },
+    ...{ id, quantity, serviceId: id, service: { id, number: `S${id}`, ...MONTHLY, ...service } },
   });
   const billed = (stripeItemId: string, more: Partial<BilledItem> = {}): BilledItem => ({
-    stripeItemId,
-    amount: '9.90',
-    currency: 'eur',
-    interval: 'month',
-    intervalCount: 1,
-    namedServiceId: null,
-    namedServiceNumber: null,
-    ...more,
+    ...{ stripeItemId, amount: '9.90', currency: 'eur', interval: 'month', intervalCount: 1 },
+    ...{ namedServiceId: null, namedServiceNumber: null, ...more },
   });
   const one = (service: Partial<Service>, quantity = 1) => [sold(1, service, quantity)];
   const si = (more: Partial<BilledItem> = {}) => [billed('si', more)];
   const [ONE, TWO] = [[sold(1)], [sold(1), sold(2)]];
   const two = (more: Partial<BilledItem>) => [billed('a'), billed('b', more)];
+  const [yen, twoNamed] = [{ currency: 'jpy' }, { namedServiceId: '1', namedServiceNumber: 'S2' }];
+  const WITHOUT_SERVICE = [sold(1), { ...sold(2), service: null }];
 
   test.each<[string, SoldItem[], BilledItem[], string | Record<string, number>]>([
     ['a single item at the sold price matches', ONE, si(), { si: 1 }],
     ['a quantity of three matches at three times the price', one({}, 3), si({ amount: '29.70' }), { si: 1 }],
     ['a quarter matches three months', one({ interval: 'quarter' }), si({ intervalCount: 3 }), { si: 1 }],
     ['a year matches twelve months', one({ interval: 'year' }), si({ intervalCount: 12 }), { si: 1 }],
-    [
-      'a price in yen matches',
-      one({ price: '990', currency: 'jpy' }),
-      si({ amount: '990', currency: 'jpy' }),
-      { si: 1 },
-    ],
+    ['a price in yen matches', one({ price: '990', ...yen }), si({ amount: '990', ...yen }), { si: 1 }],
     ['two equal items match one service each', TWO, two({}), { a: 1, b: 2 }],
     ['an item matches the service that it names', TWO, two({ namedServiceNumber: 'S1' }), { a: 2, b: 1 }],
-    [
-      'a named service id takes precedence over a named number',
-      TWO,
-      two({ namedServiceId: '1', namedServiceNumber: 'S2' }),
-      { a: 2, b: 1 },
-    ],
+    ['a named service id takes precedence over a named number', TWO, two(twoNamed), { a: 2, b: 1 }],
     ['another price does not match', ONE, si({ amount: '9.89' }), 'price_differs'],
     ['another currency does not match', ONE, si({ currency: 'usd' }), 'price_differs'],
     ['a month does not match a year', ONE, si({ interval: 'year' }), 'price_differs'],
@@ -336,31 +266,22 @@ describe('matching Stripe’s items with sold items', () => {
     ['a sale does not match a subscription without items', ONE, [], 'nothing_billed'],
     ['an item does not match if nothing was sold', [], si(), 'nothing_sold'],
     ['an ended service does not match', one({ isEnded: true }), si(), 'nothing_sold'],
-    [
-      'a sold item without a service does not match',
-      [sold(1), { ...sold(2), service: null }],
-      si(),
-      'nothing_sold',
-    ],
+    ['a sold item without a service does not match', WITHOUT_SERVICE, si(), 'nothing_sold'],
   ])('when a sale is matched with Stripe’s items, %s', (_, items, reported, expected) => {
     const matched = matchSold(items, reported);
-    if (typeof matched === 'string') expect(matched).toBe(expected);
-    else
-      expect(Object.fromEntries([...matched].map(([id, { serviceId }]) => [id, serviceId]))).toEqual(
-        expected,
-      );
+    const pairs =
+      typeof matched === 'string' ? [] : [...matched].map(([id, { serviceId }]) => [id, serviceId]);
+    expect(typeof matched === 'string' ? matched : Object.fromEntries(pairs)).toEqual(expected);
   });
 });
 
 test('a postal address that Stripe reports again is not stored twice', () => {
-  const own = { field: 'address', source: 'customer', at: null, by: null } as const;
+  const detail = (value: Record<string, string | null>) =>
+    [{ field: 'address', source: 'customer', at: null, by: null, value }] as const;
   // jsonb stores the keys in this order, which differs from the order in Stripe’s object.
-  const noted = [
-    { ...own, value: { city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' } },
-  ];
+  const noted = [...detail({ city: 'Berlin', street: 'Road 1', country: 'DE', postal_code: '10115' })];
   const again = { street: 'Road 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
-  expect(noteDetails(noted, [{ ...own, value: again }])).toBe(noted);
-  expect(noteDetails(noted, [{ ...own, value: { ...again, city: null } }])).toEqual([
-    { ...own, value: { ...again, city: null } },
-  ]);
+  expect(noteDetails(noted, [...detail(again)])).toBe(noted);
+  const changed = [...detail({ ...again, city: null })];
+  expect(noteDetails(noted, changed)).toEqual(changed);
 });
