@@ -8,10 +8,9 @@ import { useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment } from '../support/factories';
 import { walkPages } from '../support/walk-pages';
 
-const NOW = new Date('2026-03-15T12:00:00Z');
+const base = useDatabase();
 
 describe('the payment list of the staff pages', () => {
-  const base = useDatabase();
   const ids: Record<string, number> = {};
 
   beforeAll(async () => {
@@ -21,25 +20,23 @@ describe('the payment list of the staff pages', () => {
     const other = await createCustomer(db, { customer_number: 'K100011', email: 'k10001@example.org' });
     const invoice = await createInvoice(db, { number: 'AB-2026-01', customer_id: weiss.id });
     Object.assign(ids, { weiss: weiss.id, invoice: invoice.id });
-    const pay = (of: typeof invoice, reference: string, amount: string, payment_date: string, more = {}) =>
-      createPayment(db, {
-        ...{ invoice_id: of.id, customer_id: of.customer_id, payment_reference: reference },
-        ...{ amount, payment_date, ...more },
-      });
-    await pay(invoice, 'SEPA-1', '10', '2026-03-01');
-    await pay(invoice, 'sepa-2', '9.5', '2026-03-02');
-    await pay(invoice, '100%_x', '10', '2026-03-02');
+    const pay = ({ id: invoice_id, customer_id }: typeof invoice, given: object) =>
+      createPayment(db, { invoice_id, customer_id, ...given });
+    await pay(invoice, { payment_reference: 'SEPA-1', payment_date: '2026-03-01' });
+    await pay(invoice, { payment_reference: 'sepa-2', payment_date: '2026-03-02', amount: '9.5' });
+    await pay(invoice, { payment_reference: '100%_x', payment_date: '2026-03-02' });
+    const failed = { status: 'failed', amount: '200', payment_date: '2026-02-01' };
     // Invoices of two Stripe accounts can have the same number.
     for (const i of [0, 1]) {
       const values = { number: 'TWIN-0001', customer_id: other.id, stripe_invoice_id: `in_${i}` };
-      await pay(await createInvoice(db, values), `CASH-${i}`, '200', '2026-02-01', { status: 'failed' });
+      await pay(await createInvoice(db, values), { payment_reference: `CASH-${i}`, ...failed });
     }
   });
 
-  const references = async (input: Record<string, string>, start = {}) => {
-    const page = await paymentList.page(base.db, paymentList.schema.parse(input), start);
-    return page.data.map((payment) => payment.payment_reference);
-  };
+  const pageOf = (input: Record<string, string>, start = {}) =>
+    paymentList.page(base.db, paymentList.schema.parse(input), start);
+  const references = async (input: Record<string, string>, start = {}) =>
+    (await pageOf(input, start)).data.map((payment) => payment.payment_reference);
 
   const WEISS = ['100%_x', 'sepa-2', 'SEPA-1'];
   const CASH = ['CASH-1', 'CASH-0'];
@@ -87,18 +84,17 @@ describe('the payment list of the staff pages', () => {
   });
 
   test('the payment list reports that the customer in its filter is unknown', async () => {
-    const page = await paymentList.page(base.db, paymentList.schema.parse({ customer: 'nobody' }), {});
-    expect(page).toMatchObject({ data: [], count: 0, refused: 'unknown_customer' });
+    const none = { data: [], count: 0, refused: 'unknown_customer' };
+    expect(await pageOf({ customer: 'nobody' })).toMatchObject(none);
   });
 
   test.each(['-date', 'date', '-amount', 'amount', '-reference', 'reference'])(
     'the payment list sorted by %s can be paged forwards and backwards',
     async (sort) => {
-      const filters = paymentList.schema.parse({ sort, per_page: '2' });
-      const pageOf = (start: object) => paymentList.page(base.db, filters, start);
-      const found = (await walkPages(pageOf)).map((payment) => payment.payment_reference);
+      const read = (start: object) => pageOf({ sort, per_page: '2' }, start);
+      const found = (await walkPages(read)).map((payment) => payment.payment_reference);
       expect(found).toEqual(await references({ sort }));
-      expect((await pageOf({})).count).toBe(5);
+      expect((await read({})).count).toBe(5);
     },
   );
 
@@ -121,24 +117,19 @@ describe('the payment list of the staff pages', () => {
   });
 });
 
-describe('deleted payments', () => {
-  const base = useDatabase();
-
-  test('a deleted payment can still be read with its last state and who deleted it', async () => {
-    const grace = { id: 'staff-1', email: 'grace@example.com' };
-    const invoice = await createInvoice(base.db);
-    const on = { invoice_id: invoice.id, customer_id: invoice.customer_id };
-    const held = await createPayment(base.db, { ...on, payment_reference: 'GONE', amount: '12.5' });
-    const shown = async () => toDeletedPayment(await listAudit(base.db, 'payment', held.id));
-    const payment = await getPayment(base.db, held.id);
-    expect([await shown(), await listDeletedPayments(base.db, invoice)]).toEqual([null, []]);
-    const writer = staffWriter({ now: () => NOW, env: { timeZone: 'UTC' } }, grace);
-    await deletePayment(base.db, held.id, writer);
-    const deleted = { payment, deleted_by: grace.email, deleted_at: expect.any(Date) };
-    expect(await shown()).toEqual(deleted);
-    const { payment_reference } = payment;
-    expect(await listDeletedPayments(base.db, invoice)).toMatchObject([
-      { payment: { payment_reference }, deleted_by: grace.email },
-    ]);
+test('a deleted payment can still be read with its last state and who deleted it', async () => {
+  const grace = { id: 'staff-1', email: 'grace@example.com' };
+  const { id, invoice_id, customer_id } = await createPayment(base.db, {
+    payment_reference: 'GONE',
+    amount: '12.5',
   });
+  const shown = async () => toDeletedPayment(await listAudit(base.db, 'payment', id));
+  const listed = () => listDeletedPayments(base.db, { id: invoice_id, customer_id });
+  const payment = await getPayment(base.db, id);
+  expect([await shown(), await listed()]).toEqual([null, []]);
+  const now = new Date('2026-03-15T12:00:00Z');
+  await deletePayment(base.db, id, staffWriter({ now: () => now, env: { timeZone: 'UTC' } }, grace));
+  expect(await shown()).toEqual({ payment, deleted_by: grace.email, deleted_at: expect.any(Date) });
+  const { payment_reference } = payment;
+  expect(await listed()).toMatchObject([{ payment: { payment_reference }, deleted_by: grace.email }]);
 });

@@ -27,6 +27,7 @@ import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { reconcileCreditNotes } from '@/lib/sync/reconcile/lists';
 import type { Run } from '@/lib/sync/reconcile/run';
+import { readRow } from '../support/database';
 import { createCustomer, createStripeInvoice } from '../support/factories';
 import { recordedEvents, recordedInvoices, toEvent } from '../support/stripe-events';
 import { useSync } from '../support/sync';
@@ -85,7 +86,6 @@ async function schemaErrors(documents: Checked[]): Promise<string[]> {
 
 interface Checked {
   name: string;
-  origin: 'own' | 'Stripe' | 'demo' | 'recorded';
   xml: string;
 }
 
@@ -115,7 +115,7 @@ async function demoDocuments(): Promise<Checked[]> {
     const { isReady } = await (isNote ? describeCreditNoteDocument : describeDocument)(db, id);
     if (!isReady) continue;
     const printed = await (isNote ? readPrintedCreditNote : readPrinted)(db, id, MOMENT.timeZone);
-    documents.push({ name, origin: 'demo', xml: (await toEInvoices(printed)).xRechnung });
+    documents.push({ name, xml: (await toEInvoices(printed)).xRechnung });
   }
   return documents;
 }
@@ -144,18 +144,18 @@ async function recordedDocuments() {
     reasons.push([file, explain(state)]);
     if (!state.isReady) continue;
     const { xml } = await getDocument(db, stored.id, MOMENT);
-    documents.push({ name: file, origin: 'recorded', xml });
+    documents.push({ name: file, xml });
   }
   return { documents, reasons };
 }
 
 /** Fills the empty fields of a customer that a document requires. */
 async function fillCustomer(id: number): Promise<void> {
-  const [row] = await base.db.select().from(customers).where(eq(customers.id, id));
-  const own = Object.entries({ ...row }).filter(([, value]) => value !== null);
+  const row = await readRow(base.db, customers, id);
+  const own = Object.entries(row).filter(([, value]) => value !== null);
   const { street, postal_code, city, country } = { ...BERLIN, ...Object.fromEntries(own) };
-  const email = row?.email ?? 'buyer@example.com';
-  const company = row?.company ?? (row?.last_name ? null : 'Käufer GmbH');
+  const email = row.email ?? 'buyer@example.com';
+  const company = row.company ?? (row.last_name ? null : 'Käufer GmbH');
   const filled = { company, street, postal_code, city, country, email };
   await base.db.update(customers).set(filled).where(eq(customers.id, id));
 }
@@ -185,7 +185,7 @@ async function recordedCreditNotes(): Promise<Checked[]> {
   for (const [at, { id }] of data.entries()) {
     const [note] = await db.select().from(storedNotes).where(eq(storedNotes.stripe_credit_note_id, id));
     const { xml } = await getCreditNoteDocument(db, note?.id ?? 0, MOMENT);
-    documents.push({ name: recordings[at]?.file ?? '', origin: 'recorded', xml });
+    documents.push({ name: recordings[at]?.file ?? '', xml });
   }
   return documents;
 }
@@ -194,26 +194,22 @@ const BERLIN = { country: 'DE', vat_id: null, street: 'Lindenallee 1', postal_co
 const VIENNA = { ...BERLIN, country: 'AT', vat_id: 'ATU00000001', postal_code: '1010', city: 'Wien' };
 const BOSTON = { ...BERLIN, country: 'US', postal_code: '02108', city: 'Boston' };
 
-type Line = {
+interface Line {
   text: string;
   quantity: number;
   unit_price: number;
   tax_rate: number;
   tax_category?: TaxCategory;
-};
+}
 const line = (tax_rate: number, more: Partial<Line> = {}): Line => ({
   ...{ text: 'Webhosting M', quantity: 3, unit_price: 33.333, tax_rate },
   ...more,
 });
+const DISCOUNT = line(19, { text: 'Rabatt', unit_price: -5 });
 
 /** Our own invoices. Each also gets a partial credit note, and a cancellation of the rest. */
 const OWN: [name: string, customer: Record<string, unknown>, currency: string, lines: Line[]][] = [
-  [
-    'S with two rates and a discount',
-    BERLIN,
-    'eur',
-    [line(19), line(7), line(19, { text: 'Rabatt', unit_price: -5 })],
-  ],
+  ['S with two rates and a discount', BERLIN, 'eur', [line(19), line(7), DISCOUNT]],
   ['Z beside S', BERLIN, 'eur', [line(0, { tax_category: 'Z' }), line(19)]],
   ['E of an exempt customer', { ...BERLIN, tax_exempt: true }, 'chf', [line(0)]],
   ['AE', VIENNA, 'eur', [line(0)]],
@@ -240,13 +236,13 @@ async function ownDocuments(): Promise<Checked[]> {
   const documents: Checked[] = [];
   for (const [name, customer, currency, lines] of OWN) {
     const { id, files } = await issueOwn('Prüf & Söhne <KG>', customer, currency, lines);
-    documents.push({ name, origin: 'own', xml: files.xml });
+    documents.push({ name, xml: files.xml });
     const wanted = { reason: 'Zu viel berechnet', lines: [{ position: 1, quantity: 1 }] };
     await issueCreditNote(db, { id, version: 1 }, wanted, writer);
     await takeStep(db, invoiceSteps, 'cancel', { id, version: 2 }, writer);
     for (const note of await listCreditNotes(db, id)) {
       const { xml } = await getCreditNoteDocument(db, note.id, MOMENT);
-      documents.push({ name: `${name}, ${note.kind}`, origin: 'own', xml });
+      documents.push({ name: `${name}, ${note.kind}`, xml });
     }
   }
   return documents;
@@ -268,23 +264,20 @@ function reasonFor(file: string, { status, number, lines }: Record<string, unkno
 
 type StripeGiven = Parameters<typeof createStripeInvoice>;
 const untaxed = { tax: '0', total: '100' };
+const paid = { status: 'paid', amount_due: '0' } as const;
+const negative = { ...paid, subtotal: '-100', tax: '-19', total: '-119' };
 const none = (reason: string | null) => ({ tax: { amount: '0', rate: '0', reason } });
 
 /** Stripe invoices. By default, their net amount is 100, after a discount of 10. */
 const STRIPES: [name: string, customer: Record<string, unknown>, StripeGiven[1], StripeGiven[2]][] = [
   ['S with a discount, paid from the balance', BERLIN, { amount_due: '89', balance_applied: '30' }, {}],
   [
-    'S with an included tax, paid',
+    'S with an included tax',
     BERLIN,
-    { status: 'paid', amount_paid: '119', amount_due: '0' },
+    { ...paid, amount_paid: '119' },
     { amount: '129', tax: { inclusive: true } },
   ],
-  [
-    'S below zero',
-    BERLIN,
-    { status: 'paid', subtotal: '-100', tax: '-19', total: '-119', amount_due: '0' },
-    { amount: '-100', discount: '0', tax: { amount: '-19' } },
-  ],
+  ['S below zero', BERLIN, negative, { amount: '-100', discount: '0', tax: { amount: '-19' } }],
   ['S with a quantity that does not divide', BERLIN, {}, { quantity: '7' }],
   ['AE', VIENNA, { ...untaxed, due_date: null }, none('reverse_charge')],
   ['K', VIENNA, untaxed, none('zero_rated')],
@@ -300,29 +293,14 @@ async function stripeDocuments(): Promise<Checked[]> {
     const { id } = await createCustomer(base.db, { company: 'Abo AG', ...customer });
     const stored = await createStripeInvoice(base.db, { customer_id: id, ...invoice }, given);
     const { xml } = await getDocument(base.db, stored.id, MOMENT);
-    documents.push({ name: `Stripe, ${name}`, origin: 'Stripe', xml });
+    documents.push({ name: `Stripe, ${name}`, xml });
   }
   return documents;
 }
 
-/** Returns how many documents have each value, as text. A document can have several values. */
-function shares<One>(documents: One[], valuesOf: (document: One) => (string | undefined)[]): string {
-  const counts = new Map<string, number>();
-  for (const value of documents.flatMap((one) => [...new Set(valuesOf(one))])) {
-    counts.set(value ?? '', (counts.get(value ?? '') ?? 0) + 1);
-  }
-  const sorted = [...counts].sort(([, a], [, b]) => b - a);
-  return sorted.map(([value, count]) => `${value} ${count}`).join(', ') || 'none';
-}
-
-const codesOf =
-  (pattern: RegExp) =>
-  ({ xml }: Pick<Checked, 'xml'>) =>
-    [...xml.matchAll(pattern)].map(([, code]) => code);
-
 /** Returns the elements and codes of a document. Documents of the same shape pass or break the same rules. */
-const shapeOf = (document: Checked) =>
-  `${document.xml.match(/<[a-z]+:\w+/g)} ${codesOf(/(?:Type|Category|Currency)Code>([^<]+)/g)(document)}`;
+const shapeOf = ({ xml }: Checked) =>
+  `${xml.match(/<[a-z]+:\w+/g)} ${xml.match(/(?:Type|Category|Currency)Code>[^<]+/g)}`;
 
 describe('XRechnungen', () => {
   let cases: Checked[] = [];
@@ -354,16 +332,10 @@ describe('XRechnungen', () => {
   test('XRechnungen of each category, kind, currency and origin pass the rules of EN 16931 and XRechnung', () => {
     const ofShape = new Map(recorded.documents.toReversed().map((one) => [shapeOf(one), one]));
     const checked = [...cases, ...notes, ...ofShape.values(), ...demo.slice(0, SAMPLE)];
-    const broken = checked.map((one) => ({ ...one, broken: brokenRules(one.xml) }));
-    process.stdout.write(`
-${checked.length} documents were checked against the rules. How many have each
-  tax category: ${shares(checked, codesOf(/<ram:CategoryCode>(\w+)/g))}
-  type: ${shares(checked, codesOf(/<rsm:ExchangedDocument>.*?<ram:TypeCode>(\w+)/gs))}
-  currency: ${shares(checked, codesOf(/<ram:InvoiceCurrencyCode>(\w+)/g))}
-  origin: ${shares(checked, ({ origin }) => [origin])}
-  warning: ${shares(broken, (one) => one.broken.filter((rule) => ADVICE.has(rule)))}
-`);
-    const failed = broken.map(({ name, broken }) => [name, broken.filter((rule) => !ADVICE.has(rule))]);
+    const failed = checked.map(({ name, xml }) => [
+      name,
+      brokenRules(xml).filter((rule) => !ADVICE.has(rule)),
+    ]);
     expect(failed).toEqual(checked.map(({ name }) => [name, []]));
   });
 
@@ -391,21 +363,19 @@ ${checked.length} documents were checked against the rules. How many have each
   });
 
   test('an XRechnung with ten faults breaks one rule for each fault', () => {
+    const sums = /(<ram:SpecifiedTradeSettlementHeaderMonetarySummation>\s*<ram:LineTotalAmount>)[^<]+/;
+    const element = (name: string) => new RegExp(`<ram:${name}>.*?</ram:${name}>`, 's');
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [
       ['BR-CO-15', /(<ram:GrandTotalAmount>)[^<]+/, '$11.00'],
-      [
-        'BR-CO-10',
-        /(<ram:SpecifiedTradeSettlementHeaderMonetarySummation>\s*<ram:LineTotalAmount>)[^<]+/,
-        '$12.00',
-      ],
+      ['BR-CO-10', sums, '$12.00'],
       ['BR-CO-14', /(<ram:TaxTotalAmount[^>]*>)[^<]+/, '$13.00'],
       ['BR-02', /(<rsm:ExchangedDocument>\s*)<ram:ID>[^<]+<\/ram:ID>/, '$1'],
       ['BR-06', /(<ram:SellerTradeParty>\s*)<ram:Name>[^<]+<\/ram:Name>/, '$1'],
-      ['BR-21', /<ram:LineID>[^<]+<\/ram:LineID>/, ''],
+      ['BR-21', element('LineID'), ''],
       ['BR-27', /(<ram:ChargeAmount>)/, '$1-'],
-      ['BR-DE-15', /<ram:BuyerReference>[^<]+<\/ram:BuyerReference>/, ''],
-      ['BR-DE-6', /<ram:TelephoneUniversalCommunication>.*?<\/ram:TelephoneUniversalCommunication>/s, ''],
-      ['BR-DE-7', /<ram:EmailURIUniversalCommunication>.*?<\/ram:EmailURIUniversalCommunication>/s, ''],
+      ['BR-DE-15', element('BuyerReference'), ''],
+      ['BR-DE-6', element('TelephoneUniversalCommunication'), ''],
+      ['BR-DE-7', element('EmailURIUniversalCommunication'), ''],
     ];
     let xml = cases[0]?.xml ?? '';
     for (const [, pattern, replacement] of faults) {

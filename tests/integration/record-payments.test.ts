@@ -1,4 +1,4 @@
-import { asc, eq, inArray } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { auditLog, invoices, payments, refunds } from '@/db/schema';
 import { commandActor, listAudit } from '@/lib/audit/audit-log';
@@ -15,8 +15,9 @@ import {
   toPayment,
 } from '@/lib/payments/typed-payment';
 import { updatePayment } from '@/lib/payments/write-payment';
-import { useDatabase } from '../support/database';
+import { emptyDatabase, readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createPayment, createRefund } from '../support/factories';
+import { problemsOf } from '../support/problems';
 
 const base = useDatabase();
 const NOW = new Date('2026-03-15T12:00:00Z');
@@ -49,102 +50,61 @@ describe('payments recorded by staff', () => {
       code: 'conflict',
       fields: [{ field: 'payment_reference', message: 'is used by another payment' }],
     });
-    expect(await getPayment(base.db, held.id)).toMatchObject({ amount: 10, invoice_id: held.invoice_id });
+    expect(await readRow(base.db, payments, held.id)).toEqual(held);
     expect(await listAudit(base.db, 'payment', held.id)).toEqual([]);
   });
 
-  test.each([
-    ['1119.50', 1119.5],
-    ['1119,5', 1119.5],
-    [' 12 ', 12],
-    ['1.119,00', 1119],
-    ['1,119.00', 1119],
-    ['1 119', 1119],
-    ...['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999'].map((text) => [text, null]),
-  ] as [string, number | null][])(
-    'the typed payment amount “%s” is read as %s (null if refused)',
-    (amount, expected) => {
-      if (expected !== null) expect(toPayment({ ...typed, amount }).amount).toBe(expected);
-      else {
-        expect(() => toPayment({ ...typed, amount })).toThrow(
-          expect.objectContaining({
-            fields: expect.arrayContaining([expect.objectContaining({ field: 'amount' })]),
-          }),
-        );
-      }
-    },
-  );
+  test('an ambiguous, negative, empty or too large amount of a typed payment is refused', async () => {
+    expect(toPayment({ ...typed, amount: ' 1.119,00 ' }).amount).toBe(1119);
+    const invoice = await createInvoice(base.db);
+    for (const amount of ['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999', '12.345'])
+      expect([amount, await problemsOf(record(invoice.id, { amount, payment_reference: 'EXACT' }))]).toEqual([
+        amount,
+        ['amount'],
+      ]);
+  });
 
   test('staff can move a payment to another invoice', async () => {
     const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
     const { id } = await record(wrong.id, { payment_reference: 'TYPO' });
-    const fix = { amount: '19', payment_date: '2026-03-09', payment_reference: 'FIXED' };
-    const correct = (more: Record<string, string>) =>
-      correctPayment(base.db, id, { ...fix, ...more }, writer, () => true);
-    await correct({ invoice: right.number ?? '' });
-    expect(await getPayment(base.db, id)).toMatchObject({
-      ...{ invoice_id: right.id, customer_id: right.customer_id, status: 'completed' },
-      ...{ payment_date: '2026-03-09', payment_reference: 'FIXED' },
-    });
-    const paid = await base.db
-      .select({ id: invoices.id, paid: invoices.amount_paid })
-      .from(invoices)
-      .where(inArray(invoices.id, [wrong.id, right.id]))
-      .orderBy(asc(invoices.id));
-    expect(paid.map(({ paid: amount }) => Number(amount))).toEqual([0, 19]);
-    const [last] = await listAudit(base.db, 'payment', id);
-    expect(last).toMatchObject({
+    const before = { payment_date: '2026-03-10', payment_reference: 'TYPO' };
+    const fix = { payment_date: '2026-03-09', payment_reference: 'FIXED' };
+    const correct = (of: number, more: Record<string, string>) =>
+      correctPayment(base.db, of, { amount: '19', ...fix, ...more }, writer, () => true);
+    await correct(id, { invoice: right.number ?? '' });
+    const moved = { invoice_id: right.id, customer_id: right.customer_id, status: 'completed' };
+    expect(await getPayment(base.db, id)).toMatchObject({ ...moved, ...fix });
+    const paidOf = async (invoice: number) => (await readRow(base.db, invoices, invoice)).amount_paid;
+    expect([await paidOf(wrong.id), await paidOf(right.id)]).toEqual(['0.000', '19.000']);
+    expect((await listAudit(base.db, 'payment', id))[0]).toMatchObject({
       action: 'payment.update',
-      before: { invoice_id: wrong.id, payment_date: '2026-03-10', payment_reference: 'TYPO' },
-      after: { invoice_id: right.id, payment_date: '2026-03-09', payment_reference: 'FIXED' },
+      before: { ...before, invoice_id: wrong.id },
+      after: { ...fix, invoice_id: right.id },
     });
     const dollars = await createInvoice(base.db, { currency: 'usd' });
-    for (const [more, field] of [
-      [{ invoice: 'NO-SUCH' }, 'invoice'],
-      [{ invoice: `#${dollars.id}` }, 'invoice'],
-      [{ invoice: `#${right.id}`, payment_date: '2026-03-16' }, 'payment_date'],
-      [{ invoice: `#${right.id}`, amount: '1.900' }, 'amount'],
-    ] as const) {
-      await expect(correct(more)).rejects.toMatchObject({ fields: [expect.objectContaining({ field })] });
-    }
+    const invoice = `#${right.id}`;
+    expect(await problemsOf(correct(id, { invoice: 'NO-SUCH' }))).toEqual(['invoice']);
+    expect(await problemsOf(correct(id, { invoice: `#${dollars.id}` }))).toEqual(['invoice']);
+    expect(await problemsOf(correct(id, { invoice, payment_date: '2026-03-16' }))).toEqual(['payment_date']);
+    expect(await problemsOf(correct(id, { invoice, amount: '1.900' }))).toEqual(['amount']);
     const stripes = await createPayment(base.db, { source: 'stripe' });
-    await expect(
-      correctPayment(base.db, stripes.id, { ...fix, invoice: '#1' }, writer, () => true),
-    ).rejects.toMatchObject({ code: 'conflict' });
+    expect(await problemsOf(correct(stripes.id, { invoice: '#1' }))).toEqual(['conflict']);
   });
 
   test.each([
-    [{ amount_paid: '119', recorded: 119 }, 19, 19],
-    [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 19, 0],
-    [{ amount_paid: '150', recorded: 150, amount_due: 0 }, 50, 19],
-    [{ amount_paid: '119', recorded: 19, amount_due: 0 }, 19, 0],
-    [{ amount_credited: 19, amount_paid: '100', recorded: 100, amount_due: 0 }, 19, 19],
-    [{ status: 'cancelled', amount_paid: '0', recorded: 0, amount_due: 0 }, 19, 0],
+    [{ amount_paid: 119, recorded: 119 }, 19, 19],
+    [{ amount_paid: 150, recorded: 150 }, 19, 0],
+    [{ amount_paid: 150, recorded: 150 }, 50, 19],
+    [{ amount_paid: 119, recorded: 19 }, 19, 0],
+    [{ amount_credited: 19, amount_paid: 100, recorded: 100 }, 19, 19],
+    [{ status: 'cancelled', amount_paid: 0, recorded: 0 }, 19, 0],
   ])(
     'an invoice over 119 EUR with %j has, after a refund of %d EUR, the amount due %d',
     (values, back, owed) => {
-      const { amount_paid, ...rest } = values;
-      const invoice = {
-        status: 'paid',
-        total: 119,
-        amount_credited: 0,
-        amount_due: 0,
-        ...rest,
-        amount_paid: Number(amount_paid),
-      };
-      expect(owedAfter(invoice, back)).toBe(owed);
+      const settled = { status: 'paid', total: 119, amount_credited: 0, amount_due: 0 };
+      expect(owedAfter({ ...settled, ...values }, back)).toBe(owed);
     },
   );
-
-  test('the amount due that is shown before a refund equals the amount due after the refund is recorded', async () => {
-    const invoice = await createInvoice(base.db, { total: '19', subtotal: '19', tax: '0' });
-    const payment = await record(invoice.id, { payment_reference: 'FORETOLD' });
-    const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 4.5);
-    const date = '2026-03-15';
-    await recordTypedRefund(base.db, payment.id, { amount: '4,50', date }, writer, () => true);
-    expect((await getPaymentContext(base.db, payment)).invoice.amount_due).toBe(foretold);
-    expect(foretold).toBe(4.5);
-  });
 
   test('a payment form with invalid fields is refused and names each field', async () => {
     const invoice = await createInvoice(base.db);
@@ -157,9 +117,6 @@ describe('payments recorded by staff', () => {
         { field: 'payment_reference', message: 'must not be empty' },
       ]),
     });
-    await expect(record(invoice.id, { amount: '12.345', payment_reference: 'EXACT' })).rejects.toMatchObject({
-      fields: [{ field: 'amount' }],
-    });
     expect((await listPayments(base.db, { invoice_id: invoice.id })).total).toBe(0);
   });
 
@@ -168,19 +125,16 @@ describe('payments recorded by staff', () => {
     const payment = await record(invoice.id, { amount: '100', payment_reference: 'PART-1' });
     const refund = (amount: string, date = '2026-03-15') =>
       recordTypedRefund(base.db, payment.id, { amount, date }, writer);
-    for (const [amount, date, field] of [
-      ['100.01', '2026-03-15', 'amount'],
-      ['0', '2026-03-15', 'amount'],
-      ['1', '2026-03-16', 'date'],
-      ['1', '2026-03-09', 'date'],
-    ] as const) {
-      await expect(refund(amount, date)).rejects.toMatchObject({ fields: [{ field }] });
-    }
+    for (const amount of ['100.01', '0']) expect(await problemsOf(refund(amount))).toEqual(['amount']);
+    for (const day of ['2026-03-16', '2026-03-09'])
+      expect(await problemsOf(refund('1', day))).toEqual(['date']);
+    const foretold = owedAfter((await getPaymentContext(base.db, payment)).invoice, 40.5);
     expect(await refund('40,50')).toMatchObject({ status: 'completed', refunded_amount: 40.5, amount: 100 });
-    expect((await findPayableInvoice(base.db, invoice.number ?? '')).invoice.amount_due).toBe(40.5);
-    await expect(refund('59.51')).rejects.toMatchObject({ fields: [{ field: 'amount' }] });
+    expect((await readRow(base.db, invoices, invoice.id)).amount_due).toBe('40.500');
+    expect(foretold).toBe(40.5);
+    expect(await problemsOf(refund('59.51'))).toEqual(['amount']);
     expect(await refund('59.50', '2026-03-11')).toMatchObject({ status: 'refunded', refunded_amount: 100 });
-    await expect(refund('1')).rejects.toMatchObject({ code: 'conflict' });
+    expect(await problemsOf(refund('1'))).toEqual(['conflict']);
   });
 });
 
@@ -240,71 +194,45 @@ describe('an import of payments', () => {
     ],
   ];
 
-  /** Creates invoices, imports all files in batches of `atOnce` payments, and returns the resulting rows. */
-  async function write(prefix: string, atOnce: number) {
+  /** Imports all files into an empty database, in batches of `atOnce` payments, and returns the resulting rows. */
+  async function write(atOnce: number) {
     const { db } = base;
+    await emptyDatabase(db);
     const { id: customer_id } = await createCustomer(db);
-    const numbers = new Map<string, Record<string, string>>();
-    const ids: number[] = [];
-    for (const [name, given] of Object.entries(INVOICES)) {
-      const stripe = given.stripe_invoice_id ? { stripe_invoice_id: `${prefix}-in` } : {};
-      const number = 'number' in given ? {} : { number: `${prefix}-${name}` };
-      ids.push((await createInvoice(db, { customer_id, ...given, ...number, ...stripe })).id);
-      numbers.set(name, stripe.stripe_invoice_id ? stripe : { invoice_number: `${prefix}-${name}` });
-    }
+    for (const [number, given] of Object.entries(INVOICES))
+      await createInvoice(db, { customer_id, number, ...given });
     const outcomes: string[] = [];
     for (const file of FILES) {
-      const all = file.map(([reference, invoice, amount, more]) => ({
-        payment_reference: `${prefix}-${reference}`,
-        ...numbers.get(invoice),
-        amount,
-        ...more,
-        ...(more?.refund_of !== undefined && { refund_of: `${prefix}-${more.refund_of}` }),
+      const all = file.map(([payment_reference, invoice, amount, more]) => ({
+        ...{ payment_reference, amount, ...more },
+        ...(invoice === 'stripe' ? { stripe_invoice_id: 'in_1' } : { invoice_number: invoice }),
       }));
-      for (let i = 0; i < all.length; i += atOnce) {
-        const saved = await save(all.slice(i, i + atOnce));
-        outcomes.push(
-          ...saved.map((one) => ('problems' in one ? JSON.stringify(one.problems) : one.outcome)),
-        );
-      }
+      for (let i = 0; i < all.length; i += atOnce)
+        for (const one of await save(all.slice(i, i + atOnce)))
+          outcomes.push('problems' in one ? JSON.stringify(one.problems) : one.outcome);
     }
-    const stored = await db
-      .select()
-      .from(payments)
-      .where(inArray(payments.invoice_id, ids))
-      .orderBy(asc(payments.payment_reference));
-    const referenceOf = new Map(stored.map((one) => [one.id, one.payment_reference]));
-    const isOurs = (id: number | null) => referenceOf.has(id ?? 0);
-    const settled = await db
-      .select()
-      .from(invoices)
-      .where(inArray(invoices.id, ids))
-      .orderBy(asc(invoices.id));
-    const back = (await db.select().from(refunds)).filter((one) => isOurs(one.payment_id));
-    const log = await db.select().from(auditLog).where(eq(auditLog.entity, 'payment')).orderBy(auditLog.id);
-    const written = {
-      outcomes,
+    const stored = await readRows(db, payments);
+    const referenceOf = (id: number | null) => stored.find((one) => one.id === id)?.payment_reference;
+    const back = await readRows(db, refunds);
+    const audit = await readRows(db, auditLog, eq(auditLog.entity, 'payment'));
+    const rows = {
       payments: stored,
-      invoices: settled,
-      refunds: back.map(
-        (one) => `${referenceOf.get(one.payment_id ?? 0)} ${one.amount} ${one.issued_at?.toISOString()}`,
-      ),
-      audit: log
-        .filter(({ entity_id }) => isOurs(entity_id))
-        .map(({ action, actor_name, before, after }) => ({ action, actor_name, before, after })),
+      invoices: await readRows(db, invoices),
+      refunds: back.map(({ payment_id, ...one }) => [referenceOf(payment_id), one.amount, one.issued_at]),
+      audit: audit.map(({ action, actor_name, before, after }) => ({ action, actor_name, before, after })),
     };
-    const text = JSON.stringify(written, (key, value) =>
-      /^(id|\w+_at|customer_id|invoice_id|version)$/.test(key) && key !== 'paid_at' ? undefined : value,
-    );
-    const { audit, refunds: made, ...rest } = JSON.parse(text.replaceAll(`${prefix}-`, ''));
-    // The order of these rows depends on the batch size, so it is not compared.
-    const sorted = (list: unknown[]) => list.map((one) => JSON.stringify(one)).sort();
-    return { ...rest, audit: sorted(audit), refunds: sorted(made) };
+    const isCompared = (key: string) =>
+      !/^(id|\w+_at|customer_id|invoice_id|version)$/.test(key) || key === 'paid_at';
+    const textOf = (row: unknown) =>
+      JSON.stringify(row, (key, value) => (isCompared(key) ? value : undefined));
+    // The order of the rows depends on the batch size, so it is not compared.
+    const sorted = Object.entries<unknown[]>(rows).map(([table, all]) => [table, all.map(textOf).sort()]);
+    return { outcomes, ...Object.fromEntries(sorted) };
   }
 
   test('importing payments in one batch writes the same rows as importing them one by one', async () => {
-    const together = await write('T', 100);
-    expect(together).toEqual(await write('O', 1));
+    const together = await write(100);
+    expect(together).toEqual(await write(1));
     expect(together.outcomes).toEqual([
       ...Array(7).fill('created'),
       expect.stringContaining('invoice_number'),
