@@ -33,59 +33,37 @@ const paymentLines = (input: Record<string, string>) =>
 const invoiceLinesOf = (input: Record<string, string>) =>
   linesOf(invoiceList.csv(base.db, invoiceList.schema.parse(input)));
 
-describe('payments as CSV', () => {
-  const HEADER =
+test('the CSV file of payments contains the customer, invoice and open dispute of each payment, without formulas', async () => {
+  const header =
     'id,invoice_id,customer_id,amount,currency,payment_date,payment_reference,status,refunded_amount,source,' +
     'created_at,updated_at,disputed,invoice_number,customer_number,customer_name,transfer';
-
-  test('the CSV file of payments escapes text that a spreadsheet would run as a formula', async () => {
-    const at = new Date('2026-03-10T08:00:00Z');
-    const { db } = base;
-    const customer = await createCustomer(db, { customer_number: 'K-CSV', company: '=HYPERLINK("x")' });
-    const invoice = await createInvoice(db, { number: '+49', customer_id: customer.id });
-    const on = { invoice_id: invoice.id, customer_id: customer.id, created_at: at, updated_at: at };
-    const expected = [HEADER];
-    for (const [i, [payment_reference, cell]] of [
-      ['plain', 'plain'],
-      ['-1+2', "'-1+2"],
-      ['@cmd', "'@cmd"],
-      ['a,"b"', 'a,"b"'],
-      ['Müller €', 'Müller €'],
-      ['a\rb', 'a\rb'],
-      ['\r=A1', "'\r'=A1"],
-      ['x;=WEBDIENST("https://evil.example")', `x;'=WEBDIENST("https://evil.example")`],
-    ].entries()) {
-      const amount = String(i + 0.5);
-      const { id } = await createPayment(db, { ...on, amount, payment_reference: payment_reference ?? '' });
-      expected.push(
-        `${id},${invoice.id},${customer.id},${amount},eur,2026-03-10,${cell},completed,0,api,` +
-          `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,,'+49,K-CSV,'=HYPERLINK("x"),`,
-      );
-    }
-    expect(await paymentLines({ customer: 'K-CSV', sort: 'amount' })).toEqual(expected);
-    expect(await paymentLines({ reference: 'no such reference' })).toEqual([HEADER]);
-  });
-
-  test('the CSV file of payments shows the open dispute of a payment', async () => {
-    const { id } = await createPayment(base.db, { payment_reference: 'DISPUTED', refunded_amount: '2.5' });
-    await createDispute(base.db, { payment_id: id, status: 'won' });
-    await createDispute(base.db, { payment_id: id, status: 'under_review' });
-    const [, line = ''] = await paymentLines({ reference: 'DISPUTED' });
-    expect([line.split(',')[8], line.split(',')[12]]).toEqual(['2.5', 'under_review']);
-  });
+  const at = new Date('2026-03-10T08:00:00Z');
+  const customer = await createCustomer(base.db, { customer_number: 'K-CSV', company: '=HYPERLINK("x")' });
+  const invoice = await createInvoice(base.db, { number: '+49', customer_id: customer.id });
+  const on = { invoice_id: invoice.id, customer_id: customer.id, created_at: at, updated_at: at };
+  const payment = { ...on, amount: '0.5', refunded_amount: '0.2', payment_reference: '-1,"Müller"' };
+  const { id } = await createPayment(base.db, payment);
+  for (const status of ['won', 'under_review'] as const)
+    await createDispute(base.db, { payment_id: id, status });
+  expect(await paymentLines({ customer: 'K-CSV' })).toEqual([
+    header,
+    `${id},${invoice.id},${customer.id},0.5,eur,2026-03-10,'-1,"Müller",completed,0.2,api,` +
+      `2026-03-10T08:00:00.000Z,2026-03-10T08:00:00.000Z,under_review,'+49,K-CSV,'=HYPERLINK("x"),`,
+  ]);
+  expect(await paymentLines({ reference: 'no such reference' })).toEqual([header]);
 });
 
 test('the CSV file of invoices contains the customer of each invoice', async () => {
-  const HEADER =
+  const header =
     'id,number,status,invoice_date,due_date,currency,subtotal,tax,total,amount_paid,amount_due,paid_at,' +
     'stripe_invoice_id,refunded_amount,amount_credited,amount_off_stripe,balance_applied,written_off,customer_id,customer_number,customer_name';
   const { id: customer_id } = await createCustomer(base.db, { customer_number: 'K-INV', company: '=1+1' });
   const { id } = await createInvoice(base.db, { customer_id, number: '@1', due_date: '2026-04-01' });
   expect(await invoiceLinesOf({ customer: 'K-INV' })).toEqual([
-    HEADER,
+    header,
     `${id},'@1,sent,2026-03-01,2026-04-01,eur,100,19,119,0,119,,,0,0,,,0,${customer_id},K-INV,'=1+1`,
   ]);
-  expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([HEADER]);
+  expect(await invoiceLinesOf({ customer: 'nobody' })).toEqual([header]);
 });
 
 /** Posts all invoices and payments to the books on a day. */
@@ -119,19 +97,15 @@ describe('files of many rows', () => {
     ['payments', 'amount', 3, paymentLines, MANY],
     ['payments', 'reference', 6, paymentLines, MANY],
     ['invoices', '-date', 3, invoiceLinesOf, MANY + 1],
-  ] as const)(
-    'the CSV file of 2,100 %s sorted by %s contains each row once',
-    async (_, sort, column, read, count) => {
-      const lines = (await read({ customer, sort })).slice(1).map((line) => line.split(','));
-      expect(lines).toHaveLength(count);
-      expect(new Set(lines.map(([id]) => id)).size).toBe(count);
-      const keyOf = (line: string[]) => line[column] ?? '';
-      const keys = lines.map((line) =>
-        sort === '-date' ? keyOf(line) + line[0]?.padStart(10) : keyOf(line),
-      );
-      expect(keys).toEqual(sort === '-date' ? keys.toSorted().reverse() : keys.toSorted());
-    },
-  );
+  ] as const)('the CSV file of 2,100 %s sorted by %s contains each row once', async (...given) => {
+    const [, sort, column, read, count] = given;
+    const lines = (await read({ customer, sort })).slice(1).map((line) => line.split(','));
+    expect(new Set(lines.map(([id]) => id)).size).toBe(count);
+    const isByDate = sort === '-date';
+    const keys = lines.map((line) => (line[column] ?? '') + (isByDate ? line[0]?.padStart(10) : ''));
+    expect(keys).toHaveLength(count);
+    expect(keys).toEqual(isByDate ? keys.toSorted().reverse() : keys.toSorted());
+  });
 
   test('generating a CSV file stops when its reader disconnects', async () => {
     let transactions = 0;
@@ -159,87 +133,83 @@ describe('files of many rows', () => {
   });
 });
 
-describe('the export of accounting', () => {
-  const HEADER =
-    'record,event,date,original_date,customer_number,customer_name,customer_country,customer_vat_id,' +
-    'invoice_number,credit_note_number,due_date,tax_rate,net,tax,gross,currency,payment_reference,method';
+const HEADER =
+  'record,event,date,original_date,customer_number,customer_name,customer_country,customer_vat_id,' +
+  'invoice_number,credit_note_number,due_date,tax_rate,net,tax,gross,currency,payment_reference,method';
 
-  test('the accounting export contains an invoice line for each tax rate', async () => {
-    const { db } = base;
-    const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
-    const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
-    const sums = { subtotal: '0.3', tax: '0.02', total: '0.32' };
-    const lined = await createInvoice(db, { ...on, ...sums, number: 'R1' });
-    const line = { invoice_id: lined.id, quantity: '1' };
-    await db.insert(invoiceLines).values([
-      { ...line, position: 1, text: 'Hosting', unit_price: '0.1', tax_rate: '19' },
-      { ...line, position: 2, text: 'Book', unit_price: '0.2', tax_rate: '0' },
-    ]);
-    const yen = { currency: 'jpy', subtotal: '1000', tax: '100', total: '1100' };
-    await createInvoice(db, { ...on, ...yen, number: 'R2', invoice_date: '2026-10-31', status: 'cancelled' });
-    await createInvoice(db, { ...on, number: null, status: 'draft' });
-    await createInvoice(db, { ...on, number: 'R0', invoice_date: '2026-09-30' });
-    await createInvoice(db, { ...on, number: 'R3', invoice_date: '2026-11-01' });
-    const atStripe = { ...on, invoice_date: '2026-10-02', status: 'paid', amount_due: '0' } as const;
-    const fromCredit = { ...atStripe, amount_paid: '89', balance_applied: '30' };
-    await createInvoice(db, { ...fromCredit, number: 'S1', stripe_invoice_id: 'in_credit' });
-    const withDebt = { ...atStripe, amount_paid: '139', balance_applied: '-20' };
-    await createInvoice(db, { ...withDebt, number: 'S2', stripe_invoice_id: 'in_debt' });
-    const paid = { invoice_id: lined.id, customer_id, payment_date: '2026-10-31', amount: '0.32' };
-    await createPayment(db, { ...paid, payment_reference: 'P1', source: 'stripe' });
-    await createPayment(db, { ...paid, payment_reference: 'P2', status: 'failed' });
-    const old = { ...paid, payment_date: '2026-08-01', status: 'refunded', amount: '5' } as const;
-    const earlier = await createPayment(db, { ...old, payment_reference: 'P0', refunded_amount: '5' });
-    const payment_id = earlier.id;
-    await createRefund(db, { payment_id, amount: '2', issued_at: new Date('2026-09-30T12:00:00Z') });
-    await createRefund(db, { payment_id, amount: '2.5', issued_at: new Date('2026-10-31T23:30:00Z') });
-    const issued_at = new Date('2026-10-31T23:40:00Z');
-    await createDispute(db, { payment_id, status: 'lost', amount: '4', issued_at });
+test('the accounting export of a month contains its invoices by tax rate, balances, payments and refunds', async () => {
+  const { db } = base;
+  const { id: customer_id } = await createCustomer(db, { customer_number: 'K1', company: '=Weiß, "AG"' });
+  const on = { customer_id, invoice_date: '2026-10-01', due_date: '2026-10-15' };
+  const sums = { subtotal: '0.3', tax: '0.02', total: '0.32' };
+  const lined = await createInvoice(db, { ...on, ...sums, number: 'R1' });
+  const line = { invoice_id: lined.id, quantity: '1' };
+  await db.insert(invoiceLines).values([
+    { ...line, position: 1, text: 'Hosting', unit_price: '0.1', tax_rate: '19' },
+    { ...line, position: 2, text: 'Book', unit_price: '0.2', tax_rate: '0' },
+  ]);
+  const yen = { currency: 'jpy', subtotal: '1000', tax: '100', total: '1100' };
+  await createInvoice(db, { ...on, ...yen, number: 'R2', invoice_date: '2026-10-31', status: 'cancelled' });
+  await createInvoice(db, { ...on, number: null, status: 'draft' });
+  await createInvoice(db, { ...on, number: 'R0', invoice_date: '2026-09-30' });
+  await createInvoice(db, { ...on, number: 'R3', invoice_date: '2026-11-01' });
+  const atStripe = { ...on, invoice_date: '2026-10-02', status: 'paid', amount_due: '0' } as const;
+  const fromCredit = { ...atStripe, amount_paid: '89', balance_applied: '30' };
+  await createInvoice(db, { ...fromCredit, number: 'S1', stripe_invoice_id: 'in_credit' });
+  const withDebt = { ...atStripe, amount_paid: '139', balance_applied: '-20' };
+  await createInvoice(db, { ...withDebt, number: 'S2', stripe_invoice_id: 'in_debt' });
+  const paid = { invoice_id: lined.id, customer_id, payment_date: '2026-10-31', amount: '0.32' };
+  await createPayment(db, { ...paid, payment_reference: 'P1', source: 'stripe' });
+  await createPayment(db, { ...paid, payment_reference: 'P2', status: 'failed' });
+  const old = { ...paid, payment_date: '2026-08-01', status: 'refunded', amount: '5' } as const;
+  const earlier = await createPayment(db, { ...old, payment_reference: 'P0', refunded_amount: '5' });
+  const payment_id = earlier.id;
+  await createRefund(db, { payment_id, amount: '2', issued_at: new Date('2026-09-30T12:00:00Z') });
+  await createRefund(db, { payment_id, amount: '2.5', issued_at: new Date('2026-10-31T23:30:00Z') });
+  const issued_at = new Date('2026-10-31T23:40:00Z');
+  await createDispute(db, { payment_id, status: 'lost', amount: '4', issued_at });
 
-    await bookAll(new Date('2026-10-31T23:59:00Z'));
-    const { code, output } = await exportAccounting('--month', '2026-10');
-    expect(code).toBe(0);
-    const linesOfMonth = (lines: string[]) =>
-      unquotedLines(lines.join('').replace('\ufeff', '').replaceAll('\r', '\r\n').slice(0, -2));
-    expect(linesOfMonth((await exportAccounting('--month', '1999-12')).output)).toEqual([HEADER]);
-    expect(linesOfMonth(output)).toEqual([
-      HEADER,
-      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,19,0.10,0.02,0.12,eur,,',
-      'invoice,issued,2026-10-01,2026-10-01,K1,\'=Weiß, "AG",,,R1,,2026-10-15,0,0.20,0.00,0.20,eur,,',
-      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S1,,2026-10-15,,100.00,19.00,119.00,eur,,',
-      'invoice,issued,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S2,,2026-10-15,,100.00,19.00,119.00,eur,,',
-      'invoice,issued,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",,,R0,,2026-10-15,,100.00,19.00,119.00,eur,,',
-      'balance,balance_used,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S1,,,,,,30.00,eur,,',
-      'balance,balance_increased,2026-10-02,2026-10-02,K1,\'=Weiß, "AG",,,S2,,,,,,-20.00,eur,,',
-      'payment,collected,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,0.32,eur,P1,stripe',
-      'payment,collected,2026-10-31,2026-08-01,K1,\'=Weiß, "AG",,,R1,,,,,,5.00,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,-2.50,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-09-30,K1,\'=Weiß, "AG",,,R1,,,,,,-2.00,eur,P0,api',
-      'refund,refunded,2026-10-31,2026-10-31,K1,\'=Weiß, "AG",,,R1,,,,,,-0.50,eur,P0,api',
-    ]);
-  });
+  await bookAll(new Date('2026-10-31T23:59:00Z'));
+  const { code, output } = await exportAccounting('--month', '2026-10');
+  expect(code).toBe(0);
+  const linesOfMonth = (lines: string[]) =>
+    unquotedLines(lines.join('').replace('\ufeff', '').replaceAll('\r', '\r\n').slice(0, -2));
+  expect(linesOfMonth((await exportAccounting('--month', '1999-12')).output)).toEqual([HEADER]);
+  const of = `K1,'=Weiß, "AG",,`;
+  expect(linesOfMonth(output)).toEqual([
+    HEADER,
+    `invoice,issued,2026-10-01,2026-10-01,${of},R1,,2026-10-15,19,0.10,0.02,0.12,eur,,`,
+    `invoice,issued,2026-10-01,2026-10-01,${of},R1,,2026-10-15,0,0.20,0.00,0.20,eur,,`,
+    `invoice,issued,2026-10-02,2026-10-02,${of},S1,,2026-10-15,,100.00,19.00,119.00,eur,,`,
+    `invoice,issued,2026-10-02,2026-10-02,${of},S2,,2026-10-15,,100.00,19.00,119.00,eur,,`,
+    `invoice,issued,2026-10-31,2026-09-30,${of},R0,,2026-10-15,,100.00,19.00,119.00,eur,,`,
+    `balance,balance_used,2026-10-02,2026-10-02,${of},S1,,,,,,30.00,eur,,`,
+    `balance,balance_increased,2026-10-02,2026-10-02,${of},S2,,,,,,-20.00,eur,,`,
+    `payment,collected,2026-10-31,2026-10-31,${of},R1,,,,,,0.32,eur,P1,stripe`,
+    `payment,collected,2026-10-31,2026-08-01,${of},R1,,,,,,5.00,eur,P0,api`,
+    `refund,refunded,2026-10-31,2026-10-31,${of},R1,,,,,,-2.50,eur,P0,api`,
+    `refund,refunded,2026-10-31,2026-09-30,${of},R1,,,,,,-2.00,eur,P0,api`,
+    `refund,refunded,2026-10-31,2026-10-31,${of},R1,,,,,,-0.50,eur,P0,api`,
+  ]);
+});
 
-  test('the accounting export of December 9999 contains the last day of the month', async () => {
-    const { db } = base;
-    const { id, customer_id } = await createInvoice(db, { number: 'LAST', invoice_date: '9999-12-31' });
-    await createInvoice(db, { number: 'BEFORE', invoice_date: '9999-11-30' });
-    const at = new Date('9999-12-31T23:00:00Z');
-    const paid = { invoice_id: id, customer_id, payment_date: '9999-12-01', payment_reference: 'LAST' };
-    const payment = await createPayment(db, { ...paid, status: 'refunded', refunded_amount: '1' });
-    await createRefund(db, { payment_id: payment.id, amount: '1', issued_at: at });
-    await bookAll(new Date('9999-11-30T12:00:00Z'));
-    const { code, output } = await exportAccounting('--month', '9999-12');
-    expect(code).toBe(0);
-    expect(output.slice(1).map((line) => line.split(',')[0])).toEqual(['"invoice"', '"payment"', '"refund"']);
-  });
+test('the accounting export of December 9999 contains the last day of the month', async () => {
+  const { db } = base;
+  const { id, customer_id } = await createInvoice(db, { number: 'LAST', invoice_date: '9999-12-31' });
+  await createInvoice(db, { number: 'BEFORE', invoice_date: '9999-11-30' });
+  const at = new Date('9999-12-31T23:00:00Z');
+  const paid = { invoice_id: id, customer_id, payment_date: '9999-12-01', payment_reference: 'LAST' };
+  const payment = await createPayment(db, { ...paid, status: 'refunded', refunded_amount: '1' });
+  await createRefund(db, { payment_id: payment.id, amount: '1', issued_at: at });
+  await bookAll(new Date('9999-11-30T12:00:00Z'));
+  const { code, output } = await exportAccounting('--month', '9999-12');
+  expect(code).toBe(0);
+  expect(output.slice(1).map((line) => line.split(',')[0])).toEqual(['"invoice"', '"payment"', '"refund"']);
+});
 
-  test.each([[[]], [['--month', '2026-13']], [['--month', '2026-1']], [['--month', '0000-01']]])(
-    'an accounting export is refused if the options %j contain no valid month',
-    async (args) => {
-      expect(await exportAccounting(...args)).toEqual({
-        code: 1,
-        output: ['--month must be a month such as 2026-10.'],
-      });
-    },
-  );
+test('an accounting export is refused unless the option --month has a valid month', async () => {
+  for (const args of [[], ['--month', '2026-13'], ['--month', '2026-1'], ['--month', '0000-01']]) {
+    const refused = { code: 1, output: ['--month must be a month such as 2026-10.'] };
+    expect([args, await exportAccounting(...args)]).toEqual([args, refused]);
+  }
 });

@@ -23,6 +23,17 @@ describe('the staff list of customers', () => {
       { customer_number: 'K4', first_name: null, last_name: null, email: null, country: 'LI' },
     ];
     for (const row of rows) last[row.customer_number] = (await createCustomer(base.db, row)).id;
+    const owe = async (number: string, amount_due: string, due_date: string, currency = 'eur') => {
+      const customer_id = last[number] as number;
+      await createInvoice(base.db, { customer_id, status: 'overdue', amount_due, due_date, currency });
+    };
+    await owe('K1', '10', '2026-03-01');
+    await owe('K1', '20', '2026-01-01');
+    await owe('K2', '40', '2026-02-01');
+    await base.db.execute(sql`select fold_receivables(100)`);
+    await owe('K2', '5', '2026-04-01');
+    await owe('K4', '31', '2025-12-01');
+    await owe('K5', '999', '2025-01-01', 'usd'); // This is not the currency of the customer.
   });
 
   const read = async (input: Record<string, string>, start = {}) => {
@@ -38,6 +49,13 @@ describe('the staff list of customers', () => {
     [{ sort: 'name' }, 'K4 K1 K2 K5 K3'],
     [{ sort: '-name' }, 'K3 K5 K2 K1 K4'],
     [{ sort: 'nonsense' }, 'K4 K5 K2 K1 K3'],
+    // The customers who owe nothing come last in either direction.
+    [{ sort: '-open' }, 'K2 K4 K1 K5 K3'],
+    [{ sort: 'open' }, 'K1 K4 K2 K5 K3'],
+    [{ sort: 'due' }, 'K4 K1 K2 K5 K3'],
+    [{ sort: '-due' }, 'K2 K1 K4 K5 K3'],
+    [{ sort: '-open', status: 'active' }, 'K4 K1 K3'],
+    [{ sort: 'due', q: 'alpha' }, 'K2 K5'],
     [{ country: 'at' }, 'K5 K3'],
     [{ country: 'Österreich' }, 'K5 K3'],
     [{ country: 'FR' }, ''],
@@ -52,9 +70,15 @@ describe('the staff list of customers', () => {
     [{ q: '%' }, ''],
     [{ q: '_' }, ''],
     [{ q: '#999999' }, ''],
-  ])('the customer list for the query %j contains “%s”', async (input, numbers) => {
+  ])('the customer list for %j is “%s”, on one page and on pages of any size', async (input, numbers) => {
     const page = await read(input);
-    expect(page).toMatchObject({ numbers, count: page.data.length });
+    expect(page).toMatchObject({ numbers, count: page.data.length, previous: null, next: null });
+    for (const per_page of ['1', '2', '3']) {
+      const pageOf = (start: object) => read({ ...input, per_page }, start);
+      const found = await walkPages(pageOf);
+      expect(found.map((row) => row.customer_number).join(' ')).toBe(numbers);
+      expect((await pageOf({})).count).toBe(page.count);
+    }
   });
 
   test('the customer list finds a customer by # and its id', async () => {
@@ -68,16 +92,6 @@ describe('the staff list of customers', () => {
     ]);
   });
 
-  test.each(['created', '-created', 'number', '-number', 'name', '-name'])(
-    'the customer list sorted by %s can be paged forwards and backwards',
-    async (sort) => {
-      const pageOf = (start: object) => read({ sort, per_page: '2' }, start);
-      const found = (await walkPages(pageOf)).map((row) => row.customer_number);
-      expect(found.join(' ')).toBe((await read({ sort })).numbers);
-      expect((await pageOf({})).count).toBe(5);
-    },
-  );
-
   test('an invalid cursor returns the first page of customers', async () => {
     for (const after of ['x', '', '-1', '9999999999', "1'"]) {
       expect((await read({}, { after })).data).toHaveLength(5);
@@ -85,62 +99,24 @@ describe('the staff list of customers', () => {
   });
 
   test('an invalid filter of the customer list is refused', () => {
-    for (const wrong of [
+    const wrong = [
       { q: '' },
       { q: 'a\u0000' },
       { status: 'gone' },
       { country: 'Austrai' },
       { country: '%%' },
-    ])
-      expect([wrong, customerList.schema.safeParse(wrong).success]).toEqual([wrong, false]);
+    ];
+    expect(wrong.filter((input) => customerList.schema.safeParse(input).success)).toEqual([]);
   });
 
-  describe('with unpaid invoices', () => {
-    const owe = async (number: string, amount_due: string, due_date: string, currency = 'eur') => {
-      const customer_id = last[number] as number;
-      await createInvoice(base.db, { customer_id, status: 'overdue', amount_due, due_date, currency });
-    };
-
-    beforeAll(async () => {
-      await owe('K1', '10', '2026-03-01');
-      await owe('K1', '20', '2026-01-01');
-      await owe('K2', '40', '2026-02-01');
-      await base.db.execute(sql`select fold_receivables(100)`);
-      await owe('K2', '5', '2026-04-01');
-      await owe('K4', '31', '2025-12-01');
-      await owe('K5', '999', '2025-01-01', 'usd'); // This is not the currency of the customer.
-    });
-
-    test.each([
-      [{ sort: '-open' }, 'K2 K4 K1 K5 K3'],
-      [{ sort: 'open' }, 'K1 K4 K2 K5 K3'],
-      [{ sort: 'due' }, 'K4 K1 K2 K5 K3'],
-      [{ sort: '-due' }, 'K2 K1 K4 K5 K3'],
-      [{ sort: '-open', status: 'active' }, 'K4 K1 K3'],
-      [{ sort: 'due', q: 'alpha' }, 'K2 K5'],
-    ])(
-      'the customer list for %j is “%s”, and ends with the customers who owe nothing',
-      async (input, numbers) => {
-        expect(await read(input)).toMatchObject({ numbers, previous: null, next: null });
-        for (const per_page of ['1', '2', '3']) {
-          const found = await walkPages((start: object) => read({ ...input, per_page }, start));
-          expect(found.map((row) => row.customer_number).join(' ')).toBe(numbers);
-        }
-      },
-    );
-
-    test('the CSV file of customers has the open amount and oldest due date in each customer’s own currency', async () => {
-      let file = '';
-      const filters = customerList.schema.parse({ sort: '-open' });
-      for await (const piece of customerList.csv(base.db, filters)) file += piece;
-      const cells = file
-        .replaceAll('"', '')
-        .split('\r\n')
-        .map((line) => line.split(',').slice(-2).join(' '));
-      expect(cells.slice(0, 5)).toEqual([
-        ...['open_amount oldest_due', '45 2026-02-01', '31 2025-12-01', '30 2026-01-01', '0 '],
-      ]);
-    });
+  test('the CSV file of customers has the open amount and oldest due date in each customer’s own currency', async () => {
+    let file = '';
+    const filters = customerList.schema.parse({ sort: '-open' });
+    for await (const piece of customerList.csv(base.db, filters)) file += piece;
+    const lines = file.replaceAll('"', '').split('\r\n');
+    expect(lines.slice(0, 5).map((line) => line.split(',').slice(-2).join(' '))).toEqual([
+      ...['open_amount oldest_due', '45 2026-02-01', '31 2025-12-01', '30 2026-01-01', '0 '],
+    ]);
   });
 
   // The matches exceed the count limit (10,000), and the other rows exceed the first scan (5,000).
@@ -158,16 +134,14 @@ describe('the staff list of customers', () => {
 describe('one customer', () => {
   const base = useDatabase();
 
-  test('a customer is read by its id or number', async () => {
+  test('a customer is read by its id or number, and an unknown id or number returns null', async () => {
     const made = await createCustomer(base.db, { company: '' });
     const { search_text, version, erased_at, created_at, updated_at, ...known } = made;
     const { buyer_reference, document_language, payment_terms, ...row } = known;
     const expected = { ...row, name: `Ada ${row.last_name}` };
-    expect(await getCustomer(base.db, { id: row.id })).toEqual(expected);
-    expect(await getCustomer(base.db, { customer_number: row.customer_number })).toEqual(expected);
-  });
-
-  test('reading a customer that does not exist returns null', async () => {
+    for (const by of [{ id: row.id }, { customer_number: row.customer_number }]) {
+      expect(await getCustomer(base.db, by)).toEqual(expected);
+    }
     for (const by of [{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }]) {
       expect(await getCustomer(base.db, by)).toBeNull();
     }
@@ -184,7 +158,8 @@ describe('the state of a month', () => {
     );
     return done?.done;
   };
-  const change = (service: string, columns: Partial<typeof customerServices.$inferInsert>) =>
+  type Columns = Partial<typeof customerServices.$inferInsert>;
+  const change = (service: string, columns: Columns) =>
     months.db.update(customerServices).set(columns).where(eq(customerServices.service_number, service));
 
   test.each([
@@ -208,62 +183,39 @@ describe('the state of a month', () => {
     },
   );
 
-  // For each customer, the services that are recorded for March, and how they change before April is recorded.
-  const CUSTOMERS: {
-    name: string;
-    march: Partial<typeof customerServices.$inferInsert>[];
-    april?: Partial<typeof customerServices.$inferInsert>;
-    kind: string | null;
-  }[] = [
-    { name: 'same', march: [{ price: '10' }], kind: null },
-    { name: 'gained', march: [{ price: '10', start_date: '2026-04-30' }], kind: 'new 10' },
-    { name: 'larger', march: [{ price: '10' }], april: { price: '15' }, kind: 'expansion 5' },
-    {
-      name: 'smaller',
-      march: [{ price: '10' }],
-      april: { billing_interval: 'year' },
-      kind: 'contraction -9.166667',
-    },
-    { name: 'lost', march: [{ price: '10' }], april: { status: 'suspended' }, kind: 'churn -10' },
-    { name: 'ended', march: [{ price: '10', ends_on: '2026-04-30' }], kind: 'churn -10' },
-    { name: 'ends later', march: [{ price: '10', ends_on: '2026-05-01' }], kind: null },
-    { name: 'begins later', march: [{ price: '10', start_date: '2026-05-01' }], kind: null },
-    { name: 'once', march: [{ price: '10', billing_interval: 'once' }], kind: null },
-    { name: 'ordered', march: [{ price: '10', status: 'order' }], kind: null },
-    {
-      // In Berlin, the cancellation falls on the first of May.
-      ...{ name: 'cancelled in May', march: [{ price: '10' }], kind: null },
-      april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T22:30:00Z') },
-    },
-    {
-      ...{ name: 'cancelled in April', march: [{ price: '10' }], kind: 'churn -10' },
-      april: { status: 'cancelled', cancelled_at: new Date('2026-04-30T21:30:00Z') },
-    },
-    {
-      name: 'in dollars',
-      march: [{ price: '7', currency: 'usd' }],
-      april: { price: '8' },
-      kind: 'expansion 1',
-    },
+  // Each customer has one service for 10 EUR a month, which these columns change before March or April is recorded.
+  const CUSTOMERS: [name: string, change: string | null, march?: Columns, april?: Columns][] = [
+    ['same', null],
+    ['gained', 'new 10', { start_date: '2026-04-30' }],
+    ['larger', 'expansion 5', {}, { price: '15' }],
+    ['smaller', 'contraction -9.166667', {}, { billing_interval: 'year' }],
+    ['lost', 'churn -10', {}, { status: 'suspended' }],
+    ['ended', 'churn -10', { ends_on: '2026-04-30' }],
+    ['ends later', null, { ends_on: '2026-05-01' }],
+    ['begins later', null, { start_date: '2026-05-01' }],
+    ['once', null, { billing_interval: 'once' }],
+    ['ordered', null, { status: 'order' }],
+    // In Berlin, this cancellation falls on the first of May.
+    ['cancelled late', null, {}, { status: 'cancelled', cancelled_at: new Date('2026-04-30T22:30Z') }],
+    ['cancelled', 'churn -10', {}, { status: 'cancelled', cancelled_at: new Date('2026-04-30T21:30Z') }],
+    ['in dollars', 'expansion 1', { price: '7', currency: 'usd' }, { price: '8' }],
   ];
 
   beforeAll(async () => {
-    for (const { name, march } of CUSTOMERS) {
+    for (const [name, , march] of CUSTOMERS) {
       const { id } = await createCustomer(months.db);
       people[name] = id;
-      for (const columns of march) {
-        await createService(months.db, { service_number: name, customer_id: id, ...columns });
-      }
+      await createService(months.db, { service_number: name, customer_id: id, price: '10', ...march });
     }
     expect(await record('2026-03', '2026-05-20')).toBe(true);
-    for (const { name, april } of CUSTOMERS) if (april) await change(name, april);
+    for (const [name, , , april] of CUSTOMERS) if (april) await change(name, april);
     const { same = 0 } = people;
     await createInvoice(months.db, { customer_id: same, amount_due: '50', due_date: '2026-05-02' });
     await createInvoice(months.db, { customer_id: same, amount_due: '20', due_date: '2026-03-31' });
     expect(await record('2026-04', '2026-05-02')).toBe(true);
   });
 
-  test.each(CUSTOMERS)('the revenue change of the customer “$name” is $kind', async ({ name, kind }) => {
+  test.each(CUSTOMERS)('the revenue change of the customer “%s” is %s', async (name, kind) => {
     const found = await rows<{ month: string; text: string }>(
       months.db,
       sql`select first_month::text as month, substr(measure, 5) || ' ' || trim_scale(amount) as text from month_amounts
@@ -274,16 +226,14 @@ describe('the state of a month', () => {
 
   test('the reports show each month’s recurring revenue and open amounts, and null for values that were not recorded', async () => {
     const reports = await readReports(months.db, '2026-05-20', 12);
+    const moved = { customers_gained: 1, customers_lost: 3 };
     const euros = reports.rowsOf('recurring', 'eur').slice(-3);
     expect(euros.map(({ month, values }) => [month, values])).toEqual([
       ['2026-02-01', expect.objectContaining({ mrr: null, customers: null, new: null })],
       ['2026-03-01', expect.objectContaining({ mrr: 80, customers: 8, new: null, churn: null })],
       [
         '2026-04-01',
-        {
-          ...{ mrr: 55.83, customers: 6, new: 10, expansion: 5, contraction: -9.17, churn: -30 },
-          ...{ customers_gained: 1, customers_lost: 3 },
-        },
+        { mrr: 55.83, customers: 6, new: 10, expansion: 5, contraction: -9.17, churn: -30, ...moved },
       ],
     ]);
     expect(reports.rowsOf('products', 'usd').at(-1)?.values).toMatchObject({ all: 8, hosting: 8, domain: 0 });
@@ -299,24 +249,16 @@ describe('the state of a month', () => {
     const read = () => rows(months.db, sql`select * from month_states order by 1, 2, 3`);
     const before = await read();
     await change('same', { price: '99' });
-    expect([await record('2026-04', '2026-05-03'), await record('2026-02', '2026-05-03')]).toEqual([
-      false,
-      false,
-    ]);
+    for (const month of ['2026-04', '2026-02']) expect(await record(month, '2026-05-03')).toBe(false);
     expect(await read()).toEqual(before);
     await change('same', { price: '10' });
   });
 
   test.each([
-    [
-      '2026-03',
-      'mrr',
-      'eur',
-      'cancelled in April, cancelled in May, ended, ends later, larger, lost, same, smaller',
-    ],
-    ['2026-04', 'mrr', 'EUR', 'cancelled in May, ends later, gained, larger, same, smaller'],
+    ['2026-03', 'mrr', 'eur', 'cancelled, cancelled late, ended, ends later, larger, lost, same, smaller'],
+    ['2026-04', 'mrr', 'EUR', 'cancelled late, ends later, gained, larger, same, smaller'],
     ['2026-04', 'mrr_new', 'eur', 'gained'],
-    ['2026-04', 'mrr_churn', 'eur', 'cancelled in April, ended, lost'],
+    ['2026-04', 'mrr_churn', 'eur', 'cancelled, ended, lost'],
     ['2026-04', 'mrr_expansion', 'usd', 'in dollars'],
     ['2026-03', 'mrr_new', 'eur', ''],
     ['2026-04', 'age_not-due', 'eur', 'same'],

@@ -1,5 +1,5 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import {
   auditLog,
@@ -40,7 +40,7 @@ const PERSONAL = /mustermann|erika|lindenweg|musterstadt|erased-me|4930123/i;
 
 const sync = useSync();
 const writer = () => ({ actor: GRACE, now: sync.now(), timeZone: 'UTC' });
-const erase = (id: number) => eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now(), timeZone: 'UTC' });
+const erase = (id: number) => eraseCustomer(sync.db, id, writer());
 const customerOf = (id: number) => readRow(sync.db, customers, id);
 const personalRows = async () => (await dumpDatabase(sync.db)).filter((row) => PERSONAL.test(row));
 const books = () =>
@@ -65,42 +65,32 @@ async function openCase() {
   const ours = await customerOf(id);
   await addCustomerNote(sync.db, id, 'Erika called: her brother Hans pays.', writer());
   await createToolCall(sync.db, { customer_id: id, arguments: { customer_number: 'erika' } });
-  const customer_id = id;
+  const of = { customer_id: id };
   const service = { name: 'Hosting Erika Mustermann', domain: 'mustermann.example' };
-  await createService(sync.db, { ...service, customer_id, status: 'terminated' });
-  const invoice = await createInvoice(sync.db, { customer_id, status: 'paid', amount_due: '0' });
+  await createService(sync.db, { ...service, ...of, status: 'terminated' });
+  const invoice = await createInvoice(sync.db, { ...of, status: 'paid', amount_due: '0' });
   const line = { position: 1, quantity: '1', unit_price: '100', tax_rate: '19' };
   const text = 'Server for Erika Mustermann';
   await sync.db.insert(invoiceLines).values({ ...line, invoice_id: invoice.id, text });
   await sync.db.insert(draftImportKeys).values({ invoice_id: invoice.id, import_key: 'mustermann' });
   const payment_reference = `Erika Mustermann ${invoice.number}`;
-  const paid = { customer_id, invoice_id: invoice.id, amount: '119', payment_reference };
+  const paid = { ...of, invoice_id: invoice.id, amount: '119', payment_reference };
   const payment = await createPayment(sync.db, paid);
   const imported = { payment_id: payment.id, amount: '1', refund_date: '2026-03-09' };
-  await sync.db.insert(importedRefunds).values([
-    { ...imported, reference: `Refund Erika ${id}` },
-    { ...imported, reference: `Refund Mustermann ${id}` },
-  ]);
+  const references = [`Refund Erika ${id}`, `Refund Mustermann ${id}`];
+  await sync.db.insert(importedRefunds).values(references.map((reference) => ({ ...imported, reference })));
   const change = { payment_date: '2026-03-09' };
   await updatePayment(sync.db, payment.id, change, { ...writer(), source: 'staff' });
 
-  const { object } = await sync.happen((world) =>
-    act.createCustomer(world, {
-      email: 'erased-me@example.com',
-      name: 'Erika Mustermann-Meier',
-      address: {
-        ...{ line1: 'Lindenweg 1', line2: null, city: 'Musterstadt', postal_code: '10115', country: 'DE' },
-      },
-      metadata: { customer_number: ours.customer_number },
-    }),
-  );
+  const metadata = { customer_number: ours.customer_number };
+  const email = 'erased-me@example.com';
+  const place = { city: 'Musterstadt', postal_code: '10115', country: 'DE' };
+  const named = { name: 'Erika Mustermann-Meier', address: { line1: 'Lindenweg 1', line2: null, ...place } };
+  const { object } = await sync.happen((world) => act.createCustomer(world, { email, ...named, metadata }));
   const stripeCustomer = object.id;
-  const session = act.createCheckoutSession(sync.world, {
-    customer: stripeCustomer,
-    customerEmail: 'erased-me@example.com',
-    items: [{ unitAmount: 990 }],
-    metadata: { customer_number: ours.customer_number },
-  });
+  const customer = { customer: stripeCustomer, customerEmail: email };
+  const items = [{ unitAmount: 990 }];
+  const session = act.createCheckoutSession(sync.world, { ...customer, items, metadata });
   await sync.happen((world) => act.completeCheckout(world, session.id));
   const [subscription] = [...sync.world.subscriptions.where('customer', stripeCustomer)];
   if (!subscription) throw new Error('a checkout makes a subscription');
@@ -113,116 +103,110 @@ async function openCase() {
   return { id, number: ours.customer_number, stripeCustomer, subscription, payment, invoice };
 }
 
-describe('erasing a customer', () => {
-  let known: Awaited<ReturnType<typeof openCase>>;
-  beforeAll(async () => {
-    known = await openCase();
+let known: Awaited<ReturnType<typeof openCase>>;
+beforeAll(async () => {
+  known = await openCase();
+});
+
+test('erasing a customer is refused while an invoice, service or subscription is open', async () => {
+  const { id } = await createCustomer(sync.db);
+  const unpaid = await createInvoice(sync.db, { customer_id: id });
+  const service = await createService(sync.db, { customer_id: id });
+  const before = await dumpDatabase(sync.db);
+  const reasons = `1 invoice is unpaid (${unpaid.number}); 1 service has not ended (${service.service_number}).`;
+  const message = expect.stringContaining(`cannot be erased yet: ${reasons}`);
+  await expect(erase(id)).rejects.toMatchObject({ code: 'conflict', message });
+  await expect(erase(known.id)).rejects.toThrow(/1 subscription is live/);
+  await expect(erase(999_999_999)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await dumpDatabase(sync.db)).toEqual(before);
+});
+
+test('erasing a customer removes personal data from every table', async () => {
+  await sync.happen((world) => act.cancelSubscription(world, known.subscription.id));
+  const before = await books();
+  expect((await personalRows()).length).toBeGreaterThan(15);
+  await erase(known.id);
+  expect(await personalRows()).toEqual([]);
+  expect(await books()).toEqual(before);
+  expect(await customerOf(known.id)).toMatchObject({
+    ...{ customer_number: known.number, last_name: ERASED_NAME, email: null },
+    ...{ status: 'inactive', erased_at: sync.now() },
   });
+  const services = await readRows(sync.db, customerServices, eq(customerServices.customer_id, known.id));
+  expect(services).toMatchObject([{ name: 'Hosting [erased]', domain: null }]);
+  const ofInvoice = eq(invoiceLines.invoice_id, known.invoice.id);
+  expect(await sync.db.select().from(invoiceLines).where(ofInvoice)).toMatchObject([
+    { text: 'Server for [erased]', unit_price: '100.000' },
+  ]);
+  const [entry] = await sync.db.select().from(auditLog).where(eq(auditLog.action, 'customer.erase'));
+  const after = { customer_number: known.number, erased_at: sync.now().toISOString() };
+  expect(entry).toMatchObject({ actor_name: GRACE.name, entity_id: known.id, after });
+  expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
+});
 
-  test('erasing a customer is refused while an invoice, service or subscription is open', async () => {
-    const { id } = await createCustomer(sync.db);
-    const unpaid = await createInvoice(sync.db, { customer_id: id });
-    const service = await createService(sync.db, { customer_id: id });
-    const before = await dumpDatabase(sync.db);
-    const reasons = `1 invoice is unpaid (${unpaid.number}); 1 service has not ended (${service.service_number}).`;
-    const message = expect.stringContaining(`cannot be erased yet: ${reasons}`);
-    await expect(erase(id)).rejects.toMatchObject({ code: 'conflict', message });
-    await expect(erase(known.id)).rejects.toThrow(/1 subscription is live/);
-    await expect(erase(999_999_999)).rejects.toMatchObject({ code: 'not_found' });
-    expect(await dumpDatabase(sync.db)).toEqual(before);
-  });
+test('an erased customer cannot be changed', async () => {
+  await expect(erase(known.id)).rejects.toMatchObject({ message: `${known.number} was erased before.` });
+  const values = { customer_number: known.number, last_name: 'Mustermann', email: 'erased-me@example.com' };
+  const [saved] = await saveRecords(sync.db, customerKind, [{ values }], writer());
+  const problems = [{ message: expect.stringMatching(/erased/) }];
+  expect(saved).toMatchObject({ outcome: 'refused', problems });
+  const note = addCustomerNote(sync.db, known.id, 'Erika', writer());
+  await expect(note).rejects.toMatchObject({ code: 'validation_failed' });
+  const { customer_id: other } = await createStripeCustomer(sync.db, { stripe_customer_id: 'cus_other' });
+  const link = (id: string, from: number, to: number) =>
+    linkStripeCustomer(sync.deps(), GRACE, id, { from, to });
+  const refused = { code: 'conflict' };
+  await expect(link(known.stripeCustomer, known.id, other)).rejects.toMatchObject(refused);
+  await expect(link('cus_other', other, known.id)).rejects.toMatchObject(refused);
+});
 
-  test('erasing a customer removes personal data from every table', async () => {
-    await sync.happen((world) => act.cancelSubscription(world, known.subscription.id));
-    const before = await books();
-    expect((await personalRows()).length).toBeGreaterThan(15);
-    await erase(known.id);
-    expect(await personalRows()).toEqual([]);
-    expect(await books()).toEqual(before);
-    expect(await customerOf(known.id)).toMatchObject({
-      ...{ customer_number: known.number, last_name: ERASED_NAME, email: null },
-      ...{ status: 'inactive', erased_at: sync.now() },
-    });
-    const services = await readRows(sync.db, customerServices, eq(customerServices.customer_id, known.id));
-    expect(services).toMatchObject([{ name: 'Hosting [erased]', domain: null }]);
-    const ofInvoice = eq(invoiceLines.invoice_id, known.invoice.id);
-    expect(await sync.db.select().from(invoiceLines).where(ofInvoice)).toMatchObject([
-      { text: 'Server for [erased]', unit_price: '100.000' },
-    ]);
-    const [entry] = await sync.db.select().from(auditLog).where(eq(auditLog.action, 'customer.erase'));
-    const after = { customer_number: known.number, erased_at: sync.now().toISOString() };
-    expect(entry).toMatchObject({ actor_name: GRACE.name, entity_id: known.id, after });
-    expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
-  });
+test('an erased customer stays erased when old events are replayed', async () => {
+  for (const event of sync.world.history) {
+    await sync.take(event);
+    await replayEvent(sync.deps(), event.id);
+  }
+  await sync.db.delete(stripeEvents);
+  for (const event of sync.world.history) await sync.take(event);
+  expect(await personalRows()).toEqual([]);
 
-  test('an erased customer cannot be changed', async () => {
-    await expect(erase(known.id)).rejects.toMatchObject({ message: `${known.number} was erased before.` });
-    const values = { customer_number: known.number, last_name: 'Mustermann', email: 'erased-me@example.com' };
-    const [saved] = await saveRecords(sync.db, customerKind, [{ values }], writer());
-    const problems = [{ message: expect.stringMatching(/erased/) }];
-    expect(saved).toMatchObject({ outcome: 'refused', problems });
-    const note = addCustomerNote(sync.db, known.id, 'Erika', writer());
-    await expect(note).rejects.toMatchObject({ code: 'validation_failed' });
-    const { customer_id: other } = await createStripeCustomer(sync.db, { stripe_customer_id: 'cus_other' });
-    const link = (id: string, from: number, to: number) =>
-      linkStripeCustomer(sync.deps(), GRACE, id, { from, to });
-    const refused = { code: 'conflict' };
-    await expect(link(known.stripeCustomer, known.id, other)).rejects.toMatchObject(refused);
-    await expect(link('cus_other', other, known.id)).rejects.toMatchObject(refused);
-  });
+  const before = await books();
+  const invoice = await sync.bill({ customer: known.stripeCustomer });
+  await sync.happen((world) => act.payInvoice(world, invoice));
+  const named = { name: 'Erika Mustermann', email: 'erased-me@example.com' };
+  await sync.happen((world) => act.updateCustomer(world, known.stripeCustomer, named));
+  expect(await books()).toHaveLength(before.length + 1);
+  expect(await personalRows()).toEqual([]);
 
-  test('an erased customer stays erased when old events are replayed', async () => {
-    for (const event of sync.world.history) {
-      await sync.take(event);
-      await replayEvent(sync.deps(), event.id);
-    }
-    await sync.db.delete(stripeEvents);
-    for (const event of sync.world.history) await sync.take(event);
-    expect(await personalRows()).toEqual([]);
+  expect((await sync.night()).status).toBe('completed');
+  const link = await sync.linkOf(known.stripeCustomer);
+  expect(link).toMatchObject({ customer_id: known.id, linked_by: 'staff' });
+  expect(await personalRows()).toEqual([]);
+});
 
-    const before = await books();
-    const invoice = await sync.bill({ customer: known.stripeCustomer });
-    await sync.happen((world) => act.payInvoice(world, invoice));
-    const named = { name: 'Erika Mustermann', email: 'erased-me@example.com' };
-    await sync.happen((world) => act.updateCustomer(world, known.stripeCustomer, named));
-    expect(await books()).toHaveLength(before.length + 1);
-    expect(await personalRows()).toEqual([]);
+test('a dispute of an erased customer is stored without personal data', async () => {
+  const evidence = { customer_email_address: 'erased-me@example.com', customer_name: 'Erika Mustermann' };
+  const intent = 'pi_of_the_erased';
+  const ofStripe = and(eq(payments.customer_id, known.id), eq(payments.source, 'stripe'));
+  await sync.db.update(payments).set({ stripe_payment_intent_id: intent }).where(ofStripe);
+  const dispute = { id: 'dp_late', object: 'dispute', payment_intent: intent, evidence };
+  const told = (id: string, type: string, object: object) =>
+    sync.takeBody(JSON.stringify({ id, type, created: 1, data: { object } }));
+  expect(await told('evt_late', 'charge.dispute.created', dispute)).toBe('ignored');
+  const named = { customer_name: 'Erika', customer: known.stripeCustomer };
+  const invoice = { id: 'in_wrong', currency: 'euro', ...named };
+  await expect(told('evt_failed', 'invoice.paid', invoice)).rejects.toThrow('not a three-letter code');
+  expect(await sync.db.$count(stripeEvents, inArray(stripeEvents.id, ['evt_late', 'evt_failed']))).toBe(2);
+  expect(await personalRows()).toEqual([]);
+});
 
-    expect((await sync.night()).status).toBe('completed');
-    const link = await sync.linkOf(known.stripeCustomer);
-    expect(link).toMatchObject({ customer_id: known.id, linked_by: 'staff' });
-    expect(await personalRows()).toEqual([]);
-  });
-
-  test('a dispute of an erased customer is stored without personal data', async () => {
-    const evidence = { customer_email_address: 'erased-me@example.com', customer_name: 'Erika Mustermann' };
-    const intent = 'pi_of_the_erased';
-    await sync.db
-      .update(payments)
-      .set({ stripe_payment_intent_id: intent })
-      .where(and(eq(payments.customer_id, known.id), eq(payments.source, 'stripe')));
-    const dispute = { id: 'dp_late', object: 'dispute', payment_intent: intent, evidence };
-    const told = (id: string, type: string, object: object) =>
-      sync.takeBody(JSON.stringify({ id, type, created: 1, data: { object } }));
-    expect(await told('evt_late', 'charge.dispute.created', dispute)).toBe('ignored');
-    const wrong = { id: 'in_wrong', currency: 'euro', customer_name: 'Erika' };
-    const invoice = { ...wrong, customer: known.stripeCustomer };
-    await expect(told('evt_failed', 'invoice.paid', invoice)).rejects.toThrow('not a three-letter code');
-    expect(await sync.db.$count(stripeEvents, inArray(stripeEvents.id, ['evt_late', 'evt_failed']))).toBe(2);
-    expect(await personalRows()).toEqual([]);
-  });
-
-  test('a new Stripe customer with an erased customer’s number is linked to a new customer', async () => {
-    const { object } = await sync.happen((world) =>
-      act.createCustomer(world, { name: 'Hans Neu', metadata: { customer_number: known.number } }),
-    );
-    await sync.happen((world) =>
-      act.createSubscription(world, { customer: object.id, items: [{ unitAmount: 990 }] }),
-    );
-    const link = await sync.linkOf(object.id);
-    expect(link?.linked_by).toBe('created');
-    expect(link?.customer_id).not.toBe(known.id);
-  });
+test('a new Stripe customer with an erased customer’s number is linked to a new customer', async () => {
+  const named = { name: 'Hans Neu', metadata: { customer_number: known.number } };
+  const { object } = await sync.happen((world) => act.createCustomer(world, named));
+  const sold = { customer: object.id, items: [{ unitAmount: 990 }] };
+  await sync.happen((world) => act.createSubscription(world, sold));
+  const link = await sync.linkOf(object.id);
+  expect(link?.linked_by).toBe('created');
+  expect(link?.customer_id).not.toBe(known.id);
 });
 
 test('erasing a customer also erases the customers merged into it', async () => {
@@ -230,16 +214,15 @@ test('erasing a customer also erases the customers merged into it', async () => 
   const gone = await saveRecord(sync.db, customerKind, { values: personal, isNew: true }, writer());
   const kept = await createCustomer(sync.db, { last_name: 'Else' });
   const other = await createCustomer(sync.db, {});
-  const merge = (goneId: number, version: number) =>
-    mergeCustomers(sync.deps(), GRACE, {
-      ...{ gone: { id: goneId, version: 0 }, kept: { id: kept.id, version }, taken: [] },
-    });
-  await merge(gone.id, 0);
+  const merge = async (goneId: number) => {
+    const seen = { gone: await customerOf(goneId), kept: await customerOf(kept.id) };
+    return mergeCustomers(sync.deps(), GRACE, { ...seen, taken: [] });
+  };
+  await merge(gone.id);
   expect(await personalRows()).not.toEqual([]);
   await erase(kept.id);
   expect(await personalRows()).toEqual([]);
-  const { version } = await customerOf(kept.id);
-  await expect(merge(other.id, version)).rejects.toThrow('erased cannot be merged');
+  await expect(merge(other.id)).rejects.toThrow('erased cannot be merged');
 });
 
 test('npm run customer:erase erases nothing without --yes', async () => {
@@ -249,9 +232,10 @@ test('npm run customer:erase erases nothing without --yes', async () => {
     const { code, output } = await runCommandHere(sync.db, 'customer:erase', args, here);
     return `${code} ${output.join('\n')}`;
   };
-  const told = await run(customer_number);
-  expect(told).toMatch(/^0 The law requires you to keep invoices/);
-  expect(told).toMatch(new RegExp(`npm run customer:erase -- ${customer_number} --yes$`));
+  const command = `npm run customer:erase -- ${customer_number} --yes`;
+  expect(await run(customer_number)).toMatch(
+    new RegExp(`^0 The law requires you to keep invoices[^]*${command}$`),
+  );
   expect((await customerOf(id)).last_name).toBe('Mustermann');
   expect(await run(customer_number.toLowerCase(), '--yes')).toBe(`0 ${customer_number} is erased.`);
   expect(await customerOf(id)).toMatchObject({ last_name: ERASED_NAME, erased_at: sync.now() });

@@ -12,8 +12,6 @@ import type { TestRuntime } from '../support/runtime';
 import { useSync } from '../support/sync';
 import { fillUnreadAccount } from '../support/unread-stripe';
 
-const HEADER = 'stripe_customer_id,email,name,filed_under,customer_number,matches,reason';
-
 const files = useFiles();
 
 /** Sets up a Stripe account with four Stripe customers, and a function that runs the command in this process. */
@@ -46,27 +44,32 @@ describe('the first import of a Stripe account', () => {
 
   test('the first Stripe import lists the Stripe customers that it cannot link by customer number', async () => {
     const { code, output } = await at.run(['--proposals', 'links.csv']);
-    const told = output.join('\n');
     expect(code).toBe(0);
-    expect(told).toMatch(/^Run 1, completed: /m);
-    for (const row of [/^subscription +12 +0 +0$/m, /^invoice +20 /m, /^payment +12 /m, /^refund +4 /m]) {
-      expect(told).toMatch(row);
+    for (const line of [
+      ...[
+        /^Run 1, completed: /m,
+        /^subscription +12 +0 +0$/m,
+        /^invoice +20 /m,
+        /^payment +12 /m,
+        /^refund +4 /m,
+      ],
+      /1 linked by customer number, 0 by staff; 0 by e-mail address, not confirmed; 3 as new customers\./,
+      /payer-1@example.com +Payer payer-1@example.com +T1 +one customer has/,
+      /payer-2@example.com .*– +2 customers have the e-mail address$/m,
+      /payer-3@example.com .*– +no customer has the e-mail address$/m,
+      /Not linked, with the e-mail address of exactly one customer: 1\./,
+    ]) {
+      expect(output.join('\n')).toMatch(line);
     }
-    expect(told).toContain(
-      '1 linked by customer number, 0 by staff; 0 by e-mail address, not confirmed; 3 as new customers.',
-    );
-    expect(told).toMatch(/payer-1@example.com +Payer payer-1@example.com +T1 +one customer has/);
-    expect(told).toMatch(/payer-2@example.com .*– +2 customers have the e-mail address$/m);
-    expect(told).toMatch(/payer-3@example.com .*– +no customer has the e-mail address$/m);
-    expect(told).toContain('Not linked, with the e-mail address of exactly one customer: 1.');
     const [header, ...rows] = links();
-    expect(header).toBe(HEADER);
-    expect(rows.sort((a, b) => (a.slice(a.indexOf(',')) < b.slice(b.indexOf(',')) ? -1 : 1))).toEqual([
-      expect.stringMatching(
-        /^cus_\w+,payer-1@example\.com,Payer payer-1@example\.com,K\d+,T1,1,one customer/,
-      ),
-      expect.stringMatching(/^cus_\w+,payer-2@example\.com,.*,K\d+,,2,2 customers have/),
-      expect.stringMatching(/^cus_\w+,payer-3@example\.com,.*,K\d+,,0,no customer has/),
+    expect(header).toBe('stripe_customer_id,email,name,filed_under,customer_number,matches,reason');
+    const cells = rows.map((row) =>
+      row.replace(/^cus_\w+,payer-(.)@example\.com,/, '$1,').replace(/,K\d+,/, ',K,'),
+    );
+    expect(cells.sort()).toEqual([
+      expect.stringMatching(/^1,Payer payer-1@example\.com,K,T1,1,one customer/),
+      expect.stringMatching(/^2,.*,K,,2,2 customers have/),
+      expect.stringMatching(/^3,.*,K,,0,no customer has/),
     ]);
   });
 
@@ -77,11 +80,8 @@ describe('the first import of a Stripe account', () => {
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
     // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
-    const amounts = await readRows(
-      at.sync.db,
-      monthAmounts,
-      eq(monthAmounts.customer_id, (await idOf('T1')) ?? 0),
-    );
+    const ofT1 = eq(monthAmounts.customer_id, (await idOf('T1')) ?? 0);
+    const amounts = await readRows(at.sync.db, monthAmounts, ofT1);
     expect(amounts.map(({ measure }) => measure)).toContain('age_open');
     const noted = await readRows(at.sync.db, auditLog, eq(auditLog.action, 'stripe_customer.link'));
     expect(noted).toMatchObject([{ actor_type: 'cli', actor_id: 'import', after: { customer: 'T1' } }]);
@@ -113,10 +113,8 @@ describe('the first import of a Stripe account', () => {
     expect(await at.linkOf(two)).toEqual({ customer_id: await idOf('U2'), linked_by: 'staff' });
     expect(await at.linkOf(none)).toEqual({ customer_id: made, linked_by: 'staff' });
     files.write('edited.csv', edited);
-    expect(await at.run(['--link', 'edited.csv'])).toEqual({
-      code: 0,
-      output: ['edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.'],
-    });
+    const again = 'edited.csv: 0 linked, 3 linked before, 0 without a customer_number, 0 refused.';
+    expect(await at.run(['--link', 'edited.csv'])).toEqual({ code: 0, output: [again] });
   });
 });
 
@@ -152,40 +150,29 @@ describe('refused imports from Stripe', () => {
   const at = useAccount();
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 
+  const DRY = '--dry-run cannot be combined with other options: it links no customers and writes no file.';
+  const BARE = 'The column filed_under is missing: use the file that --proposals writes.';
   test.each([
-    [
-      ['--dry-run', '--link-by-email'],
-      '--dry-run cannot be combined with other options: it links no customers and writes no file.',
-    ],
+    [['--dry-run', '--link-by-email'], DRY],
     [['--proposals', 'none/links.csv'], expect.stringMatching(/none does not exist\.$/)],
     [['--link', 'none.csv'], expect.stringMatching(/none\.csv does not exist\.$/)],
+    [['--link', 'bare.csv'], BARE],
     [['--map', 'a=b'], "Unknown option '--map': see --help."],
   ])('a Stripe import with the arguments %j is refused', async (args, sentence) => {
+    files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
     expect(await at.run(args)).toEqual({ code: 1, output: [sentence] });
   });
 
-  test('a file of links without its required columns is refused', async () => {
-    files.write('bare.csv', 'stripe_customer_id,customer_number\ncus_1,K1\n');
-    expect(await at.run(['--link', 'bare.csv'])).toEqual({
-      code: 1,
-      output: ['The column filed_under is missing: use the file that --proposals writes.'],
-    });
-  });
-
   test('a Stripe import is refused if the API key is missing or invalid', async () => {
-    const withStripe = (stripe: TestRuntime['stripe']) =>
-      at.run([], { runtime: { ...at.sync.runtime, stripe } });
-    expect((await withStripe(null)).output).toEqual([
-      'STRIPE_SECRET_KEY is not set: Stripe cannot be asked.',
-    ]);
+    const outputWith = async (stripe: TestRuntime['stripe']) =>
+      (await at.run([], { runtime: { ...at.sync.runtime, stripe } })).output.join();
+    expect(await outputWith(null)).toBe('STRIPE_SECRET_KEY is not set: Stripe cannot be asked.');
     const wrong = createStripeClient('sk_test_wrong', at.sync.api.url, 10_000);
-    expect((await withStripe(wrong)).output).toEqual([
-      'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.',
-    ]);
+    const refused = 'Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.';
+    expect(await outputWith(wrong)).toBe(refused);
     at.sync.api.faults.add({ fault: { kind: 'reset' } });
-    expect((await at.run([])).output).toEqual([
-      expect.stringMatching(/^Stripe does not answer \(stripe_\w+\): try again later\.$/),
-    ]);
+    const silent = /^Stripe does not answer \(stripe_\w+\): try again later\.$/;
+    expect(await outputWith(at.sync.runtime.stripe)).toMatch(silent);
     expect(await at.sync.db.select().from(reconciliationRuns)).toEqual([]);
   });
 
@@ -205,8 +192,7 @@ describe('refused imports from Stripe', () => {
   test('a Stripe import links no customer by e-mail if reading from Stripe fails', async () => {
     at.sync.api.faults.add({ when: isList, fault: { kind: 'status', status: 500, shouldRetry: false } });
     const { code, output } = await at.run(['--link-by-email']);
-    expect(code).toBe(1);
-    expect(output).toContainEqual(expect.stringMatching(/^Run \d+, failed: /));
+    expect([code, output.join('\n')]).toEqual([1, expect.stringMatching(/^Run \d+, failed: /m)]);
     expect(output).toContain(
       'Not everything at Stripe could be read (stripe_api). Run the same command again later to do the rest. No customers were linked by e-mail address.',
     );

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DatabaseHandle } from '@/db/client';
 import type { Database } from '@/db/database';
 import { invoices } from '@/db/schema';
@@ -35,30 +35,25 @@ const date = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2090-01-01'), noInvalidDate: true })
   .map((drawn) => drawn.toISOString().slice(0, 10));
 
+const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, maybe(text)]));
+
 const customer = fc.record({
-  first_name: maybe(text),
-  last_name: maybe(text),
+  ...texts('first_name', 'last_name', 'phone', 'street', 'postal_code', 'city', 'buyer_reference'),
+  ...texts('payment_terms'),
   company: text,
   email: maybe(fc.constantFrom('a@example.com', '+b@example.com')),
-  phone: maybe(text),
-  street: maybe(text),
-  postal_code: maybe(text),
-  city: maybe(text),
-  country: maybe(fc.constantFrom('DE', 'DE')),
+  country: maybe(fc.constant('DE')),
   vat_id: maybe(fc.constantFrom('DE123456789', 'DE000000000')),
   tax_exempt: fc.boolean(),
-  buyer_reference: maybe(text),
   document_language: maybe(fc.constantFrom('de', 'en')),
-  payment_terms: maybe(text),
   currency: fc.constantFrom('eur', 'usd'),
   status: fc.constantFrom('active', 'inactive', 'blocked'),
 });
 const server = fc.record({
   ipv4: fc.array(fc.ipV4(), { maxLength: 3 }),
   ipv6: fc.array(fc.constantFrom('2001:db8::1', '::1'), { maxLength: 2 }),
-  stack: maybe(text),
+  ...texts('stack', 'location'),
   cpu_cores: maybe(fc.integer({ min: 1, max: 100_000 })),
-  location: maybe(text),
   status: fc.constantFrom('active', 'offline'),
 });
 const service = fc.record({
@@ -167,77 +162,74 @@ async function addStripes(db: Database, customer_id: number, { isDraft, back }: 
 type Drawn = typeof books extends fc.Arbitrary<infer T> ? T : never;
 type Customer = Awaited<ReturnType<typeof createCustomer>>;
 
-describe('round trips through CSV', () => {
-  const base = useDatabase();
-  const files = useFiles();
-  let other: DatabaseHandle;
-  beforeAll(async () => {
-    other = await createTestDatabase();
-  });
-  afterAll(() => other?.close());
+const base = useDatabase();
+const files = useFiles();
+let other: DatabaseHandle;
+beforeAll(async () => {
+  other = await createTestDatabase();
+});
+afterAll(() => other?.close());
 
-  async function run(db: Database, name: 'import' | 'export', ...args: string[]): Promise<string[]> {
-    const { code, output } = await files.run(db, name, name === 'import' ? [...args, '--yes'] : args);
-    expect(code, output.join('\n')).toBe(0);
-    return output;
-  }
-  /** Returns the lines of a file, sorted, because a file may contain the same rows in another order. */
-  const rowsOf = (name: string) => files.read(name).split('\r\n').sort();
-  async function expectRoundTrip(kinds: readonly (typeof EXPORT_NAMES)[number][]) {
-    await run(base.db, 'export', 'all', 'out');
-    for (const kind of kinds) await run(other.db, 'import', kind, `out/${kind}.csv`);
-    await run(other.db, 'export', 'all', 'again');
-    for (const kind of kinds) expect(rowsOf(`again/${kind}.csv`)).toEqual(rowsOf(`out/${kind}.csv`));
-  }
+async function run(db: Database, name: 'import' | 'export', ...args: string[]): Promise<string[]> {
+  const { code, output } = await files.run(db, name, name === 'import' ? [...args, '--yes'] : args);
+  expect(code, output.join('\n')).toBe(0);
+  return output;
+}
+/** Returns the lines of a file, sorted, because a file may contain the same rows in another order. */
+const rowsOf = (name: string) => files.read(name).split('\r\n').sort();
+async function expectRoundTrip(kinds: readonly (typeof EXPORT_NAMES)[number][]) {
+  await run(base.db, 'export', 'all', 'out');
+  for (const kind of kinds) await run(other.db, 'import', kind, `out/${kind}.csv`);
+  await run(other.db, 'export', 'all', 'again');
+  for (const kind of kinds) expect(rowsOf(`again/${kind}.csv`)).toEqual(rowsOf(`out/${kind}.csv`));
+}
 
-  test('exported customers, servers and services are unchanged after import into another database', async () => {
-    await fc.assert(
-      fc.asyncProperty(masterData, async (rows) => {
-        const customers = rows.customers.map((row) => ({ ...row, customer_number: key("'=K") }));
-        const servers = rows.servers.map((row) => ({ ...row, hostname: `${key('web')}.example.net` }));
-        const services = rows.services.map((row, i) => ({
-          ...row,
-          service_number: key('+S'),
-          customer_number: customers[i % customers.length]?.customer_number,
-          hostname: i % 3 === 0 ? null : servers[i % servers.length]?.hostname,
-        }));
-        await save(base.db, customerKind, customers);
-        await save(base.db, serverKind, servers);
-        await save(base.db, serviceKind, services);
-        await expectRoundTrip(MASTER);
-        for (const kind of MASTER)
-          expect(files.read(`again/${kind}.csv`)).toBe(files.read(`out/${kind}.csv`));
-      }),
-      { numRuns: 8 },
-    );
-  });
+test('exported customers, servers and services are unchanged after import into another database', async () => {
+  await fc.assert(
+    fc.asyncProperty(masterData, async (rows) => {
+      const customers = rows.customers.map((row) => ({ ...row, customer_number: key("'=K") }));
+      const servers = rows.servers.map((row) => ({ ...row, hostname: `${key('web')}.example.net` }));
+      const services = rows.services.map((row, i) => ({
+        ...row,
+        service_number: key('+S'),
+        customer_number: customers[i % customers.length]?.customer_number,
+        hostname: i % 3 === 0 ? null : servers[i % servers.length]?.hostname,
+      }));
+      await save(base.db, customerKind, customers);
+      await save(base.db, serverKind, servers);
+      await save(base.db, serviceKind, services);
+      await expectRoundTrip(MASTER);
+      for (const kind of MASTER) expect(files.read(`again/${kind}.csv`)).toBe(files.read(`out/${kind}.csv`));
+    }),
+    { numRuns: 8 },
+  );
+});
 
-  test('an export with --since contains only rows changed since that day', async () => {
-    const output = await run(other.db, 'export', 'customers');
-    expect(`${output.join('\n')}\n`).toBe(files.read('again/customers.csv'));
-    const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
-    expect(none).toEqual([expect.stringMatching(/^\ufeff"hostname","ipv4",.*\r$/)]);
-    expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
-  });
+test('an export with --since contains only rows changed since that day', async () => {
+  const output = await run(other.db, 'export', 'customers');
+  expect(`${output.join('\n')}\n`).toBe(files.read('again/customers.csv'));
+  const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
+  expect(none).toEqual([expect.stringMatching(/^\ufeff"hostname","ipv4",.*\r$/)]);
+  expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
+});
 
-  test('exported invoices and payments are unchanged after import into another database', async () => {
-    const customer = await createCustomer(base.db);
-    await fc.assert(
-      fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {
-        for (const one of invoices) await addInvoice(base.db, customer, one);
-        for (const one of documents) await addDocument(base.db, customer, one);
-        for (const one of stripes) await addStripes(base.db, customer.id, one);
-        await expectRoundTrip(EXPORT_NAMES);
-      }),
-      { numRuns: 6 },
-    );
-    for (const db of [base.db, other.db]) {
-      for (const kind of EXPORT_NAMES) {
-        const output = await run(db, 'import', kind, `out/${kind}.csv`);
-        expect(output.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
-      }
+test('exported invoices and payments are unchanged after import into another database', async () => {
+  const customer = await createCustomer(base.db);
+  await fc.assert(
+    fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {
+      for (const one of invoices) await addInvoice(base.db, customer, one);
+      for (const one of documents) await addDocument(base.db, customer, one);
+      for (const one of stripes) await addStripes(base.db, customer.id, one);
+      await expectRoundTrip(EXPORT_NAMES);
+    }),
+    { numRuns: 6 },
+  );
+  for (const db of [base.db, other.db]) {
+    for (const kind of EXPORT_NAMES) {
+      const output = await run(db, 'import', kind, `out/${kind}.csv`);
+      expect(output.at(-1)).toMatch(/: 0 new, 0 changed, \d+ unchanged, 0 rejected\.$/);
     }
-  });
+  }
 });
 
 async function save(db: Database, kind: RecordKind, rows: Record<string, unknown>[]) {

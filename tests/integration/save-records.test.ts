@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { auditLog, customerServices, customers, servers, stripeCustomers, subscriptions } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
@@ -8,7 +8,7 @@ import { listNumberSeries, saveNumberSeries, takeNumber } from '@/lib/records/nu
 import type { RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { deleteRecord, readState, stepsFrom, takeStep } from '@/lib/records/steps';
-import { mergeTyped, readTyped, saveTyped } from '@/lib/records/typed-record';
+import { readTyped, saveTyped } from '@/lib/records/typed-record';
 import { serverKind, typedServer } from '@/lib/servers/save-servers';
 import { serviceKind, serviceSteps, typedNewService, typedService } from '@/lib/services/save-services';
 import { readRow, readRows, useDatabase } from '../support/database';
@@ -29,287 +29,244 @@ type Draft = Parameters<typeof saveRecords>[2][number];
 const saveServers = (...drafts: Draft[]) => saveRecords(base.db, serverKind, drafts, writer);
 const saveServer = (values: Draft['values'], more: Omit<Draft, 'values'> = {}, by = writer) =>
   saveRecord(base.db, serverKind, { ...more, values }, by);
+const saveCustomers = (...all: Draft['values'][]) => {
+  const drafts = all.map((values) => ({ values }));
+  return saveRecords(base.db, customerKind, drafts, writer);
+};
+const customerOf = async (number: string) =>
+  (await readRows(base.db, customers, eq(customers.customer_number, number)))[0];
 const logOf = (entity: 'server' | 'customer', id: number) =>
   readRows(base.db, auditLog, and(eq(auditLog.entity, entity), eq(auditLog.entity_id, id)));
 
-describe('saving records', () => {
-  test('saving a customer with a known number in another letter case changes that customer', async () => {
-    const save = (...drafts: Draft[]) => saveRecords(base.db, customerKind, drafts, writer);
-    const first = { values: { customer_number: 'N1', company: 'One', tax_exempt: true } };
-    const second = { values: { customer_number: 'N2', last_name: 'Two' } };
-    const created = { outcome: 'created', id: expect.any(Number) };
-    expect(await save(first, second)).toEqual([created, created]);
-    const again = { values: { customer_number: 'n1', company: 'One Ltd' } };
-    expect(await save(again, second)).toMatchObject([{ outcome: 'changed' }, { outcome: 'unchanged' }]);
-    const [found] = await base.db.select().from(customers).where(eq(customers.customer_number, 'n1'));
-    expect(found).toMatchObject({ company: 'One Ltd', tax_exempt: true, currency: 'eur', status: 'active' });
-  });
+test('saving a customer with a known number in another letter case changes that customer', async () => {
+  const second = { customer_number: 'N2', last_name: 'Two' };
+  const created = { outcome: 'created', id: expect.any(Number) };
+  const first = { customer_number: 'N1', company: 'One', tax_exempt: true };
+  expect(await saveCustomers(first, second)).toEqual([created, created]);
+  const again = { customer_number: 'n1', company: 'One Ltd' };
+  const outcomes = [{ outcome: 'changed' }, { outcome: 'unchanged' }];
+  expect(await saveCustomers(again, second)).toMatchObject(outcomes);
+  const kept = { company: 'One Ltd', tax_exempt: true, currency: 'eur', status: 'active' };
+  expect(await customerOf('n1')).toMatchObject(kept);
+});
 
-  test('a record with invalid fields does not prevent other records from being saved', async () => {
-    const saved = await saveServers(
-      { values: { hostname: 'ok.example.net', ipv4: ['192.0.2.1'] } },
-      { values: { hostname: 'no good', ipv4: ['192.0.2'], cpu_cores: 0, colour: 'red' } },
-    );
-    expect(saved).toMatchObject([{ outcome: 'created' }, { outcome: 'refused' }]);
-    expect(saved[1]).toMatchObject({
-      problems: expect.arrayContaining([
-        { field: 'hostname', message: 'must be a host name' },
-        { field: 'cpu_cores', message: 'must be at least 1' },
-        { field: 'colour', message: 'is not a field' },
-      ]),
-    });
-    expect(await base.db.$count(servers)).toBe(1);
-  });
+test('each invalid field of a record is named, and other records are saved', async () => {
+  const wrong = { hostname: 'no good', ipv4: ['192.0.2'], cpu_cores: 0, colour: 'red' };
+  const saved = await saveServers({ values: { hostname: 'ok.example.net' } }, { values: wrong });
+  const problems = expect.arrayContaining([
+    { field: 'hostname', message: 'must be a host name' },
+    { field: 'cpu_cores', message: 'must be at least 1' },
+    { field: 'colour', message: 'is not a field' },
+  ]);
+  expect(saved).toMatchObject([{ outcome: 'created' }, { outcome: 'refused', problems }]);
+  expect(await base.db.$count(servers)).toBe(1);
+});
 
-  test('saving a customer is refused if the new country does not fit the VAT ID', async () => {
-    const save = (values: Draft['values']) => saveRecords(base.db, customerKind, [{ values }], writer);
-    const of = { customer_number: 'V1', company: 'Vat' };
-    expect(await save({ ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' })).toMatchObject(
-      [{ outcome: 'created' }],
-    );
-    const [found] = await base.db.select().from(customers).where(eq(customers.customer_number, 'V1'));
-    expect(found).toMatchObject({ country: 'AT', vat_id: 'ATU12345678', currency: 'eur' });
-    expect(await save({ ...of, country: 'Austrai' })).toMatchObject([
-      { outcome: 'refused', problems: [{ field: 'country' }] },
-    ]);
-    expect(await save({ ...of, country: 'de' })).toEqual([
-      {
-        outcome: 'refused',
-        problems: [
-          {
-            field: 'vat_id',
-            message: 'is one of Austria, but the country is Germany: correct one of the two',
-          },
-        ],
-      },
-    ]);
-    await base.db.update(customers).set({ vat_id: '?' }).where(eq(customers.customer_number, 'V1'));
-    expect(await save({ ...of, vat_id: '?', phone: '1' })).toMatchObject([{ outcome: 'changed' }]);
-  });
+test('saving a customer is refused if the new country does not fit the VAT ID', async () => {
+  const of = { customer_number: 'V1', company: 'Vat' };
+  const austrian = { ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' };
+  expect(await saveCustomers(austrian)).toMatchObject([{ outcome: 'created' }]);
+  expect(await customerOf('V1')).toMatchObject({ country: 'AT', vat_id: 'ATU12345678', currency: 'eur' });
+  const refusedFor = (field: string) => [{ outcome: 'refused', problems: [{ field }] }];
+  expect(await saveCustomers({ ...of, country: 'Austrai' })).toMatchObject(refusedFor('country'));
+  expect(await saveCustomers({ ...of, country: 'de' })).toMatchObject(refusedFor('vat_id'));
+  await base.db.update(customers).set({ vat_id: '?' }).where(eq(customers.customer_number, 'V1'));
+  expect(await saveCustomers({ ...of, vat_id: '?', phone: '1' })).toMatchObject([{ outcome: 'changed' }]);
+});
 
-  test('the audit log contains the state before and after a change', async () => {
-    const imported = { ...writer, importId: 1 };
-    const { id } = await saveServer({ hostname: 'a.example.net' });
-    await saveServer({ location: 'Vienna' }, { id }, imported);
-    expect(await logOf('server', id)).toMatchObject([
-      { action: 'server.create', before: null, after: { hostname: 'a.example.net' } },
-      { action: 'server.update', before: { location: null }, after: { location: 'Vienna' } },
-    ]);
-    const other = await saveServer({ hostname: 'b.example.net' }, {}, imported);
-    expect(await logOf('server', other.id)).toEqual([]);
-  });
+test('the audit log contains the state before and after a change', async () => {
+  const imported = { ...writer, importId: 1 };
+  const { id } = await saveServer({ hostname: 'a.example.net' });
+  await saveServer({ location: 'Vienna' }, { id }, imported);
+  expect(await logOf('server', id)).toMatchObject([
+    { action: 'server.create', before: null, after: { hostname: 'a.example.net' } },
+    { action: 'server.update', before: { location: null }, after: { location: 'Vienna' } },
+  ]);
+  const other = await saveServer({ hostname: 'b.example.net' }, {}, imported);
+  expect(await logOf('server', other.id)).toEqual([]);
+});
 
-  test('saving a record from an outdated version is refused', async () => {
-    const { id, version } = await createServer(base.db, { hostname: 'c.example.net' });
-    await saveServer({ cpu: 'EPYC' }, { id, version });
-    const late = saveServer({ cpu: 'Xeon' }, { id, version });
-    await expect(late).rejects.toThrow('Somebody else has changed this');
-  });
+test('saving a record from an outdated version is refused', async () => {
+  const { id, version } = await createServer(base.db, { hostname: 'c.example.net' });
+  await saveServer({ cpu: 'EPYC' }, { id, version });
+  const late = saveServer({ cpu: 'Xeon' }, { id, version });
+  await expect(late).rejects.toThrow('Somebody else has changed this');
+});
 
-  test('two servers cannot have the same hostname', async () => {
-    const hostname = 'F.example.net';
-    await createServer(base.db, { hostname: 'f.example.net' });
-    const { id } = await createServer(base.db, { hostname: 'g.example.net' });
-    const problems = [{ field: 'hostname', message: 'is taken' }];
-    for (const draft of [{ id }, { isNew: true }]) {
-      const refused = { outcome: 'refused', problems };
-      expect(await saveServers({ ...draft, values: { hostname } })).toEqual([refused]);
-    }
-    const both = await Promise.all(['x', 'y'].map((cpu) => saveServer({ hostname: 'd.example.net', cpu })));
-    expect(both[0]).toEqual(both[1]);
-  });
+test('two servers cannot have the same hostname', async () => {
+  const hostname = 'F.example.net';
+  await createServer(base.db, { hostname: 'f.example.net' });
+  const { id } = await createServer(base.db, { hostname: 'g.example.net' });
+  const refused = { outcome: 'refused', problems: [{ field: 'hostname', message: 'is taken' }] };
+  for (const draft of [{ id }, { isNew: true }]) {
+    expect(await saveServers({ ...draft, values: { hostname } })).toEqual([refused]);
+  }
+  const both = await Promise.all(['x', 'y'].map((cpu) => saveServer({ hostname: 'd.example.net', cpu })));
+  expect(both[0]).toEqual(both[1]);
+});
 
-  const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
-  const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
+const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
+const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
 
-  test('a saved service gets the next number, and an unknown customer or server is refused', async () => {
-    await createCustomer(base.db, { customer_number: 'K1' });
-    const values = { ...service, hostname: 'a.example.net' };
-    for (let i = 0; i < 2; i += 1) await saveService(values);
-    expect(await readRows(base.db, customerServices)).toMatchObject([
-      { service_number: 'S00001', price: '9.900', currency: 'eur' },
-      { service_number: 'S00002' },
-    ]);
-    await expect(saveService({ ...values, customer_number: 'K0', hostname: 'no' })).rejects.toMatchObject({
-      fields: [
-        { field: 'customer_number', message: 'is not a known customer' },
-        { field: 'hostname', message: 'is not a known server' },
-      ],
-    });
-  });
-
-  test('a recheck of a Stripe customer becomes due when a customer with its customer number is created', async () => {
-    const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
-    const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
-    const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
-    const values = { customer_number: 'k900', company: 'Nine' };
-    await saveRecord(base.db, customerKind, { values }, writer);
-    await saveService({ ...service, service_number: 'S900' });
-    const isLink = eq(stripeCustomers.stripe_customer_id, stripe_customer_id);
-    const [link] = await base.db.select().from(stripeCustomers).where(isLink);
-    const bill = await readRow(base.db, subscriptions, item.subscription_id);
-    expect([link?.recheck_at, bill.recheck_at]).toEqual([NOW, NOW]);
+test('a saved service gets the next number, and an unknown customer or server is refused', async () => {
+  await createCustomer(base.db, { customer_number: 'K1' });
+  const values = { ...service, hostname: 'a.example.net' };
+  for (let i = 0; i < 2; i += 1) await saveService(values);
+  expect(await readRows(base.db, customerServices)).toMatchObject([
+    { service_number: 'S00001', price: '9.900', currency: 'eur' },
+    { service_number: 'S00002' },
+  ]);
+  await expect(saveService({ ...values, customer_number: 'K0', hostname: 'no' })).rejects.toMatchObject({
+    fields: [
+      { field: 'customer_number', message: 'is not a known customer' },
+      { field: 'hostname', message: 'is not a known server' },
+    ],
   });
 });
 
-describe('forms', () => {
-  test('the server form accepts IP addresses separated by spaces or line breaks', async () => {
-    const typed = {
-      ...{ hostname: ' Web7.Example.net ', ipv4: '192.0.2.7 192.0.2.8\r\n192.0.2.9', ipv6: '' },
-      ...{ cpu_cores: '8', location: '' },
-    };
-    const { id } = await saveTyped(base.db, typedServer, null, typed, writer);
-    expect(await readRow(base.db, servers, id)).toMatchObject({
-      ...{ hostname: 'web7.example.net', ipv4: ['192.0.2.7', '192.0.2.8', '192.0.2.9'], ipv6: [] },
-      ...{ cpu_cores: 8, location: null },
-    });
-    expect(await readTyped(base.db, typedServer, id)).toMatchObject({
-      version: 0,
-      typed: { hostname: 'web7.example.net', ipv4: '192.0.2.7\n192.0.2.8\n192.0.2.9', cpu_cores: '8' },
-    });
-  });
-
-  test('the service form accepts a price with a decimal comma', async () => {
-    const { customer_number } = await createCustomer(base.db);
-    const { hostname } = await createServer(base.db);
-    const typed = {
-      ...{ service_number: '', customer_number: customer_number.toLowerCase(), hostname },
-      ...{ service_type: 'hosting', status: 'order', name: 'Web', price: '1.019,90', currency: 'CHF' },
-      ...{ billing_interval: 'year', start_date: '2026-01-31' },
-    };
-    const { id } = await saveTyped(base.db, typedNewService, null, typed, writer);
-    expect((await readTyped(base.db, typedNewService, id)).typed).toEqual({
-      ...{ ...typed, service_number: 'S00003', customer_number },
-      ...{ domain: '', price: '1019.90', next_billing_date: '', ends_on: '' },
-    });
-  });
-
-  test('the server form names each invalid field', async () => {
-    const typed = { hostname: '', ipv4: '192.0.2', cpu_cores: '1,5', ram_gb: 'much' };
-    await expect(saveTyped(base.db, typedServer, null, typed, writer)).rejects.toMatchObject({
-      code: 'validation_failed',
-      fields: [
-        { field: 'hostname', message: expect.any(String) },
-        { field: 'hostname', message: 'must be a host name' },
-        { field: 'ipv4', message: 'must be IPv4 addresses' },
-        { field: 'cpu_cores', message: 'must be a whole number' },
-        { field: 'ram_gb', message: 'must be a whole number' },
-      ],
-    });
-    const opened = { id: (await createService(base.db)).id, version: 0 };
-    await expect(saveTyped(base.db, typedService, opened, { price: '1,119' }, writer)).rejects.toMatchObject({
-      fields: [{ field: 'price', message: 'can mean 1119 or 1.119: write 1119, or 1.1190' }],
-    });
-  });
-
-  test('the customer form does not overwrite another customer with the same number', async () => {
-    const ada = await createCustomer(base.db, { customer_number: 'ADA', company: 'Ada' });
-    const bob = await createCustomer(base.db, { company: 'Bob' });
-    const typed = { customer_number: 'ada', company: 'Other' };
-    const taken = { code: 'validation_failed', fields: [{ field: 'customer_number', message: 'is taken' }] };
-    for (const seen of [null, { id: bob.id, version: 0 }]) {
-      await expect(saveTyped(base.db, typedCustomer, seen, typed, writer)).rejects.toMatchObject(taken);
-    }
-    const own = { id: ada.id, version: 0 };
-    await saveTyped(base.db, typedCustomer, own, { ...typed, company: 'Ada Ltd' }, writer);
-    expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
-  });
-
-  test('a form conflict keeps the fields that the user changed and updates all other fields', () => {
-    const opened = { city: 'Linz', street: 'A 1', phone: '1', email: 'a@x' };
-    const typed = { city: 'Graz', street: 'A 1', phone: '2', email: 'a@x' };
-    const stored = { city: 'Wels', street: 'B 2', phone: '1', email: 'a@x' };
-    expect(mergeTyped(opened, typed, stored)).toEqual({
-      typed: { city: 'Graz', street: 'B 2', phone: '2', email: 'a@x' },
-      theirs: [
-        { field: 'city', stored: 'Wels', typed: 'Graz' },
-        { field: 'street', stored: 'B 2', typed: null },
-      ],
-    });
-  });
+test('a recheck of a Stripe customer becomes due when a customer with its customer number is created', async () => {
+  const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
+  const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
+  const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
+  const values = { customer_number: 'k900', company: 'Nine' };
+  await saveRecord(base.db, customerKind, { values }, writer);
+  await saveService({ ...service, service_number: 'S900' });
+  const isLink = eq(stripeCustomers.stripe_customer_id, stripe_customer_id);
+  const [link] = await base.db.select().from(stripeCustomers).where(isLink);
+  const bill = await readRow(base.db, subscriptions, item.subscription_id);
+  expect([link?.recheck_at, bill.recheck_at]).toEqual([NOW, NOW]);
 });
 
-describe('status changes and deletion', () => {
-  test('a status change that the current status does not allow is refused', async () => {
-    const { id } = await createService(base.db, { status: 'active' });
-    const step = (name: string, version: number) =>
-      takeStep(base.db, serviceSteps, name, { id, version }, writer);
-    const read = () => readRow(base.db, customerServices, id);
-    await step('cancel', 0);
-    expect(await read()).toMatchObject({ status: 'cancelled', cancelled_at: NOW, version: 1 });
-    await expect(step('resume', 0)).rejects.toMatchObject({ code: 'precondition_failed' });
-    await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
-    await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
-    await step('resume', 1);
-    expect(await read()).toMatchObject({ status: 'active', cancelled_at: null });
-    expect(stepsFrom(customerSteps, 'active')).toEqual(['deactivate']);
-    expect(stepsFrom(customerSteps, 'blocked')).toEqual(['reactivate', 'deactivate']);
-    expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
-  });
-
-  test('a deleted customer remains in the audit log', async () => {
-    const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
-    const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
-    expect(await readState(base.db, customerKind, id)).toEqual({ version: 0, isReferredTo: false });
-    await expect(remove(1)).rejects.toMatchObject({ code: 'precondition_failed' });
-    await remove(0);
-    expect(await base.db.$count(customers, eq(customers.id, id))).toBe(0);
-    expect(await logOf('customer', id)).toMatchObject([
-      { action: 'customer.delete', before: { company: 'Gone Ltd' }, after: null },
-    ]);
-    await expect(readState(base.db, customerKind, id)).rejects.toMatchObject({ code: 'not_found' });
-    await expect(remove(0)).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  test('deleting a record is refused while another record refers to it', async () => {
-    const server = await createServer(base.db);
-    const service = await createService(base.db, { server_id: server.id });
-    await createSubscriptionItem(base.db, { customer_service_id: service.id });
-    for (const [kind, id] of [
-      [customerKind, (await createInvoice(base.db)).customer_id],
-      [customerKind, (await createStripeCustomer(base.db)).customer_id],
-      [customerKind, service.customer_id],
-      [serverKind, server.id],
-      [serviceKind, service.id],
-    ] as const) {
-      expect(await readState(base.db, kind, id)).toEqual({ version: 0, isReferredTo: true });
-      const deletion = deleteRecord(base.db, kind, { id, version: 0 }, writer);
-      await expect(deletion).rejects.toMatchObject({ code: 'conflict' });
-    }
-    expect(await base.db.$count(auditLog, eq(auditLog.action, 'customer.delete'))).toBe(1);
-  });
+test('the server form accepts IP addresses separated by spaces or line breaks', async () => {
+  const ipv4 = ['192.0.2.7', '192.0.2.8', '192.0.2.9'];
+  const addresses = { ipv4: '192.0.2.7 192.0.2.8\r\n192.0.2.9', ipv6: '' };
+  const typed = { hostname: ' Web7.Example.net ', ...addresses, cpu_cores: '8', location: '' };
+  const { id } = await saveTyped(base.db, typedServer, null, typed, writer);
+  const stored = { hostname: 'web7.example.net', ipv4, ipv6: [], cpu_cores: 8, location: null };
+  expect(await readRow(base.db, servers, id)).toMatchObject(stored);
+  const shown = { hostname: 'web7.example.net', ipv4: ipv4.join('\n'), cpu_cores: '8' };
+  expect(await readTyped(base.db, typedServer, id)).toMatchObject({ version: 0, typed: shown });
 });
 
-describe('number series', () => {
-  const settings = { prefix: 'R-', with_year: false, width: 4, first_count: 1 };
+test('the service form accepts a price with a decimal comma', async () => {
+  const { customer_number } = await createCustomer(base.db);
+  const { hostname } = await createServer(base.db);
+  const same = { hostname, service_type: 'hosting', status: 'order', name: 'Web', currency: 'CHF' };
+  const dates = { billing_interval: 'year', start_date: '2026-01-31' };
+  const of = { service_number: '', customer_number: customer_number.toLowerCase() };
+  const typed = { ...same, ...dates, ...of, price: '1.019,90' };
+  const { id } = await saveTyped(base.db, typedNewService, null, typed, writer);
+  const empty = { domain: '', next_billing_date: '', ends_on: '' };
+  const shown = { ...same, ...dates, ...empty, service_number: 'S00003', customer_number, price: '1019.90' };
+  expect((await readTyped(base.db, typedNewService, id)).typed).toEqual(shown);
+});
 
-  test('the next number of a series follows its saved settings', async () => {
-    await createInvoice(base.db, { number: '2026-000007' });
-    expect(await listNumberSeries(base.db)).toHaveLength(5);
-    const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
-    expect(await next()).toBe('2026-000008');
-    await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
-    expect(await next()).toBe('R-0500');
-    expect((await readRows(base.db, auditLog)).at(-1)).toMatchObject({
-      action: 'number_series.update',
-      before: { prefix: '', with_year: true },
-      after: { prefix: 'R-', first_count: 500 },
-    });
-    const unknown = saveNumberSeries(base.db, 'bill', settings, writer);
-    await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
-  });
+test('the server form names each invalid field', async () => {
+  const typed = { hostname: '', ipv4: '192.0.2', cpu_cores: '1,5', ram_gb: 'much' };
+  const fields = [
+    { field: 'hostname', message: expect.any(String) },
+    { field: 'hostname', message: 'must be a host name' },
+    { field: 'ipv4', message: 'must be IPv4 addresses' },
+    { field: 'cpu_cores', message: 'must be a whole number' },
+    { field: 'ram_gb', message: 'must be a whole number' },
+  ];
+  const saving = saveTyped(base.db, typedServer, null, typed, writer);
+  await expect(saving).rejects.toMatchObject({ code: 'validation_failed', fields });
+  const opened = { id: (await createService(base.db)).id, version: 0 };
+  const price = { field: 'price', message: expect.stringMatching(/^can mean 1119 or 1\.119/) };
+  const priced = saveTyped(base.db, typedService, opened, { price: '1,119' }, writer);
+  await expect(priced).rejects.toMatchObject({ fields: [price] });
+});
 
-  test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
-    [{ prefix: 'R 1' }, 'prefix'],
-    [{ prefix: 'x'.repeat(21) }, 'prefix'],
-    [{ width: 0 }, 'width'],
-    [{ width: 13 }, 'width'],
-    [{ width: 'six' }, 'width'],
-    [{ first_count: 10_000 }, 'first_count'],
-  ])('a number series with %j is refused', async (values, field) => {
-    const saving = saveNumberSeries(base.db, 'offer', { ...settings, ...values }, writer);
-    await expect(saving).rejects.toMatchObject({
-      fields: expect.arrayContaining([{ field, message: expect.any(String) }]),
-    });
+test('the customer form does not overwrite another customer with the same number', async () => {
+  const ada = await createCustomer(base.db, { customer_number: 'ADA', company: 'Ada' });
+  const bob = await createCustomer(base.db, { company: 'Bob' });
+  const typed = { customer_number: 'ada', company: 'Other' };
+  const taken = { code: 'validation_failed', fields: [{ field: 'customer_number', message: 'is taken' }] };
+  for (const seen of [null, { id: bob.id, version: 0 }]) {
+    await expect(saveTyped(base.db, typedCustomer, seen, typed, writer)).rejects.toMatchObject(taken);
+  }
+  const own = { id: ada.id, version: 0 };
+  await saveTyped(base.db, typedCustomer, own, { ...typed, company: 'Ada Ltd' }, writer);
+  expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
+});
+
+test('a status change that the current status does not allow is refused', async () => {
+  const { id } = await createService(base.db, { status: 'active' });
+  const step = (name: string, version: number) =>
+    takeStep(base.db, serviceSteps, name, { id, version }, writer);
+  const read = () => readRow(base.db, customerServices, id);
+  await step('cancel', 0);
+  expect(await read()).toMatchObject({ status: 'cancelled', cancelled_at: NOW, version: 1 });
+  await expect(step('resume', 0)).rejects.toMatchObject({ code: 'precondition_failed' });
+  await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
+  await step('resume', 1);
+  expect(await read()).toMatchObject({ status: 'active', cancelled_at: null });
+  expect(stepsFrom(customerSteps, 'active')).toEqual(['deactivate']);
+  expect(stepsFrom(customerSteps, 'blocked')).toEqual(['reactivate', 'deactivate']);
+  expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
+});
+
+test('a deleted customer remains in the audit log', async () => {
+  const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
+  const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
+  expect(await readState(base.db, customerKind, id)).toEqual({ version: 0, isReferredTo: false });
+  await expect(remove(1)).rejects.toMatchObject({ code: 'precondition_failed' });
+  await remove(0);
+  expect(await base.db.$count(customers, eq(customers.id, id))).toBe(0);
+  expect(await logOf('customer', id)).toMatchObject([
+    { action: 'customer.delete', before: { company: 'Gone Ltd' }, after: null },
+  ]);
+  await expect(readState(base.db, customerKind, id)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(remove(0)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('deleting a record is refused while another record refers to it', async () => {
+  const server = await createServer(base.db);
+  const service = await createService(base.db, { server_id: server.id });
+  await createSubscriptionItem(base.db, { customer_service_id: service.id });
+  for (const [kind, id] of [
+    [customerKind, (await createInvoice(base.db)).customer_id],
+    [customerKind, (await createStripeCustomer(base.db)).customer_id],
+    [customerKind, service.customer_id],
+    [serverKind, server.id],
+    [serviceKind, service.id],
+  ] as const) {
+    expect(await readState(base.db, kind, id)).toEqual({ version: 0, isReferredTo: true });
+    const deletion = deleteRecord(base.db, kind, { id, version: 0 }, writer);
+    await expect(deletion).rejects.toMatchObject({ code: 'conflict' });
+  }
+  expect(await base.db.$count(auditLog, eq(auditLog.action, 'customer.delete'))).toBe(1);
+});
+
+const settings = { prefix: 'R-', with_year: false, width: 4, first_count: 1 };
+
+test('the next number of a series follows its saved settings', async () => {
+  await createInvoice(base.db, { number: '2026-000007' });
+  expect(await listNumberSeries(base.db)).toHaveLength(5);
+  const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
+  expect(await next()).toBe('2026-000008');
+  await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
+  expect(await next()).toBe('R-0500');
+  expect((await readRows(base.db, auditLog)).at(-1)).toMatchObject({
+    action: 'number_series.update',
+    before: { prefix: '', with_year: true },
+    after: { prefix: 'R-', first_count: 500 },
   });
+  const unknown = saveNumberSeries(base.db, 'bill', settings, writer);
+  await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
+  [{ prefix: 'R 1' }, 'prefix'],
+  [{ prefix: 'x'.repeat(21) }, 'prefix'],
+  [{ width: 0 }, 'width'],
+  [{ width: 13 }, 'width'],
+  [{ width: 'six' }, 'width'],
+  [{ first_count: 10_000 }, 'first_count'],
+])('a number series with %j is refused', async (values, field) => {
+  const saving = saveNumberSeries(base.db, 'offer', { ...settings, ...values }, writer);
+  const fields = expect.arrayContaining([{ field, message: expect.any(String) }]);
+  await expect(saving).rejects.toMatchObject({ fields });
 });

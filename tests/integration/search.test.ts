@@ -18,14 +18,15 @@ const ids: Record<string, number> = {};
 
 beforeAll(async () => {
   const { db } = base;
-  const weiss = await createCustomer(db, {
-    ...{ customer_number: 'K10001', first_name: 'Anna', last_name: 'Weiß', company: 'Weiß & Söhne' },
+  const anna = {
+    first_name: 'Anna',
+    last_name: 'Weiß',
+    company: 'Weiß & Söhne',
     email: 'Anna@Weiss.example',
-  });
-  const xu = await createCustomer(db, {
-    ...{ customer_number: 'K100010', first_name: 'Li', last_name: 'Xu', company: '', email: null },
-    status: 'blocked',
-  });
+  };
+  const weiss = await createCustomer(db, { customer_number: 'K10001', ...anna });
+  const li = { first_name: 'Li', last_name: 'Xu', company: '', email: null };
+  const xu = await createCustomer(db, { customer_number: 'K100010', ...li, status: 'blocked' });
   const of = { customer_id: weiss.id };
   const invoice = await createInvoice(db, { ...of, number: 'R2026-0001' });
   await createInvoice(db, { number: 'R2026-00012', customer_id: xu.id, invoice_date: '2026-02-01' });
@@ -33,10 +34,8 @@ beforeAll(async () => {
   const atStripe = await createInvoice(db, { ...of, number: 'AB12CD34-0001', stripe_invoice_id });
   const sepa = { ...of, invoice_id: invoice.id, payment_reference: 'SEPA-77%_\\\'"x' };
   const payment = await createPayment(db, sepa);
-  await createPayment(db, {
-    ...{ ...of, invoice_id: atStripe.id, payment_reference: stripe_invoice_id },
-    stripe_payment_intent_id: 'pi_3QxIntent',
-  });
+  const paid = { ...of, invoice_id: atStripe.id, payment_reference: stripe_invoice_id };
+  await createPayment(db, { ...paid, stripe_payment_intent_id: 'pi_3QxIntent' });
   const domain = 'Shop.weiss-soehne.example';
   const service = await createService(db, { ...of, service_number: 'S20001', domain });
   const subscription = await createSubscription(db, { ...of, stripe_subscription_id: 'sub_1QxSub' });
@@ -91,14 +90,12 @@ test('a search for # and an id finds every record with that id', async () => {
 });
 
 test('a search result has a title, a detail and a status', async () => {
-  expect((await search(base.db, 'K10001')).groups[0]?.hits[0]).toEqual({
-    ...{ kind: 'customer', id: ids.weiss, title: 'Weiß & Söhne', status: 'active' },
-    detail: 'K10001 · Anna@Weiss.example',
-  });
-  expect((await search(base.db, 'sepa-77')).groups[0]?.hits[0]).toEqual({
-    ...{ kind: 'payment', id: ids.payment, title: 'SEPA-77%_\\\'"x', status: 'completed' },
-    ...{ detail: 'Weiß & Söhne · R2026-0001', figure: { amount: 10, currency: 'eur' } },
-  });
+  const firstHit = async (text: string) => (await search(base.db, text)).groups[0]?.hits[0];
+  const customer = { kind: 'customer', id: ids.weiss, title: 'Weiß & Söhne', status: 'active' };
+  expect(await firstHit('K10001')).toEqual({ ...customer, detail: 'K10001 · Anna@Weiss.example' });
+  const payment = { kind: 'payment', id: ids.payment, title: 'SEPA-77%_\\\'"x', status: 'completed' };
+  const figure = { amount: 10, currency: 'eur' };
+  expect(await firstHit('sepa-77')).toEqual({ ...payment, detail: 'Weiß & Söhne · R2026-0001', figure });
 });
 
 test.each([

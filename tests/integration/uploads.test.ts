@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { like } from 'drizzle-orm';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { customers } from '@/db/schema';
 import { importState, listImports } from '@/lib/imports/import-log';
 import { previewFile } from '@/lib/imports/preview-file';
@@ -24,10 +24,8 @@ import { type TestRuntime, testRuntime } from '../support/runtime';
 const base = useDatabase();
 const dataDir = temporaryFolder();
 const actor = { type: 'staff', id: 'u1', name: 'root@example.com' } as const;
-const NONE: ChosenOptions = {
-  ...{ columns: {}, constants: '', delimiter: '', format: '' },
-  ...{ decimal_separator: '', encoding: '' },
-};
+const SEPARATORS = { delimiter: '', decimal_separator: '' } as const;
+const NONE: ChosenOptions = { ...SEPARATORS, columns: {}, constants: '', format: '', encoding: '' };
 let runtime: TestRuntime;
 beforeAll(() => {
   runtime = testRuntime(base.db, { env: { DATA_DIR: dataDir } });
@@ -46,47 +44,42 @@ function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
 const KEY = 'customer_number';
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
-describe('previews of uploaded files', () => {
-  test('the preview of an uploaded file shows its encoding, delimiter and first cells', async () => {
-    const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
-    const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
-    expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
-      ...{ encoding: 'Windows-1252', delimiter: ';', format: '' },
-      columns: [
-        { theirs: 'Kunde', ours: 'customer_number', cells: ['K1', 'K2', 'K3'] },
-        { theirs: 'company', ours: 'company', cells: ['Müller'] },
-        { theirs: 'Firma', ours: '', cells: ['a;b'] },
-      ],
-    });
-  });
-
-  test('the preview of an uploaded file recognizes the WHMCS format', async () => {
-    const path = 'docs/examples/whmcs-clients.csv';
-    const found = await previewFile(path, 'customers', {});
-    expect(found.format).toBe('whmcs');
-    expect(found.columns.find(({ theirs }) => theirs === 'ID')?.ours).toBe('customer_number');
-    expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
-  });
-
-  test('the preview of a file that is not CSV is refused', async () => {
-    const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
-    await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is not a CSV file');
+test('the preview of an uploaded file shows its encoding, delimiter and first cells', async () => {
+  const lines = ['Kunde;company;Firma', 'K1;M\xfcller;"a;b"', 'K2', 'K3;;', 'K4;;', ''];
+  const upload = await add(Buffer.from(lines.join('\r\n'), 'latin1'));
+  expect(await previewFile(fileOf(dataDir, upload), 'customers', {})).toEqual({
+    ...{ encoding: 'Windows-1252', delimiter: ';', format: '' },
+    columns: [
+      { theirs: 'Kunde', ours: 'customer_number', cells: ['K1', 'K2', 'K3'] },
+      { theirs: 'company', ours: 'company', cells: ['Müller'] },
+      { theirs: 'Firma', ours: '', cells: ['a;b'] },
+    ],
   });
 });
 
+test('the preview of an uploaded file recognizes the WHMCS format', async () => {
+  const path = 'docs/examples/whmcs-clients.csv';
+  const found = await previewFile(path, 'customers', {});
+  expect(found.format).toBe('whmcs');
+  expect(found.columns.find(({ theirs }) => theirs === 'ID')?.ours).toBe('customer_number');
+  expect(await previewFile(path, 'customers', { format: '' })).toMatchObject({ format: '' });
+});
+
+test('the preview of a file that is not CSV is refused', async () => {
+  const path = fileOf(dataDir, await add('%PDF-1.7\u0000\n'));
+  await expect(previewFile(path, 'customers', {})).rejects.toThrow('This is not a CSV file');
+});
+
 test.each([
-  [{ columns: { a: 'company' } }, '', expect.stringContaining('choose the column that is customer_number')],
-  [{ columns: { a: 'customer_number', b: 'nothing' } }, 'columns.b', 'is not a known column'],
-  [{ columns: { a: KEY, b: KEY } }, 'columns.b', `another column is already ${KEY}`],
-  [{ ...COLUMNS, constants: 'currency' }, 'constants', 'currency has no equals sign and value'],
-  [{ ...COLUMNS, constants: 'x=1' }, 'constants', 'x is not a known column'],
-  [
-    { ...COLUMNS, constants: 'company=x' },
-    'constants',
-    expect.stringContaining('a column of the file already'),
-  ],
+  [{ columns: { a: 'company' } }, '', /choose the column that is customer_number/],
+  [{ columns: { a: 'customer_number', b: 'nothing' } }, 'columns.b', /^is not a known column$/],
+  [{ columns: { a: KEY, b: KEY } }, 'columns.b', /^another column is already customer_number$/],
+  [{ ...COLUMNS, constants: 'currency' }, 'constants', /^currency has no equals sign and value$/],
+  [{ ...COLUMNS, constants: 'x=1' }, 'constants', /^x is not a known column$/],
+  [{ ...COLUMNS, constants: 'company=x' }, 'constants', /a column of the file already/],
 ])('the import options %j are refused', (chosen, field, problem) => {
-  expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems: { [field]: problem } });
+  const problems = { [field]: expect.stringMatching(problem) };
+  expect(toFileOptions('customers', { ...NONE, ...chosen })).toEqual({ problems });
 });
 
 test('a WHMCS file can be imported without choosing a key column', () => {
@@ -97,82 +90,80 @@ test('a WHMCS file can be imported without choosing a key column', () => {
 /** Number of rows, enough for several batches. */
 const ROWS = onPostgres() ? 3000 : 500;
 
-describe('imports of uploaded files', () => {
-  test('an uploaded file is imported after a dry run', async () => {
-    const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
-    await start(upload, COLUMNS, true).ended;
-    expect(await base.db.$count(customers)).toBe(0);
-    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', dry_run: true });
-    expect(await openRejected(dataDir, upload.id)).toBeNull();
-    await start(upload, { ...COLUMNS, constants: 'country=DE\n\ncurrency = usd' }).ended;
-    const run = await readRun(dataDir, upload.id);
-    expect(run).toMatchObject({
-      ...{ status: 'done', dry_run: false, started_by: actor.name },
-      counts: { created: 1, changed: 0, unchanged: 0, rejected: 2 },
-      problems: [
-        { line: 3, column: 'Firma' },
-        { line: 4, column: null, message: 'has 2 cells, but the first line has 3' },
-      ],
-    });
-    const [made] = await base.db.select().from(customers);
-    expect(made).toMatchObject({ customer_number: 'U1', country: 'DE', currency: 'usd' });
-    const rejected = await openRejected(dataDir, upload.id);
-    expect(rejected?.name).toBe('c.rejected.csv');
-    const kept = await text(rejected?.text() ?? Readable.from([]));
-    expect(kept).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
-    const log = await listImports(base.db, { page: 1, per_page: 10 });
-    expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
-    expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
+test('an uploaded file is imported after a dry run', async () => {
+  const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
+  await start(upload, COLUMNS, true).ended;
+  expect(await base.db.$count(customers)).toBe(0);
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', dry_run: true });
+  expect(await openRejected(dataDir, upload.id)).toBeNull();
+  await start(upload, { ...COLUMNS, constants: 'country=DE\n\ncurrency = usd' }).ended;
+  const run = await readRun(dataDir, upload.id);
+  expect(run).toMatchObject({
+    ...{ status: 'done', dry_run: false, started_by: actor.name },
+    counts: { created: 1, changed: 0, unchanged: 0, rejected: 2 },
+    problems: [
+      { line: 3, column: 'Firma' },
+      { line: 4, column: null, message: 'has 2 cells, but the first line has 3' },
+    ],
   });
+  const made = { customer_number: 'U1', country: 'DE', currency: 'usd' };
+  expect(await base.db.select().from(customers)).toMatchObject([made]);
+  const rejected = await openRejected(dataDir, upload.id);
+  expect(rejected?.name).toBe('c.rejected.csv');
+  const kept = await text(rejected?.text() ?? Readable.from([]));
+  expect(kept).toBe('\ufeffKunde,Firma,Extra\r\nU2,,x\r\nU3,Three\r\n');
+  const log = await listImports(base.db, { page: 1, per_page: 10 });
+  expect(log.data).toMatchObject([{ file_name: 'c.csv', actor_name: actor.name, counts: { created: 1 } }]);
+  expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
+});
 
-  test('starting a second import is refused while one is running', async () => {
-    const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
-    const { ended } = start(first, COLUMNS);
-    const refusal = 'root@example.com is importing c.csv: only one file at a time.';
-    expect(() => start(second, COLUMNS)).toThrow(refusal);
-    await expect(removeUpload(dataDir, first.id)).rejects.toThrow(refusal);
-    expect(await readRun(dataDir, first.id)).toMatchObject({ status: 'running' });
-    await ended;
-    await removeUpload(dataDir, first.id);
-    expect(await findUpload(dataDir, first.id)).toBeNull();
-  });
+test('starting a second import is refused while one is running', async () => {
+  const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
+  const { ended } = start(first, COLUMNS);
+  const refusal = 'root@example.com is importing c.csv: only one file at a time.';
+  expect(() => start(second, COLUMNS)).toThrow(refusal);
+  await expect(removeUpload(dataDir, first.id)).rejects.toThrow(refusal);
+  expect(await readRun(dataDir, first.id)).toMatchObject({ status: 'running' });
+  await ended;
+  await removeUpload(dataDir, first.id);
+  expect(await findUpload(dataDir, first.id)).toBeNull();
+});
 
-  test('a stopped import of an uploaded file adds the remaining rows when started again', async () => {
-    const upload = await add(rowsFrom(100, ROWS));
-    const { ended } = start(upload, COLUMNS);
-    stopImport('another');
-    stopImport(upload.id);
-    await ended;
-    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'stopped' });
-    const [row] = (await listImports(base.db, { page: 1, per_page: 1 })).data;
-    expect(row?.finished_at).toBeNull();
-    await start(upload, COLUMNS).ended;
-    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', counts: { rejected: 0 } });
-    expect(await base.db.$count(customers, like(customers.customer_number, 'N%'))).toBe(50 + ROWS);
-  });
+test('a stopped import of an uploaded file adds the remaining rows when started again', async () => {
+  const upload = await add(rowsFrom(100, ROWS));
+  const { ended } = start(upload, COLUMNS);
+  stopImport('another');
+  stopImport(upload.id);
+  await ended;
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'stopped' });
+  const { data } = await listImports(base.db, { page: 1, per_page: 1 });
+  expect(data).toMatchObject([{ finished_at: null }]);
+  await start(upload, COLUMNS).ended;
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'done', counts: { rejected: 0 } });
+  expect(await base.db.$count(customers, like(customers.customer_number, 'N%'))).toBe(50 + ROWS);
+});
 
-  test('an import whose process ended is listed as interrupted', async () => {
-    const upload = await add(rowsFrom(0, 1));
-    await start(upload, COLUMNS, true).ended;
-    const run = await readRun(dataDir, upload.id);
-    if (!run) throw new Error('there was a run');
-    await writeRun(dataDir, { upload, run: { ...run, status: 'running' }, stop: new AbortController() });
-    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'interrupted' });
-    const silent = { finished_at: null, updated_at: new Date('2026-01-01T12:00:00Z') };
-    expect(importState(silent, new Date('2026-01-01T12:00:30Z'))).toBe('running');
-    expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
-  });
+test('an import whose process ended is listed as interrupted', async () => {
+  const upload = await add(rowsFrom(0, 1));
+  await start(upload, COLUMNS, true).ended;
+  const run = await readRun(dataDir, upload.id);
+  if (!run) throw new Error('there was a run');
+  await writeRun(dataDir, { upload, run: { ...run, status: 'running' }, stop: new AbortController() });
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'interrupted' });
+  const silent = { finished_at: null, updated_at: new Date('2026-01-01T12:00:00Z') };
+  expect(importState(silent, new Date('2026-01-01T12:00:30Z'))).toBe('running');
+  expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
+});
 
-  test('a failed import of an uploaded file stores why it failed', async () => {
-    const upload = await add('Kunde,Kunde\n1,2\n');
-    await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
-    const failure = 'The column customer_number appears twice: rename or delete one of them in the file.';
-    expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
-    await removeUpload(dataDir, upload.id);
-    await start(upload, COLUMNS).ended; // Another window has removed the upload, so nothing starts.
-    expect(await readRun(dataDir, upload.id)).toBeNull();
-    await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
-  });
+test('a failed import of an uploaded file stores why it failed', async () => {
+  const upload = await add('Kunde,Kunde\n1,2\n');
+  await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
+  const failure = 'The column customer_number appears twice: rename or delete one of them in the file.';
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
+  await removeUpload(dataDir, upload.id);
+  await start(upload, COLUMNS).ended; // Another window has removed the upload, so nothing starts.
+  expect(await readRun(dataDir, upload.id)).toBeNull();
+  await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
 });
 
 test('an uploaded file can be imported only with the options of a completed dry run', async () => {
@@ -191,21 +182,15 @@ test('an uploaded file can be imported only with the options of a completed dry 
 test('an upload preselects the columns of the last import with the same header', async () => {
   const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
   const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
-  expect(await first()).toMatchObject({
-    isRemembered: false,
-    chosen: { columns: { Kunde: KEY, Firma: 'company', Extra: '' }, decimal_separator: '' },
-  });
-  const columns = { Extra: 'city', Kunde: KEY, Firma: 'company' };
-  await start(upload, { columns, decimal_separator: ',', constants: 'currency=usd' }).ended;
-  expect(await first()).toMatchObject({
-    isRemembered: true,
-    chosen: { columns, decimal_separator: ',', constants: '' },
-  });
+  const known = { columns: { Kunde: KEY, Firma: 'company', Extra: '' }, decimal_separator: '' };
+  expect(await first()).toMatchObject({ isRemembered: false, chosen: known });
+  const last = { columns: { ...known.columns, Extra: 'city' }, decimal_separator: ',' as const };
+  await start(upload, { ...last, constants: 'currency=usd' }).ended;
+  expect(await first()).toMatchObject({ isRemembered: true, chosen: { ...last, constants: '' } });
   await removeUpload(dataDir, upload.id);
 });
 
 test('uploaded files are deleted after a day', async () => {
-  expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
   await clearUploads(runtime);
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
   runtime.setNow(new Date(runtime.now().getTime() + 24 * 3_600_000));

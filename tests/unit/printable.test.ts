@@ -18,13 +18,8 @@ test('a character is printable if both fonts of documents contain it', async () 
   expect(known.filter((code) => unprintable(String.fromCodePoint(code)).length > 0)).toEqual([]);
 });
 
-test.each(['Straße Ωμέγα Щука Ёж İstanbul Şişli Łódź Győr Țară Nguyễn', 'Cafe\u0301 A\u2011B 5 €'])(
-  'documents can print the text “%s”',
-  (text) => {
-    expect(unprintable(text)).toEqual([]);
-  },
-);
-
-test('documents print a letter and its combining accent as one character, and special hyphens as plain hyphens', () => {
+test('documents can print European names, with accents as one character and special hyphens as plain ones', () => {
+  const names = ['Straße Ωμέγα Щука Ёж İstanbul Şişli Łódź Győr Țară Nguyễn', 'Cafe\u0301 A\u2011B 5 €'];
+  expect(names.map(unprintable)).toEqual([[], []]);
   expect(toPrinted('Cafe\u0301 A\u2011B')).toBe('Café A-B');
 });
