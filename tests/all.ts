@@ -17,13 +17,7 @@ const BEHIND_POOLER = [
   ...testsIn('http').filter(usesServer),
   ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
 ];
-const LONG_ON_POSTGRES = [
-  'start-on-postgres',
-  'counts-after-kill',
-  'killed-processes',
-  'run-faults',
-  'upgrade',
-];
+const LONG_ON_POSTGRES = ['start-on-postgres', 'stored-counts', 'killed-processes', 'run-faults', 'upgrade'];
 /** Tests to repeat through Next. `npm test` runs them through our own server. */
 const THROUGH_NEXT = [
   'tests/mcp',

@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type StdioOptions, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -17,8 +17,10 @@ import {
   makeDataDir,
   openCommandServer,
   readLock,
+  refusal,
   runCommandFile,
   startCommandFile,
+  success,
 } from '../support/command-server';
 import { createCustomer } from '../support/factories';
 import { useFiles } from '../support/run-command';
@@ -54,13 +56,8 @@ describe('command arguments', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', all], { env, encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.match(/(?<=^Usage: npm run (-s )?)[a-z]\S+/gm)?.join(' ')).toBe(names);
-    const out = expect.stringMatching(/^Usage: npm start/);
-    expect(await run('start', ['--help'])).toEqual({ code: 0, out, err: '' });
-    expect(await run('start', ['--version'])).toEqual({
-      code: 0,
-      out: expect.stringContaining(version),
-      err: '',
-    });
+    expect(await run('start', ['--help'])).toEqual(success(/^Usage: npm start/));
+    expect(await run('start', ['--version'])).toEqual(success(new RegExp(version)));
   });
 
   test.each([
@@ -68,19 +65,16 @@ describe('command arguments', () => {
     ['simulate', ['--runs', 'x'], '--runs must be a whole number from 1 to 2147483647.'],
     ['simulate', ['--pure', '--mutants'], '--pure goes with neither --database nor --mutants.'],
   ])('npm run %s -- %j is refused with one sentence', async (script, args, sentence) => {
-    expect(await run(script, args)).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+    expect(await run(script, args)).toEqual(refusal(sentence));
   });
 
   const LINK_ALONE = '--link cannot be combined with other options: it only links the rows of its file.';
+  const OLD_SCOPE = '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.';
   test.each<[CommandName, string[], string]>([
     ['reconcile', ['--dryrun'], "Unknown option '--dryrun': see --help."],
     ['import', ['--dry-run', 'stripe', '--link', 'a.csv'], LINK_ALONE],
     ['db:migrate', ['now'], "Unknown argument 'now': see --help."],
-    [
-      'token',
-      ['create', '--name', 'ERP', '--scopes', 'mcp:read,without_personal_data'],
-      '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.',
-    ],
+    ['token', ['create', '--name', 'ERP', '--scopes', 'mcp:read,without_personal_data'], OLD_SCOPE],
     ['token', ['create', '--name'], "Option '--name <value>' argument missing: see --help."],
   ])('the command %s with the arguments %j is refused with one sentence', (name, args, sentence) => {
     const { read } = COMMANDS[name === 'import' && isFromStripe(args) ? 'import stripe' : name];
@@ -100,33 +94,32 @@ describe('command arguments', () => {
   });
 });
 
-test('a process whose log file is on a full disk keeps running', async () => {
-  const log = join(await bundledCommands(), 'lib/log.js');
-  const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
-    const log = createLogger('info');
-    log.info('one');
-    setTimeout(() => { log.info('two'); console.error('alive'); process.exit(3); }, 100);
-  })`;
-  const full = openSync('/dev/full', 'w');
-  const child = spawnSync(process.execPath, ['-e', script], {
-    stdio: ['ignore', full, 'pipe'],
-    timeout: 10_000,
-    encoding: 'utf8',
-  });
-  closeSync(full);
-  expect([child.status, child.stderr]).toEqual([3, 'alive\n']);
-});
+describe('the log of a process', () => {
+  /** Runs a script in its own process. In the script, `log` is a logger that writes to stdout. */
+  async function runLogging(script: string, stdout: 'pipe' | number) {
+    const file = JSON.stringify(join(await bundledCommands(), 'lib/log.js'));
+    const all = `import(${file}).then(({ createLogger }) => { const log = createLogger('info'); ${script} })`;
+    const stdio: StdioOptions = ['ignore', stdout, 'pipe'];
+    return spawnSync(process.execPath, ['-e', all], { stdio, timeout: 10_000, encoding: 'utf8' });
+  }
 
-test('log lines written just before a process exits are not lost', async () => {
-  const log = join(await bundledCommands(), 'lib/log.js');
-  const script = `import(${JSON.stringify(log)}).then(({ createLogger }) => {
-    const log = createLogger('info');
-    for (const line of ['one', 'two', 'three']) log.info(line);
-    process.exit();
-  })`;
-  const { stdout } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' });
-  const lines = stdout.trimEnd().split('\n');
-  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['one', 'two', 'three']);
+  test('a process whose log file is on a full disk keeps running', async () => {
+    const full = openSync('/dev/full', 'w');
+    const later = `log.info('two'); console.error('alive'); process.exit(3);`;
+    const { status, stderr } = await runLogging(
+      `log.info('one'); setTimeout(() => { ${later} }, 100);`,
+      full,
+    );
+    closeSync(full);
+    expect([status, stderr]).toEqual([3, 'alive\n']);
+  });
+
+  test('log lines written just before a process exits are not lost', async () => {
+    const script = `for (const line of ['one', 'two', 'three']) log.info(line); process.exit();`;
+    const { stdout } = await runLogging(script, 'pipe');
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['one', 'two', 'three']);
+  });
 });
 
 describe('a server with the embedded database', () => {
@@ -162,21 +155,19 @@ describe('a server with the embedded database', () => {
   test('a command sends its standard input to the running server', async () => {
     const args = ['add', 'a@example.com', '--role', 'admin'];
     const done = await runCommandFile('staff', args, { DATA_DIR: dataDir }, 'correct horse battery\n');
-    const out = 'a@example.com can sign in at http://localhost:3000/sign-in\n';
-    expect(done).toEqual({ code: 0, out, err: '' });
+    expect(done).toEqual(success('a@example.com can sign in at http://localhost:3000/sign-in'));
   });
 
-  test('npm run staff -- reset-password prints a new password', async () => {
+  test('npm run staff resets a password, lists staff users, and refuses to add one twice', async () => {
     const reset = await ask('staff', ['reset-password', 'a@example.com']);
     expect(reset).toMatchObject({ code: 0, out: expect.stringMatching(/^Password: \S{12,}$/m) });
     expect((await ask('staff', ['list'])).out).toMatch(/^a@example\.com\tadmin\t/);
-    const again = await ask('staff', ['add', 'a@example.com']);
-    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^\S.*\.\n$/) });
+    expect(await ask('staff', ['add', 'a@example.com'])).toEqual(refusal(/^\S.*\.\n$/));
   });
 
   test('npm run token creates, lists and revokes access tokens', async () => {
     const made = await ask('token', ['create', '--name', 'ERP', '--scopes', 'mcp:read']);
-    expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: '' });
+    expect(made).toEqual(success(/^w5t_\S+\n$/));
     for (const { out } of await Promise.all([1, 2, 3].map(() => ask('token', ['list'])))) {
       expect(out).toMatch(/^1\tvalid\tERP\t/);
     }
@@ -208,23 +199,15 @@ describe('a server with the embedded database', () => {
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
     expect(files.read('in.rejected.csv')).toMatch(/\r\nT1,Twice\r\n$/);
     const printed = await ask('export', ['customers']);
-    expect(printed).toMatchObject({ code: 0, err: '' });
-    expect(printed.out.split('\r\n')).toHaveLength(4);
-    const written = await ask('export', ['customers', '--out', 'out.csv']);
-    expect(written).toEqual({ code: 0, out: '', err: '' });
+    expect(printed).toEqual(success(/^(.*\r\n){3}$/));
+    expect(await ask('export', ['customers', '--out', 'out.csv'])).toEqual(success());
     expect(files.read('out.csv')).toBe(printed.out);
-    const script = await runCommandFile('import', ['customers', join(folder, 'in.csv')], {
-      DATA_DIR: dataDir,
-    });
-    expect(script.out).not.toMatch(/--yes/); // All rows exist, so there is nothing to confirm.
+    const importFile = (name: string) =>
+      runCommandFile('import', ['customers', join(folder, name)], { DATA_DIR: dataDir });
+    expect((await importFile('in.csv')).out).not.toMatch(/--yes/); // All rows exist: nothing to confirm.
     files.write('more.csv', ['customer_number,company', 'T3,Three', '']);
-    const more = await runCommandFile('import', ['customers', join(folder, 'more.csv')], {
-      DATA_DIR: dataDir,
-    });
-    expect(more).toMatchObject({
-      code: 1,
-      out: expect.stringMatching(/1 new.*\nNothing was written: add --yes/),
-    });
+    const out = expect.stringMatching(/1 new.*\nNothing was written: add --yes/);
+    expect(await importFile('more.csv')).toMatchObject({ code: 1, out });
     expect((await ask('export', ['customers'])).out).not.toMatch(/T3/);
     const none = await ask('import', ['customers', 'none.csv']);
     expect(none).toMatchObject({ code: 1, err: expect.stringMatching(/none\.csv does not exist\.\n$/) });
@@ -232,17 +215,15 @@ describe('a server with the embedded database', () => {
 
   test('npm run db:seed is refused if the database has customers', async () => {
     await createCustomer(server.runtime.db);
-    expect(await ask('db:seed')).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/already contains customers/),
-    });
+    const err = expect.stringMatching(/already contains customers/);
+    expect(await ask('db:seed')).toMatchObject({ code: 1, err });
   });
 
   test('a command whose query fails prints a sentence without SQL', async () => {
     const { db } = server.runtime;
     await db.execute(sql`alter table access_tokens rename to broken_tokens`);
     try {
-      const told = { code: 1, out: '', err: 'A database query failed (42P01).\n' };
+      const told = refusal('A database query failed (42P01).');
       expect(await ask('token', ['list'])).toEqual(told);
       expect(await runCommandFile('token', ['list'], { DATA_DIR: dataDir })).toEqual(told);
     } finally {
@@ -277,15 +258,18 @@ describe('a server with the embedded database', () => {
     expect(await ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  /** Makes the same server accept commands for another data folder. */
-  const serveFor = (other: string) =>
-    serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
-
-  test('a command socket whose path would be too long is created in a temporary folder', async () => {
-    const other = join(folder, 'x'.repeat(120));
+  /** Locks another data folder, for which `serve` makes the same server accept commands. */
+  function lockOther(name: string) {
+    const other = join(folder, name);
     mkdirSync(other);
     const unlock = lockDataDir(other);
-    const stop = await serveFor(other);
+    const serve = () => serveCommands({ ...server.runtime, env: { ...server.runtime.env, dataDir: other } });
+    return { other, socket: join(other, 'commands.sock'), unlock, serve };
+  }
+
+  test('a command socket whose path would be too long is created in a temporary folder', async () => {
+    const { other, unlock, serve } = lockOther('x'.repeat(120));
+    const stop = await serve();
     const socket = readLock(other).socket ?? '';
     expect(statSync(socket).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
@@ -296,26 +280,23 @@ describe('a server with the embedded database', () => {
   });
 
   test('a command waits until the starting server accepts commands', async () => {
-    const other = join(folder, 'starting');
-    const unlock = lockDataDir(other);
-    writeFileSync(join(other, 'commands.sock'), '');
+    const { other, socket, unlock, serve } = lockOther('starting');
+    writeFileSync(socket, '');
     const { err, ended } = await startCommandFile('token', ['list'], { DATA_DIR: other });
-    await expect
-      .poll(err)
-      .toBe(`Waiting for process ${process.pid}, which has the embedded database open …\n`);
-    const stop = await serveFor(other);
+    const waiting = `Waiting for process ${process.pid}, which has the embedded database open …\n`;
+    await expect.poll(err).toBe(waiting);
+    const stop = await serve();
     expect(await ended).toMatchObject({ code: 0, out: expect.stringMatching(/ERP/) });
     await stop();
     unlock();
-    expect(existsSync(join(other, 'commands.sock'))).toBe(false);
+    expect(existsSync(socket)).toBe(false);
   });
 
   test('a command reports that the server stopped before the command ended', async () => {
-    const other = join(folder, 'stopped');
-    const unlock = lockDataDir(other);
+    const { other, socket, unlock } = lockOther('stopped');
     const stopped = createServer((connection) => connection.once('data', () => connection.destroy()));
-    await new Promise<void>((done) => stopped.listen(join(other, 'commands.sock'), done));
-    nameSocket(other, join(other, 'commands.sock'));
+    await new Promise<void>((done) => stopped.listen(socket, done));
+    nameSocket(other, socket);
     await expect(askCommand(other, 'token', ['list'])).rejects.toMatchObject({
       sentences: [expect.stringMatching(/^The server stopped before the command ended: check what/)],
     });

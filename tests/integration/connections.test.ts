@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import postgres from 'postgres';
@@ -11,7 +12,6 @@ import { parseEnv } from '@/lib/env';
 import { migrateServer, openDatabase } from '@/lib/open-database';
 import { verifyAccessToken } from '@/lib/tokens/access-token';
 import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
-import { type Cut, type CuttingServer, startCuttingServer } from '../support/cutting-server';
 import { useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
@@ -19,10 +19,68 @@ import { isPoolerInstalled, type Pooler, startPooler } from '../support/pooler';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
+/** How the server ends a connection. */
+type Cut = 'close' | 'reset';
+
+const message = (type: string, body: Buffer) => {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+};
+const AUTHENTICATED = message('R', Buffer.alloc(4));
+const READY = message('Z', Buffer.from('I'));
+const DONE = message('C', Buffer.from('DONE\0'));
+const PREPARED = Buffer.concat(['1', '2', 'n'].map((type) => message(type, Buffer.alloc(0))));
+
+/**
+ * Starts a minimal PostgreSQL server that cuts connections. Supports no parameters and returns no rows. `connections` has
+ * the statements of each connection, in the order of arrival.
+ */
+async function startCuttingServer(cutAt: (statement: string) => Cut | null) {
+  const connections: string[][] = [];
+  const server = createServer((socket) => {
+    const statements: string[] = [];
+    connections.push(statements);
+    let received = Buffer.alloc(0);
+    let isStarted = false;
+    socket.on('error', () => {}); // The connection is cut on purpose.
+    socket.on('data', (data) => {
+      received = Buffer.concat([received, data]);
+      for (;;) {
+        const at = isStarted ? 1 : 0; // The first message of a connection has no type byte.
+        if (received.length < at + 4) return;
+        const length = at + received.readInt32BE(at);
+        if (received.length < length) return;
+        const type = isStarted ? String.fromCharCode(received[0] ?? 0) : 'startup';
+        const texts = received.toString('utf8', at + 4, length).split('\0');
+        received = received.subarray(length);
+        isStarted = true;
+        if (type === 'startup') socket.write(Buffer.concat([AUTHENTICATED, READY]));
+        else if (type === 'S') socket.write(Buffer.concat([PREPARED, DONE, READY]));
+        else if (type === 'P') statements.push(texts[1] ?? '');
+        else if (type === 'Q') {
+          statements.push(texts[0] ?? '');
+          const cut = cutAt(texts[0] ?? '');
+          if (cut === 'reset') socket.resetAndDestroy();
+          else if (cut === 'close') socket.destroy();
+          else socket.write(Buffer.concat([DONE, READY]));
+        }
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `postgres://test@127.0.0.1:${(server.address() as AddressInfo).port}/test`,
+    connections,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
 describe('lost connections', () => {
   // These tests need the driver patch in patches/. Without it, a connection lost within a transaction ends the process,
   // or the pool never connects again.
-  let cutting: CuttingServer;
+  let cutting: Awaited<ReturnType<typeof startCuttingServer>>;
   let client: postgres.Sql;
 
   async function connect(cutAt: (statement: string) => Cut | null): Promise<void> {
@@ -124,18 +182,6 @@ if (server && isPoolerInstalled()) {
       },
     );
 
-    test('named prepared statements fail behind PgBouncer in transaction mode', async () => {
-      const handle = openPostgres(pooled);
-      let failure: unknown;
-      for (let round = 0; round < 100 && !failure; round += 1) {
-        await askMuch(handle.db).catch((error: unknown) => {
-          failure = error;
-        });
-      }
-      expect(failure).toMatchObject({ code: expect.stringMatching(/^(26000|42P05)$/) });
-      await handle.close();
-    });
-
     test('500 concurrent statements are answered behind PgBouncer', async () => {
       const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
       const asked = Array.from({ length: 500 }, async (_, i) => {
@@ -171,26 +217,22 @@ if (server && isPoolerInstalled()) {
       const away = { DATABASE_URL_DIRECT: 'postgres://a:b@127.0.0.1:1/c' };
       await expect(open(away, { scratch: true })).rejects.toMatchObject({ name: 'StartError' });
       const handle = await open({ DATABASE_URL_DIRECT: direct }, { scratch: true });
-      await handle.db.execute(sql`create temporary table of_mine ()`).then(
-        () => expect.fail('it must be read-only'),
-        (error: { code?: string }) => expect(error.code).toBe('25006'),
-      );
+      const written = handle.db.execute(sql`create temporary table of_mine ()`);
+      await expect(written).rejects.toMatchObject({ code: '25006' }); // The dry run is read-only.
       await handle.close();
     });
 
     test('payments are neither lost nor duplicated when one of two servers is killed', async () => {
       const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
-      const made = { name: 'Test', scopes: ['payments:write' as const], expires_at: null };
+      const made = { name: 'Test', expires_at: null, created_by: commandActor('test') };
       const { token } = await createAccessToken(
         base.db,
-        { ...made, created_by: commandActor('test') },
+        { ...made, scopes: ['payments:write'] },
         randomBytes,
       );
       const variables = {
-        DATABASE_URL: pooled,
-        DATABASE_POOLER: 'transaction',
-        BETTER_AUTH_SECRET: SECRET,
-        STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        ...{ DATABASE_URL: pooled, DATABASE_POOLER: 'transaction' },
+        ...{ BETTER_AUTH_SECRET: SECRET, STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
       };
       const servers = await Promise.all([1, 2].map(() => startServerProcess(variables)));
       const requests = Array.from({ length: 300 }, (_, i) =>

@@ -82,12 +82,10 @@ describe('access tokens', () => {
     for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
   });
 
-  test.each(['', 'w5t_short', `w5t_${'A'.repeat(43)}`])(
-    'the unknown access token %j is rejected',
-    async (token) => {
-      expect(await verify(token)).toBeNull();
-    },
-  );
+  test('an unknown access token is rejected', async () => {
+    const unknown = ['', 'w5t_short', `w5t_${'A'.repeat(43)}`];
+    expect(await Promise.all(unknown.map((token) => verify(token)))).toEqual([null, null, null]);
+  });
 
   test('the last use of an access token is written at most once a minute', async () => {
     const { token } = await issue();
@@ -103,22 +101,19 @@ describe('access tokens', () => {
   });
 
   test.each([
-    ['30', '', '2026-04-14T12:00:00.000Z'],
-    ['90', '', '2026-06-13T12:00:00.000Z'],
-    ['365', '', '2027-03-15T12:00:00.000Z'],
-    ['never', '', undefined],
-    ['date', '2026-03-15', '2026-03-15T23:00:00.000Z'],
-    ['date', '2026-03-29', '2026-03-29T22:00:00.000Z'],
-  ])(
-    'an access token with the expiry choice %s (last day “%s”) has the expiry %s',
-    async (expires, last_day, expected) => {
-      const { id, token } = await issue({ expires, last_day }, 'Europe/Berlin');
-      expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
-      const end = new Date(expected ?? '2999-01-01');
-      expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
-      if (expected) expect(await verify(token, end)).toBeNull();
-    },
-  );
+    [{ expires: '30' }, '2026-04-14T12:00:00.000Z'],
+    [{ expires: '90' }, '2026-06-13T12:00:00.000Z'],
+    [{ expires: '365' }, '2027-03-15T12:00:00.000Z'],
+    [{ expires: 'never' }, undefined],
+    [{ expires: 'date', last_day: '2026-03-15' }, '2026-03-15T23:00:00.000Z'],
+    [{ expires: 'date', last_day: '2026-03-29' }, '2026-03-29T22:00:00.000Z'],
+  ])('an access token with %j expires at %s', async (typed, expected) => {
+    const { id, token } = await issue(typed, 'Europe/Berlin');
+    expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
+    const end = new Date(expected ?? '2999-01-01');
+    expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
+    if (expected) expect(await verify(token, end)).toBeNull();
+  });
 
   test.each([
     [{ name: ' ' }, ['name']],
@@ -134,10 +129,8 @@ describe('access tokens', () => {
     [{ staff_email: 'nobody@example.com' }, ['staff_email']],
   ])('creating an access token with %j is refused', async (typed, fields) => {
     const before = await base.db.$count(auditLog);
-    await expect(issue(typed)).rejects.toMatchObject({
-      code: 'validation_failed',
-      fields: fields.map((field) => ({ field })),
-    });
+    const refused = { code: 'validation_failed', fields: fields.map((field) => ({ field })) };
+    await expect(issue(typed)).rejects.toMatchObject(refused);
     expect(await base.db.$count(auditLog)).toBe(before);
   });
 
@@ -224,20 +217,14 @@ test('a failed sign-in deletes expired sessions in batches of a hundred', async 
   const runtime = testRuntime(db, { env, now });
   const { id: userId } = await addStaffUser(runtime, GRACE, CLI);
   const ends = [...Array(150).keys(), -1, -60].map((seconds) => new Date(now.getTime() - seconds * 1000));
-  await db
-    .insert(staffSessions)
-    .values(ends.map((expiresAt, i) => ({ id: `s${i}`, token: `t${i}`, userId, expiresAt })));
-  await db
-    .insert(staffVerifications)
-    .values(ends.map((expiresAt, i) => ({ id: `v${i}`, identifier: 'x', value: 'y', expiresAt })));
   const failure = { failures: 1, wait_until: now, origin: 'x' };
-  await db
-    .insert(staffSignInFailures)
-    .values(ends.map((expires_at, i) => ({ ...failure, account: `a${i}`, expires_at })));
-  const lastRequest = (end: Date) => end.getTime() - 3_600_001;
-  await db
-    .insert(staffRateLimits)
-    .values(ends.map((end, i) => ({ id: `r${i}`, key: `k${i}`, count: 1, lastRequest: lastRequest(end) })));
+  const requests = (end: Date) => ({ count: 1, lastRequest: end.getTime() - 3_600_001 });
+  for (const [i, end] of ends.entries()) {
+    await db.insert(staffSessions).values({ id: `s${i}`, token: `t${i}`, userId, expiresAt: end });
+    await db.insert(staffVerifications).values({ id: `v${i}`, identifier: 'x', value: 'y', expiresAt: end });
+    await db.insert(staffSignInFailures).values({ ...failure, account: `a${i}`, expires_at: end });
+    await db.insert(staffRateLimits).values({ id: `r${i}`, key: `k${i}`, ...requests(end) });
+  }
   for (const left of [52, 2, 2]) {
     const wrong = { email: 'nobody@example.com', password: 'x' };
     await expect(signIn(runtime, wrong, new Headers())).rejects.toMatchObject({ code: 'unauthenticated' });

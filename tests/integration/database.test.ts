@@ -1,24 +1,36 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api';
 import { count, eq, max, sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { DatabaseHandle } from '@/db/client';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type DatabaseHandle, openEmbedded } from '@/db/client';
 import { type Database, inJoinedTexts, inTexts, rows, statement } from '@/db/database';
-import { auditLog, servers } from '@/db/schema';
+import { ForeignMigrationsError, isMigrated, migrate } from '@/db/migrate';
+import * as schema from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { recordAudit } from '@/lib/audit/audit-log';
 import { showStates } from '@/lib/cli/demo/show-states';
 import { parseEnv } from '@/lib/env';
+import { openDatabase, requireMigrated } from '@/lib/open-database';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { listRuns } from '@/lib/sync/reconcile/run';
+import { makeDataDir } from '../support/command-server';
 import {
   createTestDatabase,
+  databaseState,
+  disownMigrations,
   dumpDatabase,
   emptyDatabase,
+  FOREIGN,
   isPooled,
   onPostgres,
   useDatabase,
 } from '../support/database';
-import { createServer } from '../support/factories';
+import { createCustomer, createServer } from '../support/factories';
+import { temporaryFolder } from '../support/run-command';
 
+const { auditLog, servers } = schema;
 const base = useDatabase();
 
 describe('prepared statements', () => {
@@ -75,18 +87,16 @@ test('an audit entry for a creation stores SQL null as the previous state', asyn
 
 test('an error of the database driver contains neither SQL nor parameters', async () => {
   // The driver's call of `toString` fails. Drizzle then calls it again for its error message.
-  const asText = vi.fn(() => 'text');
-  asText.mockImplementationOnce(() => {
-    throw new Error('it has no text');
-  });
+  const asText = vi
+    .fn(() => 'text')
+    .mockImplementationOnce(() => {
+      throw new Error('it has no text');
+    });
   const unsendable = sql.param({ toString: asText });
   const failed = base.db.execute(sql`select ${'private@example.com'}::text, ${unsendable}::text`);
-  const error = await failed.then(
-    () => null,
-    (thrown: Error) => thrown,
-  );
+  const error = await failed.catch((thrown: Error) => thrown);
   expect(error).toBeInstanceOf(Error);
-  expect(`${error}${error?.stack}${error?.cause}`).not.toMatch(/private@example|select/);
+  expect(`${error}${(error as Error).stack}${(error as Error).cause}`).not.toMatch(/private@example|select/);
 });
 
 test.each([
@@ -137,4 +147,101 @@ describe('the sample data in a database', () => {
     expect(await dumpDatabase(base.db)).toEqual(await dumpDatabase(fresh.db));
     expect(await sequencesOf(base.db)).toEqual(await sequencesOf(fresh.db));
   });
+});
+
+const DB = join(import.meta.dirname, '../../db');
+const read = (...path: string[]) => readFileSync(join(DB, ...path), 'utf8');
+const readMeta = (file: string) => JSON.parse(read('migrations/meta', file));
+const readAll = (folder: string) =>
+  readdirSync(join(DB, folder))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => read(folder, file))
+    .join('');
+const journal: { entries: { idx: number; when: number }[] } = readMeta('_journal.json');
+
+const temporary = temporaryFolder();
+
+/** Creates a second database, which the test may change, and drops it at the end of the test. */
+async function newDatabase() {
+  const other = await createTestDatabase();
+  onTestFinished(() => other.close());
+  return other;
+}
+
+test('the newest migration contains the whole schema; if not, run npm run db:generate', async () => {
+  const last = readMeta(`${String(journal.entries.at(-1)?.idx).padStart(4, '0')}_snapshot.json`);
+  expect(await generateMigration(last, generateDrizzleJson(schema, last.id))).toEqual([]);
+});
+
+test('the newest migration has the hash of db/functions; if not, run npm run db:generate -- --custom', () => {
+  const hash = createHash('sha256').update(readAll('functions')).digest('hex');
+  const marks = readAll('migrations').match(/^-- Functions: .*$/gm);
+  expect(marks?.at(-1)).toBe(`-- Functions: ${hash}`);
+});
+
+test('migrating an up-to-date database changes nothing', async () => {
+  expect(await isMigrated(base.db)).toBe(true);
+  const before = await databaseState(base.db);
+  await migrate({ db: base.db });
+  expect(await databaseState(base.db)).toEqual(before);
+});
+
+test('migrating refuses a database from before the first release without changing it', async () => {
+  const other = await newDatabase();
+  await createCustomer(other.db);
+  await disownMigrations(other.db);
+  const before = await databaseState(other.db);
+  await expect(migrate(other)).rejects.toThrow(ForeignMigrationsError);
+  expect(await databaseState(other.db)).toEqual(before);
+});
+
+test('migrating refuses a database of a newer version without changing it', async () => {
+  const other = await newDatabase();
+  await other.db.execute(
+    sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', ${(journal.entries.at(-1)?.when ?? 0) + 1})`,
+  );
+  const before = await databaseState(other.db);
+  const known = journal.entries.length;
+  await expect(migrate(other)).rejects.toMatchObject({ found: known + 1, known });
+  await expect(requireMigrated(other.db)).rejects.toThrow(
+    `This database belongs to a newer version: it has ${known + 1} migrations, and this version knows ${known}. `,
+  );
+  expect(await databaseState(other.db)).toEqual(before);
+});
+
+test('migrating does not replace the SQL functions of a newer version', async () => {
+  const other = await newDatabase();
+  const { db } = other;
+  const source = async () =>
+    (await rows(db, sql`select prosrc from pg_proc where proname = 'remove_if_empty'`))[0]?.prosrc;
+  const replace = sql`create or replace function remove_if_empty(customer int, heir int) returns void language plpgsql
+    as 'begin end'`;
+  const ours = await source();
+  expect(read('functions/commit_customers.sql')).toContain(ours);
+  await db.execute(replace);
+  await migrate(other);
+  expect(await source()).toBe('begin end');
+
+  await db.execute(sql`delete from drizzle.__drizzle_migrations
+    where created_at = (select max(created_at) from drizzle.__drizzle_migrations)`);
+  expect(await isMigrated(db)).toBe(false);
+
+  await db.execute(sql`drop schema public cascade`);
+  await db.execute(sql`create schema public`);
+  await db.execute(sql`create extension pg_trgm`);
+  await db.execute(replace);
+  await db.execute(sql`delete from drizzle.__drizzle_migrations`);
+  await migrate(other);
+  expect(await source()).toBe(ours);
+  await db.execute(sql`drop schema drizzle cascade`);
+  expect(await isMigrated(db)).toBe(false);
+});
+
+test('an embedded database from before the first release is refused', async () => {
+  const dataDir = await makeDataDir(join(temporary, 'foreign'));
+  const { db, close } = await openEmbedded(dataDir);
+  await disownMigrations(db);
+  await close();
+  await expect(openDatabase(parseEnv({ DATA_DIR: dataDir }))).rejects.toThrow(FOREIGN);
 });

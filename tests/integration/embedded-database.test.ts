@@ -19,7 +19,14 @@ import { DataDirBusyError, lockDataDir } from '@/db/lock';
 import { staffSecret } from '@/lib/auth/staff-auth';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
-import { bundledCommands, makeDataDir, openCommandServer, runCommandFile } from '../support/command-server';
+import {
+  bundledCommands,
+  makeDataDir,
+  openCommandServer,
+  refusal,
+  runCommandFile,
+  success,
+} from '../support/command-server';
 import { createInvoice, createPayment } from '../support/factories';
 import { runCommandHere, temporaryFolder } from '../support/run-command';
 
@@ -100,12 +107,9 @@ describe('the lock of the embedded database', () => {
   test('opening the embedded database twice is refused with the owner’s process id', async () => {
     const env = parseEnv({ DATA_DIR: dataDir });
     const first = await openDatabase(env);
-    await expect(openDatabase(env)).rejects.toMatchObject({
-      name: 'StartError',
-      sentences: [
-        expect.stringMatching(new RegExp(`in use by process ${process.pid}: stop .*DATA_DIR.*PostgreSQL`)),
-      ],
-    });
+    const sentence = new RegExp(`in use by process ${process.pid}: stop .*DATA_DIR.*PostgreSQL`);
+    const sentences = [expect.stringMatching(sentence)];
+    await expect(openDatabase(env)).rejects.toMatchObject({ name: 'StartError', sentences });
     await first.db.execute('select 1');
     await first.close();
     await (await openDatabase(env)).close();
@@ -114,9 +118,9 @@ describe('the lock of the embedded database', () => {
 
   test('an unwritable DATA_DIR is reported by its path', async () => {
     writeFileSync(join(empty, 'file'), '');
-    await expect(openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }))).rejects.toMatchObject({
-      sentences: [expect.stringMatching(/^DATA_DIR .* cannot be written: choose another folder/)],
-    });
+    const sentences = [expect.stringMatching(/^DATA_DIR .* cannot be written: choose another folder/)];
+    const opened = openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }));
+    await expect(opened).rejects.toMatchObject({ sentences });
   });
 });
 
@@ -137,11 +141,12 @@ describe('the files of the embedded database', () => {
     staffSecret({ betterAuthSecret: null, dataDir }, (size) => Buffer.alloc(size, 1));
     expect(everything().length).toBeGreaterThan(1000);
     expect(exposed()).toEqual([]);
-    await db.execute(sql`create table more (t text)`);
-    await db.execute(sql`insert into more select repeat(md5(g::text), 20) from generate_series(1, 30000) g`);
-    await db.execute(sql`create index more_t on more (t)`);
-    await db.execute(sql`vacuum more`);
-    await db.execute(sql`checkpoint`);
+    for (const statement of [
+      sql`create table more as select repeat(md5(g::text), 20) as t from generate_series(1, 30000) g`,
+      ...[sql`create index more_t on more (t)`, sql`vacuum more`, sql`checkpoint`],
+    ]) {
+      await db.execute(statement);
+    }
     expect(exposed()).toEqual([]);
     await close();
     await (await openEmbedded(dataDir)).close();
@@ -177,22 +182,15 @@ describe('backups of the embedded database', () => {
   });
   afterAll(() => server?.stop());
 
-  const backUpHere = (file: string) =>
-    runCommandHere(server.runtime.db, 'backup', [file], { cwd: folder, runtime: server.runtime });
-  const restore = (file: string, env: Record<string, string>) => runCommandFile('restore', [file], env);
+  const restore = (file: string, to: string) => runCommandFile('restore', [file], { DATA_DIR: to });
 
   test('a backup of a running server can be restored into an empty folder', async () => {
+    const contents = /: [\d.]+ MB, the embedded database in \S+ with 1 customer, 1 invoice and 1 payment\./;
     const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
-    expect(backup).toMatchObject({ code: 0, err: '' });
-    expect(backup.out).toMatch(
-      /: [\d.]+ MB, the embedded database in \S+ with 1 customer, 1 invoice and 1 payment\./,
-    );
+    expect(backup).toEqual(success(contents));
     expect(statSync(at('one.tgz')).mode & 0o777).toBe(0o600);
-    expect(await restore(at('one.tgz'), { DATA_DIR: at('two') })).toEqual({
-      code: 0,
-      out: `Restored into ${at('two')}.\n`,
-      err: '',
-    });
+    const restored = await restore(at('one.tgz'), at('two'));
+    expect(restored).toEqual(success(`Restored into ${at('two')}.`));
     const { db, close } = await openEmbedded(at('two'));
     expect(await readContents(db)).toEqual(await readContents(server.runtime.db));
     await close();
@@ -202,11 +200,13 @@ describe('backups of the embedded database', () => {
     ['replace an existing file', 'one.tgz', 'one.tgz already exists.'],
     ['write into a missing folder', 'no/where.tgz', 'no/where.tgz does not exist.'],
   ])('a backup does not %s', async (_, file, sentence) => {
-    expect(await backUpHere(file)).toEqual({ code: 1, output: [sentence] });
+    const { runtime } = server;
+    const refused = await runCommandHere(runtime.db, 'backup', [file], { cwd: folder, runtime });
+    expect(refused).toEqual({ code: 1, output: [sentence] });
   });
 
   test.each(['two', 'some/data'])(
-    'a restore does not replace the existing database in the folder %s',
+    'a restore does not replace the database in the folder %s',
     async (name) => {
       const contents = new Uint8Array(readFileSync(at('one.tgz')));
       await expect(restoreDatabase(at(name), 'one.tgz', contents)).rejects.toMatchObject({
@@ -220,23 +220,17 @@ describe('backups of the embedded database', () => {
     ['not a backup', () => 'no backup'],
   ])('restoring a file that is %s is refused', async (_, contents) => {
     writeFileSync(at('broken.tgz'), contents());
-    expect(await restore(at('broken.tgz'), { DATA_DIR: at('three') })).toEqual({
-      code: 1,
-      out: '',
-      err: `${at('broken.tgz')} is not a complete backup.\n`,
-    });
+    const refused = await restore(at('broken.tgz'), at('three'));
+    expect(refused).toEqual(refusal(`${at('broken.tgz')} is not a complete backup.`));
     expect(readdirSync(at('three'))).toEqual([]);
   });
 
-  test.each<[string, Record<string, string>, string]>([
-    ['of a missing file', {}, 'none.tgz does not exist.'],
-  ])('a restore %s is refused', async (_, env, sentence) => {
-    const refused = await restore('none.tgz', { DATA_DIR: at('three'), ...env });
-    expect(refused).toEqual({ code: 1, out: '', err: `${sentence}\n` });
+  test('restoring a missing file is refused', async () => {
+    expect(await restore('none.tgz', at('three'))).toEqual(refusal('none.tgz does not exist.'));
   });
 
   test('a command opens the embedded database itself if no server is running', async () => {
     const listed = await runCommandFile('token', ['list'], { DATA_DIR: at('two') });
-    expect(listed).toEqual({ code: 0, out: 'There are no access tokens yet.\n', err: '' });
+    expect(listed).toEqual(success('There are no access tokens yet.'));
   });
 });

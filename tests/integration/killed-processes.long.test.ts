@@ -10,6 +10,7 @@ import { fillUnreadAccount } from '../support/unread-stripe';
 
 const KEY = 'sk_test_killed';
 const PATIENCE = 1_200_000;
+vi.setConfig({ testTimeout: PATIENCE });
 /** Milliseconds without a heartbeat after which a run counts as dead. */
 const TEN_MINUTES = 600_000;
 
@@ -29,12 +30,8 @@ afterAll(async () => {
 });
 
 const env = (): Record<string, string> => ({
-  DATA_DIR: folder,
-  STRIPE_SECRET_KEY: KEY,
-  STRIPE_API_BASE: stripe.url,
-  LOG_LEVEL: 'silent',
-  BETTER_AUTH_SECRET: 'x'.repeat(32),
-  ...database.env,
+  ...{ DATA_DIR: folder, STRIPE_SECRET_KEY: KEY, STRIPE_API_BASE: stripe.url },
+  ...{ LOG_LEVEL: 'silent', BETTER_AUTH_SECRET: 'x'.repeat(32), ...database.env },
 });
 const run = (...args: string[]) => runCommandFile('import', ['stripe', ...args], env());
 const countOf = (table: typeof invoices | typeof subscriptions) => database.look((db) => db.$count(table));
@@ -57,7 +54,7 @@ async function killWithinInvoices(): Promise<void> {
   }
 }
 
-test('a dry run of a Stripe import writes nothing', { timeout: PATIENCE }, async () => {
+test('a dry run of a Stripe import writes nothing', async () => {
   const { code, out } = await run('--dry-run');
   expect(code).toBe(0);
   expect(out).toMatch(/^Dry run, nothing was written, completed: /m);
@@ -65,9 +62,7 @@ test('a dry run of a Stripe import writes nothing', { timeout: PATIENCE }, async
   expect(await countOf(subscriptions)).toBe(0);
 });
 
-test('a killed Stripe import continues where it stopped when it runs again', {
-  timeout: PATIENCE,
-}, async () => {
+test('a killed Stripe import continues where it stopped when it runs again', async () => {
   await killWithinInvoices();
   const stored = await countOf(invoices);
   expect(stored).toBeGreaterThan(0);

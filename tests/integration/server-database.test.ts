@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
@@ -14,76 +13,65 @@ import { baseRuntime } from '@/lib/runtime';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { createAccessToken, revokeAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { freePort } from '../e2e/support/commands';
-import { runCommandFile } from '../support/command-server';
+import { refusal, runCommandFile, success } from '../support/command-server';
 import { databaseState, disownMigrations, FOREIGN, onServer } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createCustomer } from '../support/factories';
+import { temporaryFolder } from '../support/run-command';
 
 const server = inject('postgres');
 const address = server?.url ?? 'postgres://none';
 const name = `w5t_own_${process.pid}`;
 const url = withDatabase(address, name);
 
+const folder = temporaryFolder();
+/** The connection of a test to its own database. */
+let handle: DatabaseHandle;
+
+const create = (options = '', database = name) => onServer(address, `create database ${database} ${options}`);
+const drop = (database = name) => onServer(address, `drop database ${database} with (force)`);
+
 /** Creates a database on the server for each test, with a connection to it. */
-function useOwnDatabase(): { readonly handle: DatabaseHandle } {
-  let handle: DatabaseHandle | undefined;
+function useOwnDatabase() {
   beforeEach(async () => {
-    await onServer(address, `create database ${name}`);
-    const opened = openPostgres(url, { max: 2 });
-    handle = opened;
+    await create();
+    handle = openPostgres(url, { max: 2 });
     return async () => {
-      await opened.close();
-      await onServer(address, `drop database ${name} with (force)`);
+      await handle.close();
+      await drop();
     };
   });
-  return {
-    get handle() {
-      if (!handle) throw new Error('the database is open only inside tests');
-      return handle;
-    },
-  };
 }
 
 describe.runIf(server)('the database of DATABASE_URL', () => {
-  const own = useOwnDatabase();
-  const runMigrate = (env: Record<string, string> = {}) =>
-    runCommandFile('db-migrate', [], { DATABASE_URL: url, ...env });
-  const build = (VERCEL_ENV: string) =>
-    runCommandFile('vercel-migrate', [], { DATABASE_URL: url, VERCEL: '1', VERCEL_ENV });
+  useOwnDatabase();
+  const runOnUrl = (command: string, args: string[] = [], env: Record<string, string> = {}) =>
+    runCommandFile(command, args, { DATABASE_URL: url, ...env });
+  const runMigrate = (env: Record<string, string> = {}) => runOnUrl('db-migrate', [], env);
+  const build = (VERCEL_ENV: string) => runOnUrl('vercel-migrate', [], { VERCEL: '1', VERCEL_ENV });
 
   test('migrating a database that cannot store Unicode is refused', async () => {
-    await onServer(address, `drop database ${name} with (force)`);
-    await onServer(address, `create database ${name} template template0 encoding 'SQL_ASCII' locale 'C'`);
-    const { code, err } = await runMigrate();
-    expect(code).toBe(1);
-    expect(err).toMatch(/^This database cannot store every name: create one with encoding 'UTF8' /);
-    expect(await isMigrated(own.handle.db)).toBe(false);
+    await drop();
+    await create(`template template0 encoding 'SQL_ASCII' locale 'C'`);
+    const sentence = /^This database cannot store every name: create one with encoding 'UTF8' /;
+    expect(await runMigrate()).toEqual(refusal(sentence));
+    expect(await isMigrated(handle.db)).toBe(false);
   });
 
   test('three processes can migrate one database at the same time', async () => {
     const wrong = { PORT: 'http', CRON_SECRET: 'short', STRIPE_SECRET_KEY: 'secret' };
     const all = await Promise.all([runMigrate(), runMigrate(wrong), runMigrate()]);
-    expect(all.map(({ code, err }) => [code, err])).toEqual([
-      [0, ''],
-      [0, ''],
-      [0, ''],
-    ]);
-    expect(await isMigrated(own.handle.db)).toBe(true);
-    expect(await runCommandFile('token', ['list'], { DATABASE_URL: url, CRON_SECRET: 'short' })).toEqual({
-      code: 0,
-      out: 'There are no access tokens yet.\n',
-      err: '',
-    });
+    expect(all).toEqual(Array(3).fill(success(/./)));
+    expect(await isMigrated(handle.db)).toBe(true);
+    const listed = await runOnUrl('token', ['list'], { CRON_SECRET: 'short' });
+    expect(listed).toEqual(success('There are no access tokens yet.'));
   });
 
   test('db:migrate --role-limits sets the time limits of the database role', async () => {
-    expect(await runCommandFile('db-migrate', ['--role-limits'], { DATABASE_URL: url })).toEqual({
-      code: 0,
-      out: expect.stringMatching(/up to date\.\n.* time limits .*\n$/),
-      err: '',
-    });
+    const migrated = await runOnUrl('db-migrate', ['--role-limits']);
+    expect(migrated).toEqual(success(/up to date\.\n.* time limits .*\n$/));
     const [found] = await rows(
-      own.handle.db,
+      handle.db,
       sql`select current_setting('statement_timeout') as a, current_setting('lock_timeout') as b,
         current_setting('idle_in_transaction_session_timeout') as c`,
     );
@@ -92,78 +80,60 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
 
   describe('backups of a server database', () => {
     const other = `${name}_restored`;
-    const file = join(mkdtempSync(join(tmpdir(), 'w5t-backup-')), 'w5t.dump');
-    const backUp = (to = file, env: Record<string, string> = {}) =>
-      runCommandFile('backup', [to], { DATABASE_URL: url, ...env });
+    let file: string;
+    const backUp = (to = file, env: Record<string, string> = {}) => runOnUrl('backup', [to], env);
     const restore = (database: string) =>
       runCommandFile('restore', [file], { DATABASE_URL: withDatabase(address, database) });
-    afterAll(() => rmSync(dirname(file), { recursive: true, force: true }));
     beforeEach(async () => {
-      await migrate(own.handle);
-      await createCustomer(own.handle.db, { customer_number: 'K-KEPT' });
-      return () => rmSync(file, { force: true });
+      file = join(mkdtempSync(join(folder, 'backup-')), 'w5t.dump');
+      await migrate(handle);
+      await createCustomer(handle.db, { customer_number: 'K-KEPT' });
     });
 
     test('a PostgreSQL backup can be restored into an empty database', async () => {
-      const saved = await backUp();
-      expect(saved).toMatchObject({ code: 0, err: '' });
-      expect(saved.out).toMatch(
-        new RegExp(
-          `: [\\d.]+ MB, the database ${name} on \\S+ with 1 customer, 0 invoices and 0 payments\\. `,
-        ),
-      );
+      const contents = `the database ${name} on \\S+ with 1 customer, 0 invoices and 0 payments\\. `;
+      expect(await backUp()).toEqual(success(new RegExp(`: [\\d.]+ MB, ${contents}`)));
       expect(statSync(file).mode & 0o777).toBe(0o600);
-      await onServer(address, `create database ${other}`);
+      await create('', other);
       try {
-        expect(await restore(other)).toMatchObject({
-          code: 0,
-          out: expect.stringMatching(/^Restored 1 customer, 0 invoices and 0 payments into the database /),
-          err: '',
-        });
-        expect(await restore(other)).toMatchObject({
-          code: 1,
-          err: expect.stringMatching(
-            /^Nothing was restored: the database \S+ on \S+ already contains tables/,
-          ),
-        });
+        const restored = /^Restored 1 customer, 0 invoices and 0 payments into the database /;
+        expect(await restore(other)).toEqual(success(restored));
+        const sentence = /^Nothing was restored: the database \S+ on \S+ already contains tables/;
+        expect(await restore(other)).toMatchObject({ code: 1, err: expect.stringMatching(sentence) });
       } finally {
-        await onServer(address, `drop database ${other} with (force)`);
+        await drop(other);
       }
     });
 
-    test('a backup of an empty PostgreSQL database is refused', async () => {
-      await own.handle.db.execute(
+    test('a backup of an empty PostgreSQL database is refused, unlike one of a newer version', async () => {
+      await handle.db.execute(
         sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', 9000000000000)`,
       );
       expect(await backUp()).toMatchObject({ code: 0, err: '' });
-      await onServer(address, `drop database ${name} with (force)`);
-      await onServer(address, `create database ${name}`);
-      const refused = await backUp(`${file}.empty`);
-      expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.err).toMatch(
-        /^Nothing was saved: the database \S+ on \S+ has no tables of this service\.\n$/,
-      );
+      await drop();
+      await create();
+      const sentence = /^Nothing was saved: the database \S+ on \S+ has no tables of this service\.\n$/;
+      expect(await backUp(`${file}.empty`)).toEqual(refusal(sentence));
       expect(readdirSync(dirname(file))).toEqual(['w5t.dump']);
     });
 
     test('a backup without pg_dump names the missing program', async () => {
-      const refused = await backUp(file, { PATH: '/nowhere' });
-      expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.err).toMatch(/^pg_dump was not found: install PostgreSQL's client programs\.\n$/);
+      const sentence = "pg_dump was not found: install PostgreSQL's client programs.";
+      expect(await backUp(file, { PATH: '/nowhere' })).toEqual(refusal(sentence));
       expect(readdirSync(dirname(file))).toEqual([]);
     });
 
     test('a backup accepts driver-only parameters in DATABASE_URL', async () => {
-      const address = `${url}${url.includes('?') ? '&' : '?'}channel_binding=prefer&work_mem=8MB`;
-      expect(await backUp(file, { DATABASE_URL: address })).toMatchObject({ code: 0, err: '' });
+      const more = `${url}${url.includes('?') ? '&' : '?'}channel_binding=prefer&work_mem=8MB`;
+      expect(await backUp(file, { DATABASE_URL: more })).toMatchObject({ code: 0, err: '' });
     });
   });
 
   test('a production build on Vercel migrates the database, unlike a preview build', async () => {
     expect(await build('preview')).toMatchObject({ code: 0, out: expect.stringMatching(/was not migrated/) });
-    expect(await isMigrated(own.handle.db)).toBe(false);
+    expect(await isMigrated(handle.db)).toBe(false);
     expect(await build('production')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
-    expect(await isMigrated(own.handle.db)).toBe(true);
+    expect(await isMigrated(handle.db)).toBe(true);
   });
 
   test('migrating without the right to create tables prints a one-sentence error', async () => {
@@ -172,48 +142,33 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     const poor = new URL(url);
     poor.username = user;
     poor.password = 'secret';
-    expect(
-      await runMigrate({ DATABASE_URL: poor.href }).finally(() => onServer(address, `drop role ${user}`)),
-    ).toEqual({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(/^The user of DATABASE_URL lacks rights in that database: .*create.*\.\n$/),
-    });
+    const refused = await runMigrate({ DATABASE_URL: poor.href }).finally(() =>
+      onServer(address, `drop role ${user}`),
+    );
+    const sentence = /^The user of DATABASE_URL lacks rights in that database: .*create.*\.\n$/;
+    expect(refused).toEqual(refusal(sentence));
   });
 
+  const invalid = (hint: string) => new RegExp(`^DATABASE_URL is not a valid address: .*${hint}.*\\.\\n$`);
+  const NO_SSL = /^The server .* closed the connection when SSL was requested: .*\.\n$/;
   test.each([
-    [
-      'sslmode=require but no SSL on the server',
-      `${url}?sslmode=require`,
-      /^The server .* closed the connection when SSL was requested: .*\.\n$/,
-    ],
+    ['sslmode=require but no SSL on the server', `${url}?sslmode=require`, NO_SSL],
     ['an unknown parameter', `${url}?colour=blue`, /^The server .* rejected a parameter .*\.\n$/],
-    [
-      'an unescaped %',
-      'postgres://a:50%@127.0.0.1:5432/b',
-      /^DATABASE_URL is not a valid address: .*%25.*\.\n$/,
-    ],
-    [
-      'an unescaped #',
-      'postgres://a:b#@127.0.0.1:5432/b',
-      /^DATABASE_URL is not a valid address: .*%23.*\.\n$/,
-    ],
+    ['an unescaped %', 'postgres://a:50%@127.0.0.1:5432/b', invalid('%25')],
+    ['an unescaped #', 'postgres://a:b#@127.0.0.1:5432/b', invalid('%23')],
   ])('a DATABASE_URL with %s is refused', async (_, DATABASE_URL, sentence) => {
-    const refused = await runMigrate({ DATABASE_URL });
-    expect(refused).toEqual({ code: 1, out: '', err: expect.stringMatching(sentence) });
+    expect(await runMigrate({ DATABASE_URL })).toEqual(refusal(sentence));
   });
 
   test('a database from before the first release is refused by every command', async () => {
-    const { db } = own.handle;
-    await migrate(own.handle);
-    await createCustomer(db);
-    await disownMigrations(db);
-    const before = await databaseState(db);
-    const refused = { code: 1, out: '', err: `${FOREIGN}\n` };
-    expect(await runMigrate()).toEqual(refused);
-    expect(await build('production')).toEqual(refused);
-    expect(await runCommandFile('token', ['list'], { DATABASE_URL: url })).toEqual(refused);
-    expect(await databaseState(db)).toEqual(before);
+    await migrate(handle);
+    await createCustomer(handle.db);
+    await disownMigrations(handle.db);
+    const before = await databaseState(handle.db);
+    for (const run of [runMigrate, () => build('production'), () => runOnUrl('token', ['list'])]) {
+      expect(await run()).toEqual(refusal(FOREIGN));
+    }
+    expect(await databaseState(handle.db)).toEqual(before);
   });
 });
 
@@ -222,84 +177,73 @@ const ACTOR = commandActor('staff');
 const ERP = { name: 'ERP', scopes: [], expires_at: null, created_by: ACTOR };
 
 describe.runIf(server)('a demo on DATABASE_URL', () => {
-  const own = useOwnDatabase();
-  let folder: string;
+  useOwnDatabase();
+  let dataDir: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'w5t-demo-'));
-    return () => rmSync(folder, { recursive: true, force: true });
+    dataDir = mkdtempSync(join(folder, 'demo-'));
   });
 
-  const refusal = async () => {
+  const refused = async () => {
     const before = await contents();
-    const { code, err } = await runCommandFile('demo', [], {
-      DATABASE_URL: url,
-      DATA_DIR: join(folder, 'data'),
-      PORT: String(await freePort()),
-    });
+    const env = { DATABASE_URL: url, DATA_DIR: join(dataDir, 'data'), PORT: String(await freePort()) };
+    const { code, err } = await runCommandFile('demo', [], env);
     expect(await contents()).toEqual(before);
     return { code, err };
   };
   /** Returns each table with its rows, and with the id of the last transaction that changed its definition. */
   const contents = () =>
     rows(
-      own.handle.db,
+      handle.db,
       sql`select oid::regclass::text, xmin::text,
           query_to_xml(format('select t::text from %s t order by 1', oid::regclass), true, false, '')::text
         from pg_class where relkind = 'r' and (relnamespace >= 16384 or relnamespace = 'public'::regnamespace)
         order by 1`,
     );
   const prepare = () => {
-    const env = parseEnv({ DATABASE_URL: url, DATA_DIR: folder, BETTER_AUTH_SECRET: 'x'.repeat(32) });
-    const settings = readSettings(folder, world.randomBytes);
+    const env = parseEnv({ DATABASE_URL: url, DATA_DIR: dataDir, BETTER_AUTH_SECRET: 'x'.repeat(32) });
+    const settings = readSettings(dataDir, world.randomBytes);
     return prepareDatabase({ env, settings, variables: { NODE_ENV: 'production' }, ownStripe: false });
   };
 
+  const THINGS = 'create table things (id int); insert into things values (1)';
+  const SHOP = 'create schema shop; create table shop."Order" (id int); insert into shop."Order" values (1)';
   test.each([
-    [
-      'tables of another program',
-      'create table things (id int); insert into things values (1)',
-      /rows .*\(in public\.things\)/,
-    ],
-    [
-      'tables in another schema',
-      'create schema shop; create table shop."Order" (id int); insert into shop."Order" values (1)',
-      /\(in shop\."Order"\)/,
-    ],
+    ['tables of another program', THINGS, /rows .*\(in public\.things\)/],
+    ['tables in another schema', SHOP, /\(in shop\."Order"\)/],
   ])('the demo refuses a database with %s', async (_, statements, sentence) => {
-    await own.handle.db.execute(sql.raw(statements));
-    expect(await refusal()).toEqual({ code: 1, err: expect.stringMatching(sentence) });
+    await handle.db.execute(sql.raw(statements));
+    expect(await refused()).toEqual({ code: 1, err: expect.stringMatching(sentence) });
   });
 
+  const addStaff = (email: string) => addStaffUser({ ...world, db: handle.db }, { email }, ACTOR);
+
   test('the demo refuses a database with rows that the demo did not create', async () => {
-    await migrate(own.handle);
+    await migrate(handle);
     const others: [string, () => Promise<unknown>][] = [
-      ['staff_users', () => addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR)],
+      ['staff_users', () => addStaff('a@example.com')],
       // This is a login with the demo’s e-mail address that the demo did not create.
-      [
-        'staff_users',
-        () => addStaffUser({ ...world, db: own.handle.db }, { email: 'staff@example.com' }, ACTOR),
-      ],
-      ['access_tokens', () => createAccessToken(own.handle.db, ERP, world.randomBytes)],
-      ['customers', () => createCustomer(own.handle.db)],
+      ['staff_users', () => addStaff('staff@example.com')],
+      ['access_tokens', () => createAccessToken(handle.db, ERP, world.randomBytes)],
+      ['customers', () => createCustomer(handle.db)],
     ];
     for (const [table, make] of others) {
       await make();
       const before = await contents();
       await expect(prepare()).rejects.toThrow(/contains rows that the demo did not create/);
       expect(await contents()).toEqual(before);
-      await own.handle.db.execute(sql.raw(`truncate ${table}, audit_log cascade`));
+      await handle.db.execute(sql.raw(`truncate ${table}, audit_log cascade`));
     }
   });
 
   test('the demo can start again with the database that it created', async () => {
     await prepare();
     await prepare();
-    const other = await addStaffUser({ ...world, db: own.handle.db }, { email: 'a@example.com' }, ACTOR);
+    const other = await addStaff('a@example.com');
     await expect(prepare()).rejects.toThrow(/contains staff that the demo did not create/);
-    await own.handle.db.execute(sql`delete from staff_users where id = ${other.id}`);
-    const { id } = await createAccessToken(own.handle.db, ERP, world.randomBytes);
+    await handle.db.execute(sql`delete from staff_users where id = ${other.id}`);
+    const { id } = await createAccessToken(handle.db, ERP, world.randomBytes);
     await expect(prepare()).rejects.toThrow(/contains access tokens that the demo did not create/);
-    await revokeAccessToken(own.handle.db, id, { actor: ACTOR, now: world.now() });
+    await revokeAccessToken(handle.db, id, { actor: ACTOR, now: world.now() });
     await prepare();
   });
 });

@@ -1,12 +1,24 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import Stripe from 'stripe';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { seededChance } from '@/lib/chance';
+import { stripeEvent } from '@/lib/cli/demo/stripe-event';
+import { sentencesOf } from '@/lib/commands/command';
 import { fetchObject } from '@/lib/stripe/fetch';
-import { createWorld } from '@/lib/stripe-local/world';
+import type { TriggerAnswer } from '@/lib/stripe-local/control';
+import { EVENT_TYPES } from '@/lib/stripe-local/happenings';
+import { createWorld, type World } from '@/lib/stripe-local/world';
+import { runCommandFile } from '../support/command-server';
+import { temporaryFolder } from '../support/run-command';
+import { serveHandler } from '../support/serve-handler';
 import * as act from '../support/stripe-actions';
 import { type StripeLocal, startStripeLocal } from '../support/stripe-server';
 
 const KEY = 'sk_test_local';
+const SECRET = 'whsec_local';
+const parent = temporaryFolder();
 
 let now = Date.parse('2026-03-15T12:00:00Z');
 const world = createWorld({ now: () => new Date(now), chance: seededChance(3) });
@@ -22,11 +34,10 @@ afterAll(() => local.close());
 
 const client = (key = KEY) =>
   new Stripe(key, { host: '127.0.0.1', port: local.port, protocol: 'http', maxNetworkRetries: 0 });
-const ask = async (path: string, headers: Record<string, string> = {}, url = local.url) => {
-  const response = await fetch(url + path, {
-    headers: { authorization: `Bearer ${KEY}`, 'stripe-version': Stripe.API_VERSION, ...headers },
-  });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+const ask = async (path: string, headers: Record<string, string> = {}) => {
+  const own = { authorization: `Bearer ${KEY}`, 'stripe-version': Stripe.API_VERSION };
+  const response = await fetch(local.url + path, { headers: { ...own, ...headers } });
+  return { status: response.status, body: await response.json() };
 };
 const tick = () => {
   now += 1000;
@@ -38,15 +49,12 @@ const makeEach = <T>(count: number, make: (i: number) => { object: T }): T[] =>
     return make(i).object;
   }).reverse();
 const idsOf = (objects: ({ id: string } | undefined)[]) => objects.map((object) => object?.id);
-const pageOf = async (path: string) => {
-  const { data, has_more } = (await ask(`/v1/${path}`)).body as { data: { id: string }[]; has_more: boolean };
-  return { ids: idsOf(data), has_more };
-};
 
 /** Expects the list for each filter to contain exactly the given objects. */
 async function expectLists(base: string, lists: [filters: string, ({ id: string } | undefined)[]][]) {
   for (const [filters, objects] of lists) {
-    expect([filters, (await pageOf(`${base}${filters}`)).ids]).toEqual([filters, idsOf(objects)]);
+    const { data } = (await ask(`/v1/${base}${filters}`)).body as { data: { id: string }[] };
+    expect([filters, idsOf(data)]).toEqual([filters, idsOf(objects)]);
   }
 }
 
@@ -155,16 +163,15 @@ describe('objects of the local Stripe API', () => {
 });
 
 describe('refused requests to the local Stripe API', () => {
+  const UNKNOWN = 'Received unknown parameter: created[from]';
   const unknown = (object: string, id: string, param: string) =>
     ['resource_missing', `No such ${object}: '${id}'`, param] as const;
-  const parameter = (message: string, param: string) =>
-    ['parameter_unknown', `Received unknown parameter${message}`, param] as const;
 
   test.each<[string, number, code: string | undefined, message: string | RegExp, param: string | undefined]>([
     ['subscriptions/sub_no', 404, ...unknown('subscription', 'sub_no', 'id')],
     ['invoices?starting_after=in_no', 400, ...unknown('invoice', 'in_no', 'starting_after')],
     ['invoices?customer=cus_no', 400, ...unknown('customer', 'cus_no', 'customer')],
-    ['invoices?created[from]=1', 400, ...parameter(': created[from]', 'created[from]')],
+    ['invoices?created[from]=1', 400, 'parameter_unknown', UNKNOWN, 'created[from]'],
     ['charges', 404, undefined, 'Unrecognized request URL (GET: /v1/charges).', undefined],
     ['subscription_items', 400, 'parameter_missing', /subscription/, 'subscription'],
     ['invoices?limit=ten', 400, 'parameter_invalid_integer', 'Invalid integer: ten', 'limit'],
@@ -193,5 +200,209 @@ describe('refused requests to the local Stripe API', () => {
       body: { error: { message } },
     });
     await expect(stripe.customers.create({})).rejects.toMatchObject({ statusCode: 404 });
+  });
+});
+
+describe('the control API of the local Stripe', () => {
+  const now = new Date();
+  let folder: string;
+  let webhook: Awaited<ReturnType<typeof serveHandler>>;
+  let received: Stripe.Event[];
+  let world: World;
+  let local: StripeLocal;
+  let customer: string;
+  let refusal: { status: number; outcome: string } | null;
+
+  const happen = async (given: object | string, key = KEY) => {
+    const body = typeof given === 'string' ? given : JSON.stringify(given);
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(`${local.url}/_local/events`, { method: 'POST', headers, body });
+    return { status: response.status, body: (await response.json()) as Happened };
+  };
+  type Happened = TriggerAnswer & { error?: { message: string } };
+
+  /** Triggers an event. @returns the status and the error message */
+  const refusalOf = async (type: string, more: object = {}): Promise<string> => {
+    const answer = await happen({ type, ...more });
+    return `${answer.status} ${answer.body.error?.message}`;
+  };
+  const makeInvoice = (amount: number) =>
+    act.finalizeInvoice(world, act.createInvoice(world, { customer, lines: [{ amount }] }).object.id).object;
+  /** Makes the objects that an event of this type needs. */
+  const prepare = (type: string) => {
+    if (type.startsWith('customer.subscription')) {
+      act.createSubscription(world, { customer, items: [{ unitAmount: 990 }] });
+    }
+    if (type === 'credit_note.created') makeInvoice(100);
+    if (type === 'credit_note.voided')
+      act.createCreditNote(world, { invoice: makeInvoice(100).id, amount: 40 });
+    if (!/^(refund|charge)\./.test(type)) return;
+    const invoice = act.payInvoice(world, makeInvoice(100).id).object.id;
+    if (/^refund\.(updated|failed)$/.test(type)) act.refundPayment(world, { invoice, status: 'pending' });
+    if (/dispute\.(updated|closed|funds)/.test(type)) {
+      act.openDispute(world, { invoice, inquiry: type.endsWith('withdrawn') });
+    }
+  };
+
+  beforeAll(async () => {
+    webhook = await serveHandler(async (req, res) => {
+      const signature = req.headers['stripe-signature'] ?? '';
+      received.push(Stripe.webhooks.constructEvent(await text(req), signature, SECRET));
+      res.statusCode = refusal?.status ?? 200;
+      res.end(JSON.stringify({ received: true, outcome: refusal?.outcome ?? 'processed' }));
+    });
+  });
+  afterAll(() => webhook.close());
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(parent, 'local-'));
+    received = [];
+    refusal = null;
+    world = createWorld({ now: () => now, chance: seededChance(11) });
+    customer = act.createCustomer(world, { metadata: { customer_number: 'K00001' } }).object.id;
+    local = await startStripeLocal({
+      world,
+      secretKey: KEY,
+      apiVersion: '2023-10-16',
+      webhook: { url: `${webhook.url}/api/stripe/webhook`, secret: SECRET },
+      file: join(folder, 'stripe-local.json'),
+    });
+  });
+  afterEach(() => local.close());
+
+  test.each(EVENT_TYPES)(
+    'the local Stripe triggers the event %s and delivers it to the webhook',
+    async (type) => {
+      prepare(type);
+      const { status, body } = await happen({ type, customer_number: 'K00001' });
+      expect(status).toBe(200);
+      expect(body.deliveries.map((delivery) => delivery.type)).toContain(type);
+      const api_version = '2023-10-16';
+      const events = body.deliveries.map(({ event_id }) => ({ id: event_id, api_version }));
+      expect(received.map(({ id, api_version }) => ({ id, api_version }))).toEqual(events);
+      const isTaken = { status: 200, outcome: 'processed' };
+      expect(body.deliveries).toMatchObject(Array(events.length).fill(isTaken));
+      expect(body.action).toMatch(/^[A-Z].*\.$/);
+      expect(body.objects[0]?.id).toMatch(/^(in|sub|cs_test|re|dp|cn)_/);
+    },
+  );
+
+  test('the local Stripe refuses to trigger an event without a matching object', async () => {
+    expect(await refusalOf('refund.created')).toBe('404 There is no refundable invoice at Stripe.');
+    const paid = act.payInvoice(world, makeInvoice(1).id, { offStripe: true }).object.number;
+    const open = makeInvoice(3).number;
+    act.createCustomer(world, { metadata: { customer_number: 'K00002' } });
+    const [K1, K2] = [{ customer_number: 'K00001' }, { customer_number: 'K00002' }];
+    const of = (invoice_number: string | null) => ({ invoice_number });
+    const missing = 'it is unknown, or an invoice that is not billed through Stripe.';
+    const combined = 'A status cannot be combined with invoice.paid: leave it out.';
+    const closing = 'charge.dispute.closed';
+    const cases: [type: string, more: object, refusal: string | RegExp][] = [
+      ['invoice.paid', of(paid), `409 The invoice ${paid} is already paid at Stripe.`],
+      ['invoice.paid', of('R1'), `404 No invoice at Stripe has the number R1: ${missing}`],
+      ['invoice.paid', { ...of(open), ...K2 }, `404 The invoice ${open} belongs to another customer.`],
+      ['invoice.paid', { customer_number: 'K9' }, '404 No customer at Stripe has the customer number K9.'],
+      ['invoice.paid', { customer: 'K1' }, /^422 /],
+      ['invoice.paid', { status: 'paid' }, `422 ${combined}`],
+      ['customer.subscription.deleted', K1, '404 Customer K00001 has no live subscription at Stripe.'],
+      ['charge.succeeded', {}, /^422 type: must be one of checkout/],
+      ['refund.created', of(paid), `409 Stripe collected nothing for the invoice ${paid}.`],
+      [closing, { status: 'prevented' }, /^422 The status of .* must be one of lost, won, warning_closed\.$/],
+    ];
+    for (const [type, more, refusal] of cases) {
+      const expected = typeof refusal === 'string' ? refusal : expect.stringMatching(refusal);
+      expect(await refusalOf(type, more)).toEqual(expected);
+    }
+    expect((await happen('{')).status).toBe(400);
+    expect((await happen(JSON.stringify('x'.repeat(70_000)))).status).toBe(413);
+    expect((await happen({ type: 'invoice.paid' }, 'sk_test_other')).status).toBe(401);
+    const headers = { authorization: `Bearer ${KEY}` };
+    expect((await fetch(`${local.url}/_local/events`, { headers })).status).toBe(404);
+    expect(received).toEqual([]);
+  });
+
+  test('a triggered refund or dispute of the local Stripe has the requested status', async () => {
+    const invoice_number = act.payInvoice(world, makeInvoice(100).id).object.number;
+    const status = async (type: string, asked?: string) => {
+      const { body } = await happen({ type, invoice_number, status: asked });
+      const [object] = body.objects;
+      return world.refunds.get(object?.id ?? '')?.status ?? world.disputes.get(object?.id ?? '')?.status;
+    };
+    for (const [type, asked, becomes] of [
+      ['refund.created', 'pending', 'pending'],
+      ['refund.updated', undefined, 'succeeded'],
+      ['refund.failed', undefined, 'failed'],
+      ['refund.created', 'requires_action', 'requires_action'],
+      ['refund.updated', 'canceled', 'canceled'],
+      ['charge.dispute.created', 'warning_needs_response', 'warning_needs_response'],
+      ['charge.dispute.updated', undefined, 'warning_under_review'],
+      ['charge.dispute.closed', undefined, 'warning_closed'],
+      ['charge.dispute.created', 'warning_needs_response', 'warning_needs_response'],
+      ['charge.dispute.funds_withdrawn', undefined, 'needs_response'],
+      ['charge.dispute.updated', undefined, 'under_review'],
+      ['charge.dispute.closed', 'won', 'won'],
+      ['charge.dispute.created', undefined, 'needs_response'],
+      ['charge.dispute.funds_reinstated', undefined, 'won'],
+      ['charge.dispute.created', undefined, 'needs_response'],
+      ['charge.dispute.closed', undefined, 'lost'],
+    ] as const) {
+      expect([type, await status(type, asked)]).toEqual([type, becomes]);
+    }
+  });
+
+  describe('npm run stripe:event', () => {
+    const run = async (...args: string[]) => {
+      const lines: string[] = [];
+      const code = await stripeEvent(args, folder, (line) => void lines.push(line)).then(
+        (isTaken) => (isTaken ? 0 : 1),
+        (error: unknown) => void lines.push(...sentencesOf(error)),
+      );
+      return { code, out: lines.join('\n') };
+    };
+    const demo = () => {
+      const settings = { stripeLocalUrl: local.url, stripeSecretKey: KEY };
+      writeFileSync(join(folder, 'demo.json'), JSON.stringify(settings));
+    };
+
+    test('npm run stripe:event prints the action and the webhook’s outcome', async () => {
+      demo();
+      const { number } = act.payInvoice(world, makeInvoice(100).id).object;
+      const named = ['--customer', 'K00001', '--invoice', number ?? ''];
+      const args = ['refund.created', ...named, '--status', 'pending'];
+      const { code, out } = await runCommandFile('stripe-event', args, { DATA_DIR: folder });
+      expect(out).toMatch(/^The payment of the invoice \S+ was refunded; the refund is pending\.$/m);
+      expect(out).toMatch(/^ {2}refund re_\w+$/m);
+      expect(out).toMatch(/^ {2}charge\.refunded +evt_\w+ {2}200 processed$/m);
+      expect(code).toBe(0);
+      const settled = await run('refund.updated', '--status', 'canceled', '--invoice', number ?? '');
+      expect(settled).toEqual({ code: 0, out: expect.stringContaining('is canceled now.') });
+      const collected = await run('invoice.payment_succeeded', '--customer', 'K00001');
+      expect(collected.out).toMatch(/^ {2}invoice in_\w+ \(\S+-0002\)$/m);
+      const silent = await run('invoice.payment_failed', '--silent');
+      expect(silent).toEqual({ code: 0, out: expect.stringMatching(/^Not delivered:$/m) });
+    });
+
+    test('npm run stripe:event exits with code 1 if the webhook refuses a delivery', async () => {
+      demo();
+      refusal = { status: 500, outcome: 'failed' };
+      const { code, out } = await run('invoice.paid');
+      expect([code, out]).toEqual([1, expect.stringMatching(/invoice\.paid +evt_\w+ {2}500 failed$/m)]);
+    });
+
+    test('npm run stripe:event explains why it refuses invalid arguments', async () => {
+      const noDemo = { code: undefined, out: 'No demo is running: start it with npm run demo.' };
+      expect(await run('invoice.paid')).toEqual(noDemo);
+      demo();
+      expect((await run('invoice.paid', '--invoice', 'R1')).out).toMatch(/^No invoice at Stripe has/);
+      expect((await run('refund.updated', '--status', 'failed')).out).toBe(
+        'The status of refund.updated must be one of succeeded, canceled.',
+      );
+      const unknown = await run('charge.succeeded');
+      for (const type of EVENT_TYPES) expect(unknown.out).toContain(type);
+      expect((await run('--nonsense')).out).toMatch(/^Unknown option '--nonsense'/);
+      expect((await run()).out).toMatch(/^ {2}charge\.dispute\.closed: lost, won, warning_closed$/m);
+      await local.close();
+      expect(await run('invoice.paid')).toEqual(noDemo);
+    });
   });
 });

@@ -1,6 +1,7 @@
-import { createServer as createHttpServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { serveHandler } from './serve-handler';
 
 export interface ReceivedAlert {
   headers: IncomingHttpHeaders;
@@ -9,21 +10,12 @@ export interface ReceivedAlert {
 
 /** Receives alerts by webhook. Answers with `status`, which a test can change. */
 export async function receiveWebhooks() {
-  const received: ReceivedAlert[] = [];
-  const receiver = { received, status: 204, url: '', close: async () => {} };
-  const server = createHttpServer(async (request, response) => {
-    received.push({ headers: request.headers, body: await text(request) });
+  const receiver = { received: [] as ReceivedAlert[], status: 204 };
+  const { url, close } = await serveHandler(async (request, response) => {
+    receiver.received.push({ headers: request.headers, body: await text(request) });
     response.writeHead(receiver.status).end();
   });
-  server.keepAliveTimeout = 0;
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts`;
-  receiver.close = () =>
-    new Promise((done) => {
-      server.close(() => done());
-      server.closeAllConnections();
-    });
-  return receiver;
+  return Object.assign(receiver, { url: `${url}/alerts`, close });
 }
 
 /** Receives mail over SMTP, without TLS. Each entry of `mails` is one message with its header. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { openEmbedded, restoreEmbedded } from '@/db/client';
 import { waitForLock } from '@/db/lock';
 import { migrate } from '@/db/migrate';
@@ -25,9 +25,20 @@ export interface CommandResult {
   err: string;
 }
 
-/**
- * Creates a folder with a migrated, empty embedded database. Takes five seconds if no prebuilt image exists.
- */
+const toOutput = (text: string | RegExp): string =>
+  typeof text === 'string' ? text && `${text}\n` : expect.stringMatching(text);
+
+/** The result of a command that succeeds and prints a line, or text that matches a pattern. */
+export const success = (out: string | RegExp = ''): CommandResult => ({
+  code: 0,
+  out: toOutput(out),
+  err: '',
+});
+
+/** The result of a command that prints only a sentence, or text that matches a pattern, to stderr. */
+export const refusal = (err: string | RegExp): CommandResult => ({ code: 1, out: '', err: toOutput(err) });
+
+/** Creates a folder with a migrated, empty embedded database. Takes five seconds if no prebuilt image exists. */
 export async function makeDataDir(dataDir: string): Promise<string> {
   const image = inject('pgliteImage');
   const handle = existsSync(image)
@@ -91,9 +102,8 @@ export async function startCommandFile(name: string, args: string[], env: Variab
   const isOwn = existsSync(join(ROOT, own));
   const source = isOwn ? own : 'lib/cli/run.ts';
   const script = isOwn ? [] : [name.replace(/^(db|customer)-/, '$1:')];
-  const file = source.endsWith('.ts')
-    ? join(await bundledCommands(), source.replace(/ts$/, 'js'))
-    : join(ROOT, source);
+  const isBundled = source.endsWith('.ts');
+  const file = isBundled ? join(await bundledCommands(), source.replace(/ts$/, 'js')) : join(ROOT, source);
   const child = spawn(process.execPath, [file, ...script, ...args], {
     cwd: ROOT,
     env: { PATH, HOME, TMPDIR, NODE_ENV: 'production', ...env },
@@ -121,27 +131,19 @@ export function bundledCommands(): Promise<string> {
 }
 
 /** Bundles the commands once per test run. */
-async function bundleCommands(folder: string): Promise<string> {
-  const packages = join(folder, 'node_modules');
-  const unlock = await waitForLock(folder);
+async function bundleCommands(outdir: string): Promise<string> {
+  const packages = join(outdir, 'node_modules');
+  const unlock = await waitForLock(outdir);
   if (!existsSync(packages)) {
+    const others = ['lib/log.ts', 'db/lock.ts', 'tests/bench/run.ts', 'tests/simulation/run.ts'];
     await build({
       ...BUNDLE,
-      absWorkingDir: ROOT,
-      entryPoints: [
-        'lib/cli/*.ts',
-        'lib/log.ts',
-        'db/lock.ts',
-        'tests/bench/run.ts',
-        'tests/simulation/run.ts',
-      ],
-      outbase: ROOT,
-      outdir: folder,
-      splitting: true,
+      ...{ absWorkingDir: ROOT, outbase: ROOT, outdir, splitting: true },
+      entryPoints: ['lib/cli/*.ts', ...others],
       external: [...BUNDLE.external, 'esbuild', 'playwright', 'vitest'],
     });
     symlinkSync(join(ROOT, 'node_modules'), packages);
   }
   unlock();
-  return folder;
+  return outdir;
 }

@@ -6,7 +6,7 @@ import { beforeAll, expect } from 'vitest';
 import * as one from '@/app/api/w5t/payments/[id]/route';
 import * as all from '@/app/api/w5t/payments/route';
 import { invoices } from '@/db/schema';
-import { ERROR_STATUS, type ErrorCode } from '@/lib/errors';
+import { AppError, ERROR_STATUS, type ErrorCode } from '@/lib/errors';
 import { useApi } from './api';
 import { createInvoice } from './factories';
 import type { RouteModule } from './serve-routes';
@@ -126,6 +126,17 @@ function toContent(body: unknown): Buffer | Readable | undefined {
 /** Returns the field names in an error response. */
 export function fieldsOf({ body }: Pick<PaymentsAnswer, 'body'>): string[] {
   return (body.errors ?? []).map((error: { field: string }) => error.field);
+}
+
+/** Returns the distinct names of the fields that a check refuses as invalid. */
+export function refusedFields(check: () => unknown): string[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'validation_failed') throw error;
+    return [...new Set(error.fields.map(({ field }) => field))];
+  }
 }
 
 /**

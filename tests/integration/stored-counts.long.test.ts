@@ -1,19 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { afterAll, expect, inject, test } from 'vitest';
-import { type DatabaseHandle, openEmbedded, openPostgres } from '@/db/client';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { openEmbedded, openPostgres } from '@/db/client';
+import type { Database } from '@/db/database';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { listInvoices } from '@/lib/invoices/list';
+import { useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
+import { createCustomer } from '../support/factories';
+import { temporaryFolder } from '../support/run-command';
 
 const KILLS = 4;
 const server = inject('postgres');
-const folder = mkdtempSync(join(tmpdir(), 'killed-writer-'));
+const folder = temporaryFolder();
 const name = `w5t_killed_${process.pid}`;
 const url = server && withDatabase(server.url, name);
 const admin = server ? openPostgres(server.url, { max: 1 }) : null;
@@ -23,7 +25,6 @@ afterAll(async () => {
   writer?.kill('SIGKILL');
   await admin?.db.execute(sql.raw(`drop database if exists ${name} with (force)`));
   await admin?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function startWriter(): ChildProcess {
@@ -40,7 +41,8 @@ const endSessions = async () =>
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,
   );
 
-async function requireRight({ db }: DatabaseHandle): Promise<void> {
+/** Expects the stored counts and sums to match the tables. */
+async function requireRight(db: Database): Promise<void> {
   const total = await db.$count(sql`invoices`);
   expect((await listInvoices(db, {})).total).toBe(total);
   for await (const { list, wrong } of recountLists(db)) expect({ list, wrong }).toEqual({ list, wrong: [] });
@@ -58,6 +60,23 @@ test('stored counts and sums match the tables after the writing process is kille
     await once(writer, 'exit');
     await endSessions(); // Otherwise sessions could still commit during the check.
     const handle = url ? openPostgres(url) : await openEmbedded(folder);
-    await requireRight(handle).finally(() => handle.close());
+    await requireRight(handle.db).finally(() => handle.close());
   }
 }, 120_000);
+
+describe('a bulk update', () => {
+  const base = useDatabase();
+
+  test('stored invoice counts match the table after a bulk update', async () => {
+    const { id } = await createCustomer(base.db);
+    await base.db.execute(sql`insert into invoices
+        (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)
+      select ${id}::int, 'M-' || n, 'sent', date '2026-03-01' + n % 3, 1, 0, 1, 1
+      from generate_series(1, 8000) n`);
+    for (let days = 3; days < 6; days += 1) {
+      await base.db.execute(sql`update invoices set invoice_date = date '2026-03-01' + ${days}::int
+        where id % 2 = 0 or invoice_date < date '2026-03-01' + ${days - 2}::int`);
+      await requireRight(base.db);
+    }
+  });
+});
