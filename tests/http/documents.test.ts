@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { inflateSync } from 'node:zlib';
 import { eq, sql } from 'drizzle-orm';
 import { strFromU8, unzipSync } from 'fflate';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import * as creditNoteFile from '@/app/api/w5t/credit-notes/[id]/document/route';
 import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
@@ -38,7 +38,7 @@ import { salesDocumentKind, salesDocumentSteps } from '@/lib/sales-documents/sav
 import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
-import { readRows } from '../support/database';
+import { readRow, readRows } from '../support/database';
 import { createCustomer, createInvoice, createStripeInvoice } from '../support/factories';
 
 const PATH = '/api/w5t/invoices/[id]/document';
@@ -49,8 +49,10 @@ const moment = () => ({ now: now(), timeZone: 'UTC' });
 const writer = () => ({ actor, now: now(), timeZone: 'UTC' });
 
 const BERLIN = { street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin', country: 'DE' };
-const LINES = [{ text: 'Webhosting M', quantity: 2, unit_price: 50, tax_rate: 19 }];
-type Line = (typeof LINES)[number] & { tax_category?: TaxCategory };
+const HOSTING = { text: 'Webhosting M', quantity: 2, unit_price: 50, tax_rate: 19 };
+type Line = typeof HOSTING & { tax_category?: TaxCategory };
+const LINES: Line[] = [HOSTING];
+const UNTAXED = { text: 'Webhosting M', quantity: 1, unit_price: 80, tax_rate: 0 };
 
 async function draft(customer: Partial<typeof customers.$inferInsert> = {}, lines: Line[] = LINES) {
   const { customer_number } = await createCustomer(server.runtime.db, { ...BERLIN, ...customer });
@@ -72,45 +74,46 @@ async function stripeInvoice(
   const { db } = server.runtime;
   const customer = await createCustomer(db, { ...BERLIN, company: 'Abo AG' });
   const paid = { amount_due: '89', balance_applied: '30' };
-  return (
-    await createStripeInvoice(db, { customer_id: customer.id, ...paid, ...changes }, { tax, description })
-  ).id;
+  const invoice = { customer_id: customer.id, ...paid, ...changes };
+  return (await createStripeInvoice(db, invoice, { tax, description })).id;
 }
 
-/** A PNG of a single pixel, red and half transparent. */
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DQAAAEgQGALFXOsAAAAABJRU5ErkJggg==',
-  'base64',
-);
+const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?: Buffer | null) => {
+  const none = { small_business: false, payment_terms: null, footer: null, other_ibans: null };
+  const company = { ...none, ...DEMO_COMPANY, ...changes } as Company;
+  return saveCompany(server.runtime.db, company, { actor, logo });
+};
+beforeEach(() => setCompany());
 
-/** Returns the same PNG with another width in its header. */
-function resized(width: number): Buffer {
-  const file = Buffer.from(PNG);
-  file.writeUInt32BE(width, 16);
-  return file;
+const download = async (id: number | string, accept = '*/*', list = 'invoices') => {
+  const authorization = `Bearer ${await server.token('billing:read')}`;
+  return fetch(`${server.url}/api/w5t/${list}/${id}/document`, { headers: { authorization, accept } });
+};
+const pdfOf = async (id: number, list?: string) =>
+  Buffer.from(await (await download(id, '*/*', list)).arrayBuffer());
+const filesOf = (id: number) => getDocument(server.runtime.db, id, moment());
+const xmlOf = async (id: number) => (await filesOf(id)).xml;
+const reasonsOf = async (id: number) => (await describeDocument(server.runtime.db, id)).reasons;
+const textOf = (pdf: Uint8Array) => Buffer.from(pdf).toString('latin1');
+
+const invoiceOf = (id: number) => readRow(server.runtime.db, invoices, id);
+
+/** Returns all documents of a month. */
+async function monthOf(month: string) {
+  const found = [];
+  for await (const one of documentsOf(server.runtime.db, month, moment())) found.push(one);
+  return found;
 }
 
-const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?: Buffer | null) =>
-  saveCompany(
-    server.runtime.db,
-    {
-      small_business: false,
-      payment_terms: null,
-      footer: null,
-      other_ibans: null,
-      ...DEMO_COMPANY,
-      ...changes,
-    } as Company,
-    { actor, logo },
-  );
-const download = async (id: number | string, accept?: string, list = 'invoices') =>
-  fetch(`${server.url}/api/w5t/${list}/${id}/document`, {
-    headers: {
-      authorization: `Bearer ${await server.token('billing:read')}`,
-      ...(accept && { accept }),
-    },
-  });
-const xmlOf = async (id: number) => (await getDocument(server.runtime.db, id, moment())).xml;
+/** Erases the customer of an invoice. */
+const eraseOwner = async (id: number) =>
+  eraseCustomer(server.runtime.db, (await invoiceOf(id)).customer_id, { actor, ...moment() });
+/** Deletes the documents whose retention period is over at noon of a day. */
+const dropOldOn = (day: string) =>
+  dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${day}T12:00:00Z`) });
+/** The year of the test clock. */
+const YEAR = 2026;
+const ERASED = ['The customer was erased.'];
 
 /** Returns the XML inside a PDF, which is the only stream that contains the root element of an e-invoice. */
 function embedded(pdf: Buffer): string {
@@ -128,8 +131,6 @@ function embedded(pdf: Buffer): string {
   throw new Error('the PDF contains no e-invoice');
 }
 
-beforeAll(() => setCompany());
-
 describe('documents of issued invoices', () => {
   test('the document of an invoice is made once, and every download returns the same bytes', async () => {
     const id = await issue();
@@ -138,19 +139,16 @@ describe('documents of issued invoices', () => {
     const pdf = Buffer.from(await first.arrayBuffer());
     server.later(3600);
     await setCompany({ name: 'Renamed GmbH' });
-    expect(Buffer.from(await (await download(id)).arrayBuffer()).equals(pdf)).toBe(true);
-    const stored = await rows(
-      server.runtime.db,
-      sql`select pdf_sha256 from invoice_documents where invoice_id = ${id}`,
-    );
-    expect(stored).toEqual([{ pdf_sha256: createHash('sha256').update(pdf).digest('hex') }]);
-    expect(pdf.subarray(0, 8).toString()).toBe('%PDF-1.7');
-    await setCompany();
+    expect((await pdfOf(id)).equals(pdf)).toBe(true);
+    const ofInvoice = sql`select pdf_sha256 from invoice_documents where invoice_id = ${id}`;
+    const pdf_sha256 = createHash('sha256').update(pdf).digest('hex');
+    expect(await rows(server.runtime.db, ofInvoice)).toEqual([{ pdf_sha256 }]);
+    expect(textOf(pdf)).toMatch(/^%PDF-1\.7/);
   });
 
   test('the XML of an invoice is the XML inside its PDF, apart from the name of the specification', async () => {
     const id = await issue();
-    const pdf = Buffer.from(await (await download(id)).arrayBuffer());
+    const pdf = await pdfOf(id);
     const answer = await download(id, 'application/xml');
     expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
     const xml = await answer.text();
@@ -158,15 +156,21 @@ describe('documents of issued invoices', () => {
     expect(embedded(pdf)).toBe(xml.replace(/#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0/, ''));
   });
 
-  test('the document of an invoice names seller and buyer as they were when the invoice was issued', async () => {
-    const id = await issue({ company: 'Before AG' });
-    await server.runtime.db.update(customers).set({ company: 'After AG' });
+  test('the document of an invoice names seller, buyer and terms as they were when the invoice was issued', async () => {
+    const terms = { buyer_reference: '04011000-12345-67', payment_terms: 'Net 60.' };
+    const id = await issue({ company: 'Before AG', document_language: 'en', ...terms });
+    const later = { buyer_reference: 'later', payment_terms: 'later', document_language: 'de' } as const;
+    await server.runtime.db.update(customers).set({ company: 'After AG', ...later });
     await setCompany({ name: 'Renamed GmbH' });
-    const xml = await xmlOf(id);
-    expect(xml).toContain('Before AG');
-    expect(xml).toContain('Muster Hosting GmbH');
-    expect(xml).not.toMatch(/After AG|Renamed/);
-    await setCompany();
+    const { pdf, xml } = await filesOf(id);
+    for (const part of [
+      ...['Before AG', 'Muster Hosting GmbH', '<ram:Description>Net 60.</ram:Description>'],
+      '<ram:BuyerReference>04011000-12345-67</ram:BuyerReference>',
+    ]) {
+      expect(xml).toContain(part);
+    }
+    expect(xml).not.toMatch(/After AG|Renamed|later/);
+    expect(textOf(pdf)).toContain('/Lang (en-GB)');
   });
 
   test('an invoice document is refused while required fields are empty, and the error names them', async () => {
@@ -197,47 +201,29 @@ describe('documents of Stripe invoices', () => {
     const id = await stripeInvoice();
     const xml = await (await download(id, 'application/xml')).text();
     for (const part of [
-      '<ram:BilledQuantity unitCode="C62">4.00<',
-      '<ram:ChargeAmount>27.50<',
-      '<ram:ActualAmount>10.00<',
-      '<ram:ReasonCode>95<',
-      '<ram:LineTotalAmount>100.00<',
-      '<ram:TotalPrepaidAmount>30.00<',
-      '<ram:DuePayableAmount>89.00<',
-      '<ram:TypeCode>68<',
+      ...['BilledQuantity unitCode="C62">4.00', 'ChargeAmount>27.50', 'ActualAmount>10.00', 'ReasonCode>95'],
+      ...['LineTotalAmount>100.00', 'TotalPrepaidAmount>30.00', 'DuePayableAmount>89.00', 'TypeCode>68'],
     ]) {
-      expect(xml).toContain(part);
+      expect(xml).toContain(`<ram:${part}<`);
     }
     expect(xml).toMatch(/StartDateTime>\s*<udt:DateTimeString format="102">20261001<.*20261031</s);
     expect(xml).not.toContain('IBANID');
-    const first = Buffer.from(await (await download(id)).arrayBuffer());
+    const first = await pdfOf(id);
     await server.runtime.db.update(invoices).set({ status: 'cancelled' }).where(eq(invoices.id, id));
-    expect(Buffer.from(await (await download(id)).arrayBuffer()).equals(first)).toBe(true);
+    expect((await pdfOf(id)).equals(first)).toBe(true);
   });
 
   test('the document of a paid Stripe invoice says that nothing is left to pay, and needs no IBAN', async () => {
     await setCompany({ iban: null });
-    const id = await stripeInvoice({
-      status: 'paid',
-      amount_paid: '119',
-      amount_due: '0',
-      balance_applied: null,
-    });
-    const xml = await xmlOf(id);
+    const paid = { amount_paid: '119', amount_due: '0', balance_applied: null };
+    const xml = await xmlOf(await stripeInvoice({ status: 'paid', ...paid }));
     expect(xml).toContain('<ram:DuePayableAmount>0.00<');
     expect(xml).toContain('Der Betrag ist beglichen.');
-    await setCompany();
   });
 
   test('the document of a negative Stripe invoice says that its amount is in the balance', async () => {
-    const credited = {
-      subtotal: '-100',
-      tax: '-19',
-      total: '-119',
-      amount_due: '0',
-      balance_applied: '-119',
-    };
-    const id = await stripeInvoice({ ...credited, status: 'paid' }, { amount: '-19.00' });
+    const sums = { subtotal: '-100', tax: '-19', total: '-119', amount_due: '0', balance_applied: '-119' };
+    const id = await stripeInvoice({ ...sums, status: 'paid' }, { amount: '-19.00' });
     const line = { amount: '-100', discount: '0' };
     await server.runtime.db.update(stripeInvoiceLines).set(line).where(eq(stripeInvoiceLines.invoice_id, id));
     const xml = await xmlOf(id);
@@ -250,20 +236,13 @@ describe('documents of Stripe invoices', () => {
     const date = { number: 'TWICE-1', invoice_date: '2031-05-02' };
     await stripeInvoice(date);
     const second = await stripeInvoice(date);
-    const names = [];
-    for await (const { files } of documentsOf(server.runtime.db, '2031-05', moment()))
-      names.push(files?.name);
+    const names = (await monthOf('2031-05')).map(({ files }) => files?.name);
     expect(names).toEqual(['invoice-TWICE-1', `invoice-TWICE-1-${second}`]);
   });
 
   test('erasing a customer first makes the documents of the customer’s Stripe invoices', async () => {
-    const { db } = server.runtime;
     const id = await stripeInvoice({ status: 'paid', amount_due: '0' });
-    const [row] = await rows<{ customer: number }>(
-      db,
-      sql`select customer_id as customer from invoices where id = ${id}`,
-    );
-    await eraseCustomer(db, row?.customer ?? 0, { actor, ...moment() });
+    await eraseOwner(id);
     expect(await xmlOf(id)).toContain('Abo AG');
   });
 });
@@ -277,27 +256,22 @@ describe('documents of credit notes', () => {
     await takeStep(db, invoiceSteps, 'cancel', { id, version: 2 }, writer());
     const [note, cancellation] = await listCreditNotes(db, id);
     if (!note || !cancellation) throw new Error('a credit note is missing');
-    const [invoice] = await rows<{ number: string; date: string }>(
-      db,
-      sql`select number, to_char(invoice_date, 'YYYYMMDD') as date from invoices where id = ${id}`,
-    );
-    return { id, note, cancellation, invoice };
+    return { id, note, cancellation };
   }
 
   test('the document of a credit note has type 381, names its invoice, and is made once', async () => {
-    const { note, invoice } = await creditNotesOf();
+    const { id, note } = await creditNotesOf();
     const first = await download(note.id, 'application/pdf', 'credit-notes');
-    expect([first.status, first.headers.get('content-disposition')]).toEqual([
-      ...[200, `attachment; filename="credit-note-${note.number}.pdf"`],
-    ]);
+    const disposition = `attachment; filename="credit-note-${note.number}.pdf"`;
+    expect([first.status, first.headers.get('content-disposition')]).toEqual([200, disposition]);
     const pdf = Buffer.from(await first.arrayBuffer());
-    const again = await download(note.id, 'application/pdf', 'credit-notes');
-    expect(Buffer.from(await again.arrayBuffer()).equals(pdf)).toBe(true);
+    expect((await pdfOf(note.id, 'credit-notes')).equals(pdf)).toBe(true);
     const xml = embedded(pdf);
     expect(xml).toContain('<ram:TypeCode>381<');
     const reference = /<ram:InvoiceReferencedDocument>.*?<\/ram:InvoiceReferencedDocument>/s.exec(xml)?.[0];
-    expect(reference).toContain(`<ram:IssuerAssignedID>${invoice?.number}<`);
-    expect(reference).toContain(invoice?.date);
+    const { number, invoice_date } = await invoiceOf(id);
+    expect(reference).toContain(`<ram:IssuerAssignedID>${number}<`);
+    expect(reference).toContain(invoice_date.replaceAll('-', ''));
     expect(xml).toContain('Grund: Zu viel berechnet');
     expect(xml).not.toContain('IBANID');
   });
@@ -309,13 +283,6 @@ describe('documents of credit notes', () => {
     expect(xml).toContain('<ram:GrandTotalAmount>59.50<');
   });
 
-  test.each([
-    ['an unknown credit note', 'application/pdf', 404],
-    ['an unsupported media type', 'text/html', 406],
-  ])('the download of the document of a credit note is refused for %s', async (_, accept, status) => {
-    expect((await download(999_999, accept, 'credit-notes')).status).toBe(status);
-  });
-
   test('a credit note has no document while a required field is empty, and the reason names the field', async () => {
     await setCompany({ iban: null });
     const { note } = await creditNotesOf();
@@ -324,42 +291,35 @@ describe('documents of credit notes', () => {
       409,
       'The credit note has no document. These fields are empty: company: IBAN.',
     ]);
-    await setCompany();
   });
 
   test('a month’s documents include its credit notes, which are deleted after an erased customer’s retention period', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
-    const numbers = [];
-    for await (const one of documentsOf(db, note.date.slice(0, 7), moment())) numbers.push(one.number);
+    const numbers = (await monthOf(note.date.slice(0, 7))).map(({ number }) => number);
     expect(numbers).toEqual(expect.arrayContaining([note.number, cancellation.number]));
-    const [customer] = await rows<{ id: number }>(
-      db,
-      sql`select customer_id as id from invoices where id = ${id}`,
-    );
-    await eraseCustomer(db, customer?.id ?? 0, { actor, ...moment() });
+    await eraseOwner(id);
     const { xml } = await getCreditNoteDocument(db, note.id, moment());
     expect(xml).toContain('Vergessen AG');
     // Simulate a document that was never made, because the PDF font lacks a character. Its buyer's data is stored.
     const unmade = { pdf: null, xml: null, pdf_sha256: null, made_at: null };
     await db.update(creditNotes).set(unmade).where(eq(creditNotes.id, cancellation.id));
-    await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date('2099-01-01T12:00:00Z') });
-    expect((await describeCreditNoteDocument(db, note.id)).reasons).toEqual(['The customer was erased.']);
-    const buyers = await db
-      .select({ buyer: creditNotes.buyer })
-      .from(creditNotes)
-      .where(eq(creditNotes.invoice_id, id));
-    expect(buyers).toEqual([{ buyer: null }, { buyer: null }]);
+    await dropOldOn('2099-01-01');
+    expect((await describeCreditNoteDocument(db, note.id)).reasons).toEqual(ERASED);
+    const stored = await readRows(db, creditNotes, eq(creditNotes.invoice_id, id));
+    expect(stored.map(({ buyer }) => buyer)).toEqual([null, null]);
   });
 });
 
 test.each([
-  ['an unknown invoice', 'application/pdf', '999999', 404],
-  ['an invalid invoice id', 'application/pdf', 'x', 404],
-  ['an unsupported media type', 'text/html', '1', 406],
-  ['a media type with quality 0', 'application/pdf;q=0', '1', 406],
-])('the download of an invoice document is refused for %s', async (_, accept, id, status) => {
-  expect((await download(id, accept)).status).toBe(status);
+  ['an unknown invoice', 'application/pdf', '999999', 'invoices', 404],
+  ['an invalid invoice id', 'application/pdf', 'x', 'invoices', 404],
+  ['an unsupported media type', 'text/html', '1', 'invoices', 406],
+  ['a media type with quality 0', 'application/pdf;q=0', '1', 'invoices', 406],
+  ['an unknown credit note', 'application/pdf', '999999', 'credit-notes', 404],
+  ['an unsupported media type of a credit note', 'text/html', '1', 'credit-notes', 406],
+])('the download of a document is refused for %s', async (_, accept, id, list, status) => {
+  expect((await download(id, accept, list)).status).toBe(status);
 });
 
 test.each([
@@ -374,14 +334,12 @@ test.each([
   ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
 ])('an invoice %s has no document, and the response gives the reason', async (_, make, reason) => {
-  const { reasons } = await describeDocument(server.runtime.db, await make());
-  expect(reasons.join(' ')).toContain(reason);
+  expect((await reasonsOf(await make())).join(' ')).toContain(reason);
 });
 
 const VIENNA = { country: 'AT', city: 'Wien', postal_code: '1010' };
-const untaxed = [{ text: 'Webhosting M', quantity: 1, unit_price: 80, tax_rate: 0 }];
-
-const as = (tax_category: TaxCategory) => untaxed.map((line) => ({ ...line, tax_category }));
+const untaxed: Line[] = [UNTAXED];
+const as = (tax_category: TaxCategory): Line[] => [{ ...UNTAXED, tax_category }];
 
 test.each([
   ['a domestic customer stores S', {}, LINES, 'S', null],
@@ -410,53 +368,19 @@ test.each([
 test.each([
   ['VAT by a small business', { small_business: true }, {}, LINES, 'section 19 UStG'],
   ['taxed and untaxed lines outside the EU', {}, { country: 'US' }, [...LINES, ...untaxed], 'BR-O-11'],
-  [
-    'a name in an unknown script',
-    {},
-    { company: '株式会社' },
-    LINES,
-    'customer’s company contains 株 式 会 社',
-  ],
-  [
-    'an unknown character in a line',
-    {},
-    {},
-    [{ ...LINES[0], text: 'Tee ☕' }] as Line[],
-    'Line 1 contains ☕',
-  ],
-  ['VAT under reverse charge', {}, VIENNA, [{ ...LINES[0], tax_category: 'AE' }] as Line[], 'BR-AE-5'],
+  ['a name in an unknown script', {}, { company: '株式' }, LINES, 'customer’s company contains 株 式'],
+  ['an unknown character in a line', {}, {}, [{ ...HOSTING, text: 'Tee ☕' }], 'Line 1 contains ☕'],
+  ['VAT under reverse charge', {}, VIENNA, [{ ...HOSTING, tax_category: 'AE' as const }], 'BR-AE-5'],
   ['a supply within the EU to a customer without a VAT ID', {}, VIENNA, as('K'), 'BR-IC-2'],
 ])('issuing an invoice with %s is refused', async (_, company, customer, lines, rule) => {
   await setCompany(company);
   await expect(issue(customer, lines)).rejects.toThrow(rule);
-  await setCompany();
-});
-
-test('the document of an invoice uses the reference, language and payment terms of its customer', async () => {
-  const own = {
-    buyer_reference: '04011000-12345-67',
-    document_language: 'en',
-    payment_terms: 'Net 60.',
-  } as const;
-  const { db } = server.runtime;
-  const id = await issue({ company: 'Stadt Bremen', ...own });
-  await db
-    .update(customers)
-    .set({ buyer_reference: 'later', document_language: 'de', payment_terms: 'later' });
-  const { pdf, xml } = await getDocument(db, id, moment());
-  expect(xml).toContain('<ram:BuyerReference>04011000-12345-67</ram:BuyerReference>');
-  expect(xml).toContain('<ram:Description>Net 60.</ram:Description>');
-  expect(Buffer.from(pdf).toString('latin1')).toContain('/Lang (en-GB)');
 });
 
 test('the lines of a long invoice continue on further pages', async () => {
-  const lines = Array.from({ length: 60 }, (_, i) => ({ ...untaxed[0], text: `Domain ${i + 1}` })) as Line[];
-  const { pdf } = await getDocument(server.runtime.db, await issue({}, lines), moment());
-  expect(
-    Buffer.from(pdf)
-      .toString('latin1')
-      .match(/\/Type \/Page\b/g)?.length,
-  ).toBeGreaterThan(2);
+  const lines = Array.from({ length: 60 }, (_, i) => ({ ...UNTAXED, text: `Domain ${i + 1}` }));
+  const { pdf } = await filesOf(await issue({}, lines));
+  expect(textOf(pdf).match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(2);
 });
 
 test('a discount has a negative quantity in the e-invoice, because prices must not be negative', async () => {
@@ -466,30 +390,17 @@ test('a discount has a negative quantity in the e-invoice, because prices must n
   expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
 });
 
-test('the documents of a month include every invoice, with a reason if the invoice has no document', async () => {
+test('the zip of a month contains each document, and a list of the invoices without a document and the reasons', async () => {
   const { db } = server.runtime;
-  const id = await issue();
-  const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
-  const found = [];
-  for await (const one of documentsOf(db, now().toISOString().slice(0, 7), moment())) found.push(one);
-  const { pdf } = await getDocument(db, id, moment());
-  expect(found.filter(({ files }) => files && Buffer.from(files.pdf).equals(Buffer.from(pdf)))).toHaveLength(
-    1,
-  );
-  expect(found.find((one) => one.number === number)).toMatchObject({
-    files: null,
-    reason: expect.stringContaining('totals only'),
-  });
-});
-
-test('the zip of a month contains each document, and a list of the invoices without a document', async () => {
-  const { db } = server.runtime;
-  const { name, pdf } = await getDocument(db, await issue(), moment());
-  const { number } = await createInvoice(db, { invoice_date: now().toISOString().slice(0, 10) });
-  const files = unzipSync(await buffer(documentsZip(db, now().toISOString().slice(0, 7), moment())));
-  expect(Buffer.from(files[`${name}.pdf`] ?? []).equals(Buffer.from(pdf))).toBe(true);
+  const { name, pdf } = await filesOf(await issue());
+  const today = now().toISOString().slice(0, 10);
+  const { number } = await createInvoice(db, { invoice_date: today });
+  const files = unzipSync(await buffer(documentsZip(db, today.slice(0, 7), moment())));
+  const isSame = (file: Uint8Array) => Buffer.from(file).equals(Buffer.from(pdf));
+  expect(Object.keys(files).filter((path) => isSame(files[path] as Uint8Array))).toEqual([`${name}.pdf`]);
   expect(strFromU8(files[`${name}.xml`] ?? new Uint8Array())).toContain('CrossIndustryInvoice');
-  expect(strFromU8(files['without-document.txt'] ?? new Uint8Array())).toContain(`${number}: `);
+  const list = strFromU8(files['without-document.txt'] ?? new Uint8Array());
+  expect(list).toMatch(new RegExp(`^${number}: .*totals only`, 'm'));
 });
 
 describe('the PDF of a sales document', () => {
@@ -505,7 +416,6 @@ describe('the PDF of a sales document', () => {
   test('a draft offer has no PDF, and a sent offer has a PDF that never changes', async () => {
     const { db } = server.runtime;
     const id = await offer('offer');
-    expect((await describeSalesFile(db, id)).reasons.join()).toContain('It is a draft');
     await expect(getSalesFile(db, id, moment())).rejects.toThrow('It is a draft');
     expect(await describeSalesFile(db, await offer('offer', { street: null }))).toMatchObject({
       reasons: ['It is a draft. It gets its PDF when it is marked as sent.'],
@@ -516,9 +426,8 @@ describe('the PDF of a sales document', () => {
     expect(name).toMatch(/^offer-/);
     server.later(3600);
     await setCompany({ name: 'Renamed GmbH' });
-    expect(Buffer.from((await getSalesFile(db, id, moment())).pdf).equals(Buffer.from(pdf))).toBe(true);
-    expect(Buffer.from(pdf).toString('latin1')).not.toContain('/EmbeddedFile');
-    await setCompany();
+    expect(textOf((await getSalesFile(db, id, moment())).pdf)).toBe(textOf(pdf));
+    expect(textOf(pdf)).not.toContain('/EmbeddedFile');
   });
 
   test('the PDF of an order confirmation requires the address of its customer, but no IBAN', async () => {
@@ -527,7 +436,6 @@ describe('the PDF of a sales document', () => {
     await send(id);
     await setCompany({ iban: null });
     expect((await describeSalesFile(db, id)).missing).toMatchObject([{ owner: 'customer', field: 'street' }]);
-    await setCompany();
   });
 
   test('the PDF of an erased customer’s offer is deleted when the retention period is over', async () => {
@@ -536,43 +444,38 @@ describe('the PDF of a sales document', () => {
     await send(id);
     await getSalesFile(db, id, moment());
     await db.update(customers).set({ erased_at: now() });
-    const year = Number(now().toISOString().slice(0, 4)) + 9;
-    await dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${year}-01-01T12:00:00Z`) });
-    expect((await describeSalesFile(db, id)).reasons).toEqual(['The customer was erased.']);
+    await dropOldOn(`${YEAR + 9}-01-01`);
+    expect((await describeSalesFile(db, id)).reasons).toEqual(ERASED);
     await db.update(customers).set({ erased_at: null });
   });
 });
 
-describe('the documents of an erased customer', () => {
-  test('the documents of an erased customer keep the customer’s name until the retention period ends', async () => {
-    const { db } = server.runtime;
-    const id = await issue({ company: 'Vergessen GmbH' });
-    const { customer_id } = await saveAsPaid(id);
-    await eraseCustomer(db, customer_id, { actor, ...moment() });
-    expect(await xmlOf(id)).toContain('Vergessen GmbH');
-    const year = Number(now().toISOString().slice(0, 4));
-    const left = async (at: string) => {
-      const deps = { ...syncDeps(server.runtime), now: () => new Date(at) };
-      await dropOldDocuments(deps);
-      const kept = await rows(db, sql`select from invoice_documents where invoice_id = ${id}`);
-      return kept.length;
-    };
-    expect(await left(`${year + 8}-12-31T12:00:00Z`)).toBe(1);
-    expect(await left(`${year + 9}-01-01T12:00:00Z`)).toBe(0);
-    expect((await describeDocument(db, id)).reasons).toEqual(['The customer was erased.']);
-  });
-
-  async function saveAsPaid(id: number) {
-    const found = await rows<{ customer_id: number }>(
-      server.runtime.db,
-      sql`update invoices set status = 'paid', amount_due = 0, paid_at = now() where id = ${id}
-        returning customer_id`,
-    );
-    return found[0] ?? { customer_id: 0 };
-  }
+test('the documents of an erased customer keep the customer’s name until the retention period ends', async () => {
+  const { db } = server.runtime;
+  const id = await issue({ company: 'Vergessen GmbH' });
+  const paid = { status: 'paid', amount_due: '0', paid_at: now() } as const;
+  await db.update(invoices).set(paid).where(eq(invoices.id, id));
+  await eraseOwner(id);
+  expect(await xmlOf(id)).toContain('Vergessen GmbH');
+  await dropOldOn(`${YEAR + 8}-12-31`);
+  expect(await xmlOf(id)).toContain('Vergessen GmbH');
+  await dropOldOn(`${YEAR + 9}-01-01`);
+  expect(await rows(db, sql`select from invoice_documents where invoice_id = ${id}`)).toEqual([]);
+  expect(await reasonsOf(id)).toEqual(ERASED);
 });
 
 describe('the logo of the company', () => {
+  /** A PNG of a single pixel, red and half transparent. */
+  const PNG = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DQAAAEgQGALFXOsAAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  /** Returns the same PNG with another width in its header. */
+  const resized = (width: number) => {
+    const file = Buffer.from(PNG);
+    file.writeUInt32BE(width, 16);
+    return file;
+  };
   const logoOf = async () => (await getCompany(server.runtime.db)).logo;
 
   test('an invoice keeps the logo with which it was issued after the company has removed the logo', async () => {
@@ -582,8 +485,7 @@ describe('the logo of the company', () => {
     expect(await logoOf()).toBe(`data:image/png;base64,${PNG.toString('base64')}`);
     await setCompany({}, null);
     expect(await logoOf()).toBeNull();
-    const { pdf } = await getDocument(server.runtime.db, id, moment());
-    expect(Buffer.from(pdf).toString('latin1')).toMatch(/\/Subtype \/Image/);
+    expect(textOf((await filesOf(id)).pdf)).toMatch(/\/Subtype \/Image/);
   });
 
   test('the audit log contains the digest of a logo instead of the picture', async () => {
@@ -607,22 +509,17 @@ describe('the logo of the company', () => {
   });
 });
 
+const EXAMPLE = '.* such as DE89 3704 0044 0532 0130 00$';
 test.each([
-  ['iban', 'DE89370400440532013001'],
-  ['bic', 'COBA'],
-  ['vat_id', 'DE12'],
-  ['contact_email', 'nobody'],
-  ['contact_phone', 'none'],
-  ['country', 'Atlantis'],
-])('the company is not saved with an invalid %s', async (field, value) => {
-  await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field }] });
+  ['iban', 'DE89 3704 0044 0532 0130 01', `its check digits 89 do not match${EXAMPLE}`],
+  ['iban', '0532013000', `must be a two-letter country code, two digits${EXAMPLE}`],
+  ['bic', 'COBA', ''],
+  ['vat_id', 'DE12', ''],
+  ['contact_email', 'nobody', ''],
+  ['contact_phone', 'none', ''],
+  ['country', 'Atlantis', ''],
+])('the company is not saved with the invalid %s %s', async (field, value, reason) => {
+  const message = expect.stringMatching(reason);
+  await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field, message }] });
   expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
-});
-
-test.each([
-  ['with a typing error', 'DE89 3704 0044 0532 0130 01', 'its check digits 89 do not match'],
-  ['of an account without a country', '0532013000', 'must be a two-letter country code, two digits'],
-])('an IBAN %s is refused with the reason and an example', async (_, iban, reason) => {
-  const message = expect.stringMatching(`${reason}.* such as DE89 3704 0044 0532 0130 00$`);
-  await expect(setCompany({ iban })).rejects.toMatchObject({ fields: [{ field: 'iban', message }] });
 });

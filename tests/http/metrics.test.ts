@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as live from '@/app/api/health/live/route';
 import * as metricsFile from '@/app/metrics/route';
-import { reconciliationRuns, stripeEvents } from '@/db/schema';
+import { reconciliationRuns } from '@/db/schema';
 import { closeMetrics, openMetrics } from '@/lib/metrics/metrics';
 import { routeNames } from '@/lib/metrics/route-names';
 import { fastFirst } from '@/lib/server/fast/fast-first';
 import { FAST_ROUTES } from '@/lib/server/fast/routes';
 import { LIMITS } from '@/lib/server/limits';
-import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-server';
+import { openHttpServer } from '@/lib/server/open-http-server';
 import { limitRenderings } from '@/lib/server/page-places';
-import { toProviderEvent } from '@/lib/stripe/event';
+import { type ProviderEvent, toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { useApi } from '../support/api';
-import { createStripeCustomer } from '../support/factories';
+import { createStoredEvent, createStripeCustomer } from '../support/factories';
 import { freePort } from '../support/pooler';
 import { finalized, toEvent, voided } from '../support/stripe-events';
 
@@ -37,24 +37,21 @@ const samplesOf = (text: string, name: string) =>
 beforeEach(() => closeMetrics());
 afterAll(() => closeMetrics());
 
-describe('access to the metrics', () => {
-  test.each(['', 'Bearer', 'Bearer a-token-for-somebody', TOKEN])(
-    'the metrics endpoint refuses the Authorization header %j with 401',
-    async (authorization) => {
-      const { status, headers, text } = await scrape(api.url, authorization);
-      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-      expect(text).not.toContain('w5t_');
-    },
-  );
+// cron.test.ts tests the forms of the Authorization header.
+test('the metrics endpoint refuses a wrong token with 401', async () => {
+  const { status, headers, text } = await scrape(api.url, 'Bearer a-token-for-another-program');
+  expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect(text).not.toContain('w5t_');
+});
 
-  test('the metrics endpoint answers 404 to every caller while METRICS_TOKEN is not set', async () => {
-    const { env } = api.runtime;
-    env.metricsToken = null;
-    expect((await scrape()).status).toBe(404);
-    expect((await scrape(api.url, 'Bearer ')).status).toBe(404);
-    env.metricsToken = TOKEN;
-    expect((await scrape()).status).toBe(200);
-  });
+test('the metrics endpoint answers 404 to every caller while METRICS_TOKEN is not set', async () => {
+  const { env } = api.runtime;
+  env.metricsToken = null;
+  for (const authorization of [`Bearer ${TOKEN}`, 'Bearer ']) {
+    expect((await scrape(api.url, authorization)).status).toBe(404);
+  }
+  env.metricsToken = TOKEN;
+  expect((await scrape()).status).toBe(200);
 });
 
 describe('the metrics', () => {
@@ -77,9 +74,7 @@ describe('the metrics', () => {
       toEvent(voided('in_1', { customer }), 2),
     ];
     for (const one of sent) {
-      const event = toProviderEvent(one);
-      if (!event) throw new Error('the event cannot be read');
-      await handleEvent(syncDeps(runtime), event, JSON.stringify(one));
+      await handleEvent(syncDeps(runtime), toProviderEvent(one) as ProviderEvent, JSON.stringify(one));
     }
     const { text } = await scrape();
     expect(samplesOf(text, 'w5t_stripe_events_total').sort()).toEqual([
@@ -94,18 +89,10 @@ describe('the metrics', () => {
     const { db, now } = api.runtime;
     const secondsAgo = (seconds: number) => new Date(now().getTime() - seconds * 1000);
     await db.insert(reconciliationRuns).values({
-      trigger: 'schedule',
-      status: 'completed_with_errors',
-      started_at: secondsAgo(3600),
-      heartbeat_at: secondsAgo(3500),
-      finished_at: secondsAgo(3500),
-      changes_count: 7,
-      failures_count: 2,
+      ...{ trigger: 'schedule', status: 'completed_with_errors', changes_count: 7, failures_count: 2 },
+      ...{ started_at: secondsAgo(3600), heartbeat_at: secondsAgo(3500), finished_at: secondsAgo(3500) },
     });
-    await db.insert(stripeEvents).values({
-      ...{ id: 'evt_failed', type: 'invoice.paid', livemode: false, stripe_created: now() },
-      ...{ payload: '{}', outcome: 'failed' },
-    });
+    await createStoredEvent(db, { outcome: 'failed' });
     const { text } = await scrape();
     const found = ['age_seconds', 'duration_seconds', 'changes', 'failures', 'ok', 'running'].map((name) =>
       samplesOf(text, `w5t_reconciliation_${name}`),
@@ -127,40 +114,30 @@ describe('the metrics', () => {
   });
 });
 
-describe('requests to our own server', () => {
-  let server: OpenHttpServer | undefined;
-  let url = '';
-
-  beforeAll(async () => {
-    const port = await freePort();
-    url = `http://127.0.0.1:${port}`;
-    const { env, log } = api.runtime;
-    const next = limitRenderings(async (_request, response) => {
-      response.statusCode = 418;
-      response.end();
-    }, LIMITS);
-    server = await openHttpServer({ ...env, port, log, secret: 'a secret' }, fastFirst(FAST_ROUTES, next));
-  });
-  afterAll(() => server?.stop());
-
-  test('the metrics count requests by route, method and status, including those that Next answers', async () => {
-    await openMetrics(routeNames(['/metrics', '/api/health/live', '/admin/customers/[id]']));
-    await fetch(`${url}/api/health/live?a=1`);
-    await fetch(`${url}/admin/customers/17?q=name@example.com`, { method: 'POST' });
-    await fetch(`${url}/wp-login.php`);
-    await vi.waitFor(async () => {
-      const { text } = await scrape(url);
-      expect(samplesOf(text, 'w5t_http_requests_total')).toEqual(
-        expect.arrayContaining([
-          '{route="/api/health/live",method="GET",status="200"} 1',
-          '{route="/admin/customers/[id]",method="POST",status="418"} 1',
-          '{route="other",method="GET",status="418"} 1',
-        ]),
-      );
-      expect(samplesOf(text, 'w5t_http_request_duration_seconds_count')).toContain('{route="other"} 1');
-      expect(samplesOf(text, 'w5t_queue_requests')).toContain('{queue="pages",state="waiting"} 0');
-      expect(text).not.toContain('example.com');
-    });
+test('the metrics count requests by route, method and status, including those that Next answers', async () => {
+  const { env, log } = api.runtime;
+  const port = await freePort();
+  const next = limitRenderings(async (_, response) => void response.writeHead(418).end(), LIMITS);
+  const settings = { ...env, port, log, secret: 'a secret' };
+  const server = await openHttpServer(settings, fastFirst(FAST_ROUTES, next));
+  onTestFinished(() => server.stop());
+  const url = `http://127.0.0.1:${port}`;
+  await openMetrics(routeNames(['/metrics', '/api/health/live', '/admin/customers/[id]']));
+  await fetch(`${url}/api/health/live?a=1`);
+  await fetch(`${url}/admin/customers/17?q=name@example.com`, { method: 'POST' });
+  await fetch(`${url}/wp-login.php`);
+  await vi.waitFor(async () => {
+    const { text } = await scrape(url);
+    expect(samplesOf(text, 'w5t_http_requests_total')).toEqual(
+      expect.arrayContaining([
+        '{route="/api/health/live",method="GET",status="200"} 1',
+        '{route="/admin/customers/[id]",method="POST",status="418"} 1',
+        '{route="other",method="GET",status="418"} 1',
+      ]),
+    );
+    expect(samplesOf(text, 'w5t_http_request_duration_seconds_count')).toContain('{route="other"} 1');
+    expect(samplesOf(text, 'w5t_queue_requests')).toContain('{queue="pages",state="waiting"} 0');
+    expect(text).not.toContain('example.com');
   });
 });
 
@@ -177,13 +154,10 @@ test('the example alert rules and dashboard use only metrics that exist', async 
       kind === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
     ),
   );
-  const used = ['alerts.yml', 'dashboard.json'].flatMap((file) =>
-    [
-      ...readFileSync(`docs/examples/monitoring/${file}`, 'utf8').matchAll(
-        /\b(w5t|process|nodejs)_[a-z_0-9]+/g,
-      ),
-    ].map(([name]) => name),
-  );
+  const used = ['alerts.yml', 'dashboard.json'].flatMap((file) => {
+    const example = readFileSync(`docs/examples/monitoring/${file}`, 'utf8');
+    return example.match(/\b(w5t|process|nodejs)_[a-z_0-9]+/g) ?? [];
+  });
   expect(used.length).toBeGreaterThan(20);
   expect([...new Set(used)].filter((name) => !known.has(name))).toEqual([]);
 });

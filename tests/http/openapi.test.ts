@@ -2,29 +2,25 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as description from '@/app/api/openapi.json/route';
 import { seedDatabase } from '@/db/seed';
-import { AppError } from '@/lib/errors';
+import { ERROR_STATUS } from '@/lib/errors';
 import { validate, validateQuery } from '@/lib/http/route';
 import { openApiDocument } from '@/lib/openapi/document';
 import { normalReference, paymentFilters, paymentInput } from '@/lib/payments/schema';
-import { arbitraryMisfit, arbitraryOf, schemaErrors, schemaOf } from '../support/openapi-contract';
-import { usePayments } from '../support/payments-server';
+import {
+  arbitraryMisfit,
+  arbitraryOf,
+  assertContract,
+  errorsOf,
+  schemaOf,
+} from '../support/openapi-contract';
+import { refusedFields, usePayments } from '../support/payments-server';
 
 type Body = Record<string, unknown>;
-
-/** Returns the distinct names of the fields that a check refuses. */
-function refusedFields(check: () => unknown): string[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return [...new Set(error.fields.map(({ field }) => field))];
-  }
-}
 
 describe('the OpenAPI document and the API', () => {
   const { server, call, openInvoice } = usePayments({}, { '/api/openapi.json': description });
@@ -80,7 +76,7 @@ describe('the OpenAPI document and the API', () => {
     'a payment whose %s violates the OpenAPI document is refused',
     (field) => {
       const schema = properties[field] ?? {};
-      const misfits = arbitraryMisfit(schema, (value) => schemaErrors(schema, value).length === 0);
+      const misfits = arbitraryMisfit((value) => errorsOf(schema, value).length === 0);
       fc.assert(
         fc.property(inputs, misfits, (given, value) => {
           const body = { ...fitting(given), [field]: value };
@@ -113,9 +109,9 @@ describe('the OpenAPI document and the API', () => {
       const isNumber = schema.type === 'integer';
       const fits = (text: unknown) => {
         const value = isNumber && /^-?\d{1,15}$/.test(String(text)) ? Number(text) : text;
-        return schemaErrors(schema, value).length === 0;
+        return errorsOf(schema, value).length === 0;
       };
-      const texts = arbitraryMisfit(schema, (value) => typeof value !== 'string' || fits(value));
+      const texts = arbitraryMisfit((value) => typeof value !== 'string' || fits(value));
       const query = (value: unknown) => new URLSearchParams({ [name]: String(value) });
       fc.assert(
         fc.property(texts, (text) => {
@@ -128,6 +124,45 @@ describe('the OpenAPI document and the API', () => {
       }
     },
   );
+});
+
+// tests/golden/openapi.txt contains the whole document.
+describe('the OpenAPI document', () => {
+  const document = openApiDocument('https://admin.w5t.test');
+
+  test('the OpenAPI document passes Redocly’s recommended rules', async () => {
+    // The rule `info-license` demands a licence, but an internal service has none.
+    const rules = { extends: ['recommended' as const], rules: { 'info-license': 'off' as const } };
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, config: await createConfig(rules) });
+    expect(problems.map(({ message, location }) => [message, location[0]?.pointer])).toEqual([]);
+  });
+
+  test('the OpenAPI document lists every API error except too_many_requests', () => {
+    const { too_many_requests: _, ...named } = ERROR_STATUS;
+    expect(Object.keys(document.components.responses).sort()).toEqual(Object.keys(named).sort());
+  });
+});
+
+describe('responses checked against the OpenAPI document', () => {
+  const headers = { 'X-Request-Id': 'r-1', ETag: '"a"' };
+  const payment = {
+    ...{ id: 1, invoice_id: 1, customer_id: 1, amount: 119, currency: 'eur', status: 'completed' },
+    ...{ payment_date: '2026-03-10', payment_reference: 'BANK-1', refunded_amount: 0, source: 'api' },
+    ...{ created_at: '2026-03-10T09:30:00.000Z', updated_at: '2026-03-10T09:30:00.000Z' },
+  };
+  const json = (more: object, init: ResponseInit = { headers }) =>
+    Response.json({ ...payment, ...more }, init);
+
+  test.each([
+    ['an additional field', json({ provider_amount: 1 }), /additional properties/],
+    ['an invalid date', json({ payment_date: '10.3.' }), /format "date"/],
+    ['a missing header', json({}, {}), /header X-Request-Id is missing/],
+    ['an unknown status', json({}, { headers, status: 418 }), /not described/],
+    ['another media type', new Response('<p>', { headers }), /media type text\/plain/],
+  ])('a response with %s fails the contract check', async (_, answer, message) => {
+    await expect(assertContract('GET', '/api/w5t/payments/1', answer)).rejects.toThrow(message);
+  });
 });
 
 describe('README', () => {

@@ -1,6 +1,7 @@
-import { and, asc, eq } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { auditLog, payments } from '@/db/schema';
+import { readRows } from '../support/database';
 import { usePayments } from '../support/payments-server';
 
 // A failed race is hard to reproduce, so log its errors.
@@ -20,16 +21,13 @@ function counted(answers: { status: number }[]): Record<number, number> {
 }
 
 async function actionsOn(id: number): Promise<string[]> {
-  const trail = await server.runtime.db
-    .select({ action: auditLog.action })
-    .from(auditLog)
-    .where(and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, id)))
-    .orderBy(asc(auditLog.id));
+  const ofPayment = and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, id));
+  const trail = await readRows(server.runtime.db, auditLog, ofPayment);
   return trail.map(({ action }) => action.replace('payment.', ''));
 }
 
 const rowsOf = (reference: string) =>
-  server.runtime.db.select().from(payments).where(eq(payments.payment_reference, reference));
+  readRows(server.runtime.db, payments, eq(payments.payment_reference, reference));
 
 test('concurrent POSTs of one new payment reference create one payment', async () => {
   const { invoice, body } = await openInvoice();
@@ -94,29 +92,18 @@ test('concurrent POSTs of one payment reference for two invoices create one paym
   expect(paid.sort()).toEqual([0, 119]);
 });
 
-test('concurrent moves of two payments between two invoices all succeed', async () => {
-  const a = await recorded();
-  const b = await recorded({ customer_id: a.invoice.customer_id });
-  const answers = await times(MANY, (i) =>
-    call('PATCH', i % 2 ? a.path : b.path, { invoice_id: i % 3 ? a.invoice.id : b.invoice.id }),
-  );
-  expect(counted(answers)).toEqual({ 200: MANY });
-});
-
-test('a payment moved concurrently between five invoices counts towards only one of them', async () => {
+test('payments moved and renamed concurrently each count towards only one invoice', async () => {
   const { invoice, path } = await recorded();
   const { customer_id } = invoice;
-  const all = [invoice, ...(await times(4, async () => (await openInvoice({ customer_id })).invoice))];
-  const answers = await times(MANY, (i) => call('PATCH', path, { invoice_id: all[i % all.length]?.id }));
+  const second = await recorded({ customer_id });
+  const all = [invoice, second.invoice, (await openInvoice({ customer_id })).invoice];
+  const answers = await times(MANY, (i) => {
+    const changes = { invoice_id: all[i % 3]?.id, payment_reference: `NAME-${i % 2}-${i % 5}` };
+    return call('PATCH', i % 2 ? path : second.path, changes);
+  });
   expect(counted(answers)).toEqual({ 200: MANY });
   const paid = await Promise.all(all.map(async ({ id }) => (await stateOf(id)).paid));
-  expect(paid.sort()).toEqual([0, 0, 0, 0, 119]);
-});
-
-test('concurrent changes of one payment’s reference all succeed', async () => {
-  const { path } = await recorded();
-  const answers = await times(MANY, (i) => call('PATCH', path, { payment_reference: `NAME-${i % 5}` }));
-  expect(counted(answers)).toEqual({ 200: MANY });
+  expect(paid.reduce((sum, amount) => sum + amount)).toBe(2 * 119);
 });
 
 test('concurrent updates cannot give two payments the same reference', async () => {

@@ -1,10 +1,12 @@
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { auditLog, invoices, staffTasks } from '@/db/schema';
+import { etagOf, type HttpRequest, preconditionOf } from '@/lib/http/messages';
 import { validateQuery } from '@/lib/http/route';
 import { paymentFilters } from '@/lib/payments/schema';
 import { listUncounted } from '@/lib/payments/stripe-payment';
 import { finishTask } from '@/lib/tasks/staff-tasks';
+import { readRows } from '../support/database';
 import { createPayment } from '../support/factories';
 import { expectProblem, fieldsOf, usePayments } from '../support/payments-server';
 
@@ -14,160 +16,143 @@ const { server, call, openInvoice, recorded, stateOf } = usePayments();
 test('a payment can be created, read, updated and deleted through the API', async () => {
   const { invoice, body } = await openInvoice();
   const created = await call('POST', '', body);
-  expect(created.status).toBe(201);
-  expect(created.headers.get('location')).toBe(`/api/w5t/payments/${created.body.id}`);
+  const path = `/${created.body.id}`;
+  expect([created.status, created.headers.get('location')]).toEqual([201, `/api/w5t/payments${path}`]);
+  const at = expect.stringMatching(/Z$/);
   expect(created.body).toEqual({
-    id: expect.any(Number),
-    ...body,
-    currency: 'eur',
-    refunded_amount: 0,
-    source: 'api',
-    transfer: null,
-    created_at: expect.stringMatching(/Z$/),
-    updated_at: expect.stringMatching(/Z$/),
+    ...{ id: expect.any(Number), ...body, currency: 'eur', refunded_amount: 0, source: 'api' },
+    ...{ transfer: null, created_at: at, updated_at: at },
   });
   expect(await stateOf(invoice.id)).toEqual({ status: 'paid', paid: 119, due: 0 });
-  const path = `/${created.body.id}`;
   expect((await call('GET', path)).body).toEqual(created.body);
 
   const again = await call('POST', '', { ...body, amount: 19.5 });
-  expect([again.status, again.body.id, again.body.amount]).toEqual([200, created.body.id, 19.5]);
-  expect(await stateOf(invoice.id)).toEqual({ status: 'sent', paid: 19.5, due: 99.5 });
-
+  expect(again).toMatchObject({ status: 200, body: { id: created.body.id, amount: 19.5 } });
   expect((await call('PATCH', path, { status: 'refunded' })).body.status).toBe('refunded');
   expect((await call('PUT', path, { amount: 1 })).body).toMatchObject({ amount: 1, status: 'refunded' });
   expect(await stateOf(invoice.id)).toEqual({ status: 'sent', paid: 0, due: 119 });
 
   expect((await call('DELETE', path)).status).toBe(204);
   expect((await call('GET', path)).status).toBe(404);
-  const trail = await server.runtime.db
-    .select()
-    .from(auditLog)
-    .where(and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, created.body.id)));
+  const ofPayment = and(eq(auditLog.entity, 'payment'), eq(auditLog.entity_id, created.body.id));
+  const trail = await readRows(server.runtime.db, auditLog, ofPayment);
   const actions = ['create', 'update', 'update', 'update', 'delete'].map((action) => `payment.${action}`);
-  expect(trail.map((row) => row.action)).toEqual(actions);
+  expect(trail.map(({ action }) => action)).toEqual(actions);
   expect(trail.at(-1)).toMatchObject({ actor_type: 'token', before: { amount: '1.000' }, after: null });
 });
 
-let made = 0;
-/** Creates an open Stripe invoice over 119.00 EUR with 70.00 due. */
-const openAtStripe = async (overrides: Parameters<typeof openInvoice>[0] = {}) => {
-  made += 1;
-  const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
-  return openInvoice({ ...owed, ...overrides });
-};
-
 describe('payments of an invoice that Stripe manages', () => {
+  let made = 0;
+  /** Opens a Stripe invoice over 119.00 EUR with 70.00 due. `post` records a payment of it, or changes one. */
+  async function openAtStripe() {
+    made += 1;
+    const owed = { stripe_invoice_id: `in_api_${made}`, amount_paid: '49', amount_due: '70' };
+    const { invoice, body } = await openInvoice(owed);
+    const post = (amount: number, payment_reference = body.payment_reference) =>
+      call('POST', '', { ...body, amount, payment_reference });
+    return { invoice, body, post };
+  }
+  const patch = (id: number, changes: object) => call('PATCH', `/${id}`, changes);
+
   test('a payment that Stripe has already reported is refused with 409', async () => {
-    const { db } = server.runtime;
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
-    const counted = await createPayment(db, {
+    const reference = String(invoice.stripe_invoice_id);
+    const counted = await createPayment(server.runtime.db, {
       ...{ invoice_id: invoice.id, customer_id: invoice.customer_id, source: 'stripe', amount: '49' },
-      ...{ payment_reference: String(invoice.stripe_invoice_id) },
-      ...{ stripe_payment_intent_id: 'pi_api', stripe_charge_id: 'ch_api' },
+      ...{ payment_reference: reference, stripe_payment_intent_id: 'pi_api', stripe_charge_id: 'ch_api' },
     });
-    for (const [of, reference] of [
+    for (const [of, payment_reference] of [
       [body, 'pi_api'],
       [body, 'ch_of_nothing_we_know'],
       [body, 'py_bank_debit'],
       [other.body, 'pi_api'],
       [other.body, 'ch_api'],
     ] as const) {
-      const refused = await call('POST', '', { ...of, payment_reference: reference });
+      const refused = await call('POST', '', { ...of, payment_reference });
       expectProblem(refused, 'conflict');
-      expect(refused.body.detail).toMatch(`Payment ${counted.id} (${invoice.stripe_invoice_id})`);
+      expect(refused.body.detail).toMatch(`Payment ${counted.id} (${reference})`);
     }
     const { body: bank } = await call('POST', '', { ...other.body, payment_reference: 'BANK-OTHER' });
-    expectProblem(await call('PUT', `/${bank.id}`, { payment_reference: 'pi_api' }), 'conflict');
+    expectProblem(await patch(bank.id, { payment_reference: 'pi_api' }), 'conflict');
     const { status } = await call('POST', '', { ...other.body, payment_reference: 'pi_of_another' });
     expect(status).toBe(201);
   });
 
   test('a payment above the amount due at Stripe is recorded with a warning', async () => {
-    const { db } = server.runtime;
-    const { invoice, body } = await openAtStripe();
-    const exact = await call('POST', '', { ...body, amount: 70, payment_reference: 'EXACT' });
+    const { invoice, post } = await openAtStripe();
+    const exact = await post(70, 'EXACT');
     expect([exact.status, exact.body.warning]).toEqual([201, undefined]);
-    const more = await call('POST', '', { ...body, amount: 0.01, payment_reference: 'MORE' });
-    expect(more.status).toBe(201);
-    expect(more.body.warning).toBe(
-      `With payment ${more.body.id}, 70.01 EUR is recorded of invoice ${invoice.number}, for which Stripe asks 70.00 EUR.`,
-    );
-    const { warning: _, ...payment } = more.body;
+    const more = await post(0.01, 'MORE');
+    const { warning, ...payment } = more.body;
+    expect([more.status, warning]).toEqual([
+      201,
+      `With payment ${payment.id}, 70.01 EUR is recorded of invoice ${invoice.number}, for which Stripe asks 70.00 EUR.`,
+    ]);
     const read = await call('GET', `/${payment.id}`);
     expect([read.body, read.headers.get('etag')]).toEqual([payment, more.headers.get('etag')]);
-    expect((await call('POST', '', { ...body, amount: 0.01, payment_reference: 'MORE' })).body).toEqual(
-      payment,
-    );
-    const huge = await call('PATCH', `/${exact.body.id}`, { amount: 999_999_999_999 });
-    expect([huge.status, typeof huge.body.warning]).toEqual([200, 'string']);
-    const less = await call('PATCH', `/${exact.body.id}`, { amount: 60 });
-    expect([less.status, less.body.warning]).toEqual([200, undefined]);
-    const tasks = await db
-      .select()
-      .from(staffTasks)
-      .where(inArray(staffTasks.entity_id, [more.body.id, exact.body.id]))
-      .orderBy(staffTasks.id);
-    expect(tasks.map(({ kind, entity_id, done_by }) => [kind, entity_id, done_by])).toEqual([
-      ['payment_not_counted', exact.body.id, null],
-      ['payment_exceeds_due', more.body.id, 'a later change'],
-      ['payment_exceeds_due', exact.body.id, 'a later change'],
-    ]);
-    expect(tasks[0]?.message).toBe(
-      `Payment ${exact.body.id} of 70.00 EUR does not count: Stripe manages invoice ${invoice.number} and still asks for 70.00 EUR. Mark the invoice as paid in Stripe, or delete the payment.`,
-    );
-    expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([
-      { id: invoice.id, number: invoice.number, currency: 'eur', amount: 60.01 },
-    ]);
+    expect((await post(0.01, 'MORE')).body).toEqual(payment);
+    const warningOf = async (amount: number) => (await patch(exact.body.id, { amount })).body.warning;
+    expect(await warningOf(999_999_999_999)).toEqual(expect.any(String));
+    expect(await warningOf(60)).toBeUndefined();
+  });
+
+  test('a payment that Stripe does not know is listed as uncounted until Stripe counts it', async () => {
+    const { db } = server.runtime;
+    const { invoice, post } = await openAtStripe();
+    await post(60.01);
+    const uncounted = [{ id: invoice.id, number: invoice.number, currency: 'eur', amount: 60.01 }];
+    expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual(uncounted);
     expect(await listUncounted(db, { customer_id: invoice.customer_id })).toHaveLength(1);
     await db.update(invoices).set({ amount_off_stripe: '60.01' }).where(eq(invoices.id, invoice.id));
     expect(await listUncounted(db, { invoice_id: invoice.id })).toEqual([]);
   });
-});
 
-describe('tasks about a payment of a Stripe invoice', () => {
-  const tasksOf = (id: number) =>
-    server.runtime.db
-      .select({ kind: staffTasks.kind, done_by: staffTasks.done_by })
-      .from(staffTasks)
-      .where(and(eq(staffTasks.entity, 'payment'), eq(staffTasks.entity_id, id)))
-      .orderBy(staffTasks.id);
-  const exceeds = (done_by: string | null) => [{ kind: 'payment_exceeds_due', done_by }];
-  const CLOSED = 'a later change';
+  describe('tasks about a payment', () => {
+    const ofPayment = (id: number) => and(eq(staffTasks.entity, 'payment'), eq(staffTasks.entity_id, id));
+    const tasksOf = (id: number) => readRows(server.runtime.db, staffTasks, ofPayment(id));
+    const expectExcess = async (id: number, done_by: string | null) =>
+      expect(await tasksOf(id)).toMatchObject([{ kind: 'payment_exceeds_due', done_by }]);
+    const CLOSED = 'a later change';
 
-  test('changing the amount of a payment closes and reopens the task about an excess payment', async () => {
-    const { body } = await openAtStripe();
-    const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-1' })).body;
-    expect(await tasksOf(id)).toEqual(exceeds(null));
-    await call('PATCH', `/${id}`, { payment_date: '2026-03-02' });
-    expect(await tasksOf(id)).toEqual(exceeds(null));
-    await call('PATCH', `/${id}`, { amount: 70 });
-    expect(await tasksOf(id)).toEqual(exceeds(CLOSED));
-    await call('PATCH', `/${id}`, { amount: 100 });
-    expect(await tasksOf(id)).toEqual(exceeds(null));
-    await call('DELETE', `/${id}`);
-    expect(await tasksOf(id)).toEqual(exceeds(CLOSED));
-  });
+    test('changing the amount of a payment closes and reopens the task about an excess payment', async () => {
+      const { post } = await openAtStripe();
+      const { id } = (await post(70)).body;
+      const uncounted = { kind: 'payment_not_counted', done_by: null };
+      for (const [changes, done_by] of [
+        [{ amount: 100 }, null],
+        [{ payment_date: '2026-03-02' }, null],
+        [{ amount: 70 }, CLOSED],
+        [{ amount: 100 }, null],
+      ] as const) {
+        await patch(id, changes);
+        expect(await tasksOf(id)).toMatchObject([uncounted, { kind: 'payment_exceeds_due', done_by }]);
+      }
+      await call('DELETE', `/${id}`);
+      expect(await tasksOf(id)).toMatchObject([{ done_by: CLOSED }, { done_by: CLOSED }]);
+    });
 
-  test('deleting a payment closes the task about a second payment that exceeded the amount due', async () => {
-    const { body } = await openAtStripe();
-    const first = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-2' })).body;
-    const second = (await call('POST', '', { ...body, amount: 40, payment_reference: 'TASK-3' })).body;
-    expect(await tasksOf(second.id)).toEqual(exceeds(null));
-    await call('DELETE', `/${first.id}`);
-    expect(await tasksOf(first.id)).toEqual([{ kind: 'payment_not_counted', done_by: CLOSED }]);
-    expect(await tasksOf(second.id)).toEqual(exceeds(CLOSED));
-  });
+    test('deleting a payment closes the task about a second payment that exceeded the amount due', async () => {
+      const { invoice, post } = await openAtStripe();
+      const [first, second] = [(await post(40, 'TASK-1')).body, (await post(40, 'TASK-2')).body];
+      const message = `Payment ${first.id} of 40.00 EUR does not count: Stripe manages invoice ${invoice.number} and still asks for 70.00 EUR. Mark the invoice as paid in Stripe, or delete the payment.`;
+      const uncounted = { kind: 'payment_not_counted', message };
+      expect(await tasksOf(first.id)).toMatchObject([{ ...uncounted, done_by: null }]);
+      await expectExcess(second.id, null);
+      await call('DELETE', `/${first.id}`);
+      expect(await tasksOf(first.id)).toMatchObject([{ ...uncounted, done_by: CLOSED }]);
+      await expectExcess(second.id, CLOSED);
+    });
 
-  test('a task about an excess payment stays done once staff have finished it', async () => {
-    const { db, now } = server.runtime;
-    const { body } = await openAtStripe();
-    const { id } = (await call('POST', '', { ...body, amount: 100, payment_reference: 'TASK-4' })).body;
-    const [task] = await db.select().from(staffTasks).where(eq(staffTasks.entity_id, id));
-    await finishTask(db, task?.id ?? 0, { by: 'staff@example.com', now: now() });
-    for (const amount of [70, 100]) await call('PATCH', `/${id}`, { amount });
-    await call('DELETE', `/${id}`);
-    expect(await tasksOf(id)).toEqual(exceeds('staff@example.com'));
+    test('a task about an excess payment stays done once staff have finished it', async () => {
+      const { db, now } = server.runtime;
+      const { post } = await openAtStripe();
+      const { id } = (await post(100)).body;
+      const [task] = await tasksOf(id);
+      await finishTask(db, task?.id ?? 0, { by: 'staff@example.com', now: now() });
+      for (const amount of [70, 100]) await patch(id, { amount });
+      await call('DELETE', `/${id}`);
+      await expectExcess(id, 'staff@example.com');
+    });
   });
 });
 
@@ -192,11 +177,7 @@ describe('the list of payments', () => {
     return body.data.map((payment: { payment_reference: string }) => payment.payment_reference.split('-')[1]);
   }
 
-  test('the payment list is sorted by date, newest first', async () => {
-    expect(await found(`invoice_id=${invoice.id}`)).toEqual(['3', '1', '2', '0', '4']);
-  });
-
-  test('the pages of the payment list have no gaps or overlaps', async () => {
+  test('the payment list is sorted by date, newest first, and its pages have no gaps or overlaps', async () => {
     const query = `invoice_id=${invoice.id}&per_page=2`;
     const pages = [await found(query), await found(`${query}&page=2`), await found(`${query}&page=3`)];
     expect(pages).toEqual([['3', '1'], ['2', '0'], ['4']]);
@@ -293,5 +274,148 @@ describe('the list of payments', () => {
       expectProblem(await call(method, `${at}?dry_run=true`, sent), 'validation_failed', ['dry_run']);
     }
     expect((await call('GET', path)).body).toEqual(payment);
+  });
+});
+
+describe('preconditions of a write', () => {
+  const STATE = { id: 1 };
+  const tag = etagOf(STATE);
+  const allows = (headers: Record<string, string>, state: unknown) =>
+    preconditionOf(new Request('http://localhost', { headers }) as HttpRequest)?.(state);
+
+  test.each([
+    ['*', true],
+    [tag, true],
+    [`W/${tag}`, true],
+    [`"a,b" , ${tag},"c"`, true],
+    ...['', ' ', '""', '"other"', 'other', 'W/"*"', '"a,*,b"', '"*"', '"a", "b"'].map(
+      (text): [string, boolean] => [text, false],
+    ),
+  ])('the precondition “If-Match: %s” on an existing payment evaluates to %s', (text, holds) => {
+    expect(allows({ 'If-Match': text }, STATE)).toBe(holds);
+    expect(allows({ 'If-Match': text }, null)).toBe(false);
+  });
+
+  test.each([
+    ['*', false],
+    [tag, false],
+    [`"other", W/${tag}`, false],
+    ['"other"', true],
+  ])('the precondition “If-None-Match: %s” on an existing payment evaluates to %s', (text, holds) => {
+    expect(allows({ 'If-None-Match': text }, STATE)).toBe(holds);
+    expect(allows({ 'If-None-Match': text }, null)).toBe(true);
+  });
+
+  test('a write with If-Match and If-None-Match runs only if both preconditions hold', () => {
+    expect(allows({ 'If-Match': tag, 'If-None-Match': '*' }, STATE)).toBe(false);
+    expect(allows({ 'If-Match': tag, 'If-None-Match': '"other"' }, STATE)).toBe(true);
+    expect(allows({}, STATE)).toBeUndefined();
+  });
+});
+
+describe('ETags of payments', () => {
+  test('GET and HEAD of a payment are answered with 304 while If-None-Match names its ETag', async () => {
+    const { path, etag } = await recorded();
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    const ask = (method: string) => call(method, path, undefined, { 'If-None-Match': `"other", W/${etag}` });
+    for (const { status, body, headers } of [await ask('GET'), await ask('HEAD')]) {
+      expect([status, body, headers.get('etag')]).toEqual([304, null, etag]);
+    }
+    await call('PATCH', path, { amount: 5 });
+    expect((await ask('GET')).status).toBe(200);
+  });
+
+  test('PUT, PATCH and DELETE of a payment change nothing if If-Match is stale', async () => {
+    const { path, payment, etag } = await recorded();
+    const write = (method: string, tag: string) => call(method, path, { amount: 1 }, { 'If-Match': tag });
+    for (const method of ['PUT', 'PATCH', 'DELETE']) {
+      expectProblem(await write(method, '"stale"'), 'precondition_failed');
+    }
+    expect((await call('GET', path)).body).toEqual(payment);
+    expect((await write('PATCH', `W/${etag}`)).status).toBe(200);
+    for (const method of ['PATCH', 'DELETE']) expect((await write(method, etag)).status).toBe(412);
+    for (const status of [204, 404]) expect((await write('DELETE', '*')).status).toBe(status);
+  });
+
+  test('GET, HEAD, POST and PATCH return the same ETag for an unchanged payment', async () => {
+    const { body, path, etag } = await recorded();
+    const answers = [
+      await call('GET', path),
+      await call('HEAD', path),
+      await call('POST', '', body),
+      await call('PATCH', path, { amount: body.amount }),
+    ];
+    expect(answers.map(({ headers }) => headers.get('etag'))).toEqual(Array(4).fill(etag));
+  });
+
+  test('HEAD of a payment or of the payment list returns the headers of GET without a body', async () => {
+    const head = await call('HEAD', (await recorded()).path);
+    expect([head.status, head.body, head.headers.get('content-type')]).toEqual([
+      200,
+      null,
+      'application/json',
+    ]);
+    expect((await call('HEAD', '?per_page=1')).headers.get('link')).toContain('rel="first"');
+    expect((await call('HEAD', '?per_page=0')).status).toBe(422);
+  });
+
+  test('POST of a known payment reference changes nothing if its precondition fails', async () => {
+    const { body, etag, path, payment } = await recorded();
+    for (const headers of [{ 'If-None-Match': '*' }, { 'If-Match': '"other"' }, { 'If-Match': ' ' }]) {
+      // Invoice 2,000,000,000 does not exist, but the precondition is checked first.
+      for (const invoice_id of [body.invoice_id, 2_000_000_000]) {
+        const answer = await call('POST', '', { ...body, invoice_id, amount: 7 }, headers as never);
+        expectProblem(answer, 'precondition_failed');
+      }
+    }
+    expect((await call('GET', path)).body).toEqual(payment);
+
+    const first = await call('POST', '', { ...body, amount: 7 }, { 'If-Match': `"other", ${etag}` });
+    expect([first.status, first.body.amount]).toEqual([200, 7]);
+    const stale = await call('POST', '', { ...body, amount: 8 }, { 'If-Match': etag });
+    expectProblem(stale, 'precondition_failed');
+    const same = await call('POST', '', { ...body, amount: 7 }, { 'If-Match': '*' });
+    expect([same.status, same.body]).toEqual([200, first.body]);
+  });
+
+  test('POST of a new payment reference with If-Match creates nothing', async () => {
+    const { body } = await openInvoice();
+    expectProblem(await call('POST', '', body, { 'If-Match': '*' }), 'precondition_failed');
+    const found = await call('GET', `?payment_reference=${body.payment_reference}`);
+    expect(found.body.total).toBe(0);
+    expect((await call('POST', '', body, { 'If-None-Match': '*' })).status).toBe(201);
+  });
+});
+
+describe('writing back a payment as GET returned it', () => {
+  test.each(['PUT', 'PATCH'])('%s accepts a payment exactly as GET returned it', async (method) => {
+    const { path, etag, payment } = await recorded();
+    const same = await call(method, path, payment, { 'If-Match': etag });
+    expect([same.status, same.body]).toEqual([200, payment]);
+    const changed = await call(method, path, { ...payment, amount: 12.5, status: 'refunded' });
+    expect([changed.status, changed.body.amount, changed.body.status]).toEqual([200, 12.5, 'refunded']);
+  });
+
+  test.each(['id', 'currency', 'source', 'created_at', 'updated_at'])(
+    'a PUT that changes the read-only payment field %s is refused',
+    async (field) => {
+      const { path, payment } = await recorded();
+      for (const other of [null, '', { a: 1 }, [payment[field]], `${payment[field]} `]) {
+        const answer = await call('PUT', path, { ...payment, [field]: other });
+        const message = 'is read-only: leave it out, or send the value that was read';
+        expect([answer.status, answer.body.errors]).toEqual([422, [{ field, message }]]);
+      }
+      expect((await call('GET', path)).body).toEqual(payment);
+    },
+  );
+
+  test('a PUT with only the unchanged read-only fields of a payment changes nothing', async () => {
+    const { path, payment } = await recorded();
+    const wrong = await call('PUT', path, { ...payment, id: payment.id + 1, currency: 'usd', amount: 5 });
+    expectProblem(wrong, 'validation_failed', ['id', 'currency']);
+    const { id, currency, source, created_at, updated_at } = payment;
+    const alone = await call('PUT', path, { id, currency, source, created_at, updated_at });
+    expect([alone.status, alone.body]).toEqual([200, payment]);
+    expectProblem(await call('PUT', path, { ...payment, provider_amount: 1 }), 'validation_failed');
   });
 });

@@ -59,16 +59,11 @@ beforeEach(() => {
 const endpoint = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 const open = (to = endpoint()) => {
   const nameRoute = routeNames(['/mcp', '/sign-in/first/[token]']);
-  return openTracing({
-    endpoint: to,
-    version: '1',
-    nameRoute,
-    calls: stripeCalls,
-    log: api.runtime.log,
-  });
+  const { log } = api.runtime;
+  return openTracing({ endpoint: to, version: '1', nameRoute, calls: stripeCalls, log });
 };
-const attributesOf = ({ attributes }: Span) =>
-  Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]));
+const find = (name: string) => spans.find((span) => span.name === name);
+const retrieve = () => createStripeClient('sk_test_1', endpoint()).customers.retrieve('cus_QwErTy1');
 
 test('a tool call is exported as spans of the request, the tool and its statements, in the caller’s trace', async () => {
   await open();
@@ -82,24 +77,21 @@ test('a tool call is exported as spans of the request, the tool and its statemen
   const answered = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
   expect(await answered.json()).toMatchObject({ result: { structuredContent: { count: 0 } } });
   await closeTracing();
-  const request = spans.find(({ name }) => name === 'POST /mcp');
-  const tool = spans.find(({ name }) => name === 'tools/call find-customer-tool');
+  const [request, tool] = [find('POST /mcp'), find('tools/call find-customer-tool')];
   expect(request).toMatchObject({ traceId: TRACE, parentSpanId: CALLER });
   expect(tool).toMatchObject({ traceId: TRACE, parentSpanId: request?.spanId });
   const statements = spans.filter((span) => span.parentSpanId === tool?.spanId);
-  expect(statements.map((span) => attributesOf(span)['db.query.text'])).toContainEqual(
-    expect.stringMatching(/from "?customers"?.*\$1/s),
-  );
+  const stringValue = expect.stringMatching(/from "?customers"?.*\$1/s);
+  const attributes = statements.flatMap((span) => span.attributes);
+  expect(attributes).toContainEqual({ key: 'db.query.text', value: { stringValue } });
   expect(JSON.stringify(spans)).not.toContain('a-secret-name');
 });
 
 test('a request to Stripe carries the trace id, and its span contains no Stripe id', async () => {
   await open();
-  const stripe = createStripeClient('sk_test_1', endpoint());
-  await inSpan({ name: 'outer', kind: 'internal' }, () => stripe.customers.retrieve('cus_QwErTy1'));
+  await inSpan({ name: 'outer', kind: 'internal' }, retrieve);
   await closeTracing();
-  const outer = spans.find(({ name }) => name === 'outer');
-  const call = spans.find(({ name }) => name === 'GET /v1/customers/{id}');
+  const [outer, call] = [find('outer'), find('GET /v1/customers/{id}')];
   expect(call).toMatchObject({ traceId: outer?.traceId, parentSpanId: outer?.spanId });
   expect(toStripe).toEqual([
     { path: '/v1/customers/cus_QwErTy1', traceparent: `00-${call?.traceId}-${call?.spanId}-01` },
@@ -130,7 +122,7 @@ test('tracing ends without an error if the collector does not accept the remaini
 });
 
 test('while tracing is off, no span is exported and Stripe receives no trace id', async () => {
-  await createStripeClient('sk_test_1', endpoint()).customers.retrieve('cus_QwErTy1');
+  await retrieve();
   await fetch(`${url}/sign-in/first/a`);
   expect([spans, toStripe[0]?.traceparent]).toEqual([[], undefined]);
 });

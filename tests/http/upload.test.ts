@@ -42,13 +42,28 @@ async function signIn(who: { email: string; password: string }): Promise<string>
   return answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 }
 
-const upload = (body: BodyInit, query = 'kind=customers&name=c.csv', cookie = cookies.admin) =>
+const CUSTOMERS = 'kind=customers&name=c.csv';
+
+const upload = (body: BodyInit, query = CUSTOMERS, cookie = cookies.admin) =>
   fetch(`${server.url}${UPLOAD_PATH}?${query}`, {
     method: 'POST',
     headers: { origin: server.url, cookie },
     body,
     duplex: 'half',
   } as RequestInit);
+/** Uploads a file. @returns the status and the explanation in the response */
+const answerTo = async (...given: Parameters<typeof upload>) => {
+  const answer = await upload(...given);
+  return [answer.status, (await answer.json()).detail];
+};
+
+/** Opens a connection and begins an upload by the admin. Headers with an empty value are not sent. */
+function begin(query: string, headers: Record<string, string | number>, body = '') {
+  const { host, port } = new URL(server.url);
+  const all = { Host: host, Origin: server.url, Cookie: cookies.admin, 'Content-Length': 1000, ...headers };
+  const sent = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+  return openRaw(Number(port), head(`POST ${UPLOAD_PATH}?${query}`, sent) + body);
+}
 
 describe('bank statements', () => {
   const query = 'kind=bank_statement&name=n26.csv';
@@ -64,10 +79,8 @@ describe('bank statements', () => {
 
   test('any member of staff can upload a large bank statement, and uploading it again changes nothing', async () => {
     const first = await upload(csv(2_500_000), query, cookies.staff);
-    expect([first.status, await first.json()]).toEqual([
-      201,
-      { id: expect.any(Number), isKnown: false, booked: 0 },
-    ]);
+    const stored = { id: expect.any(Number), isKnown: false, booked: 0 };
+    expect([first.status, await first.json()]).toEqual([201, stored]);
     const again = await upload(csv(2_500_000), query, cookies.staff);
     expect(await again.json()).toMatchObject({ isKnown: true });
     expect(await listFolders(dataDir)).toEqual([]);
@@ -83,12 +96,10 @@ describe('bank statements', () => {
   });
 
   test('a connection stays usable after a bank statement that is too large', async () => {
-    const { host, port } = new URL(server.url);
-    const headers = { Host: host, Origin: server.url, Cookie: cookies.staff };
-    const start = head(`POST ${UPLOAD_PATH}?${query}`, { ...headers, 'Content-Length': 10_000_001 });
-    const { socket, text: answers } = openRaw(Number(port), start + 'x'.repeat(10_000_001));
-    socket.write(head(`GET ${UPLOAD_PATH}`, headers));
-    await vi.waitFor(() => expect(answers()).toMatch(/^HTTP\/1.1 413 .+HTTP\/1.1 405 /s), 10_000);
+    const size = 10_000_001;
+    const { socket, text } = begin(query, { 'Content-Length': size }, 'x'.repeat(size));
+    socket.write(head(`GET ${UPLOAD_PATH}`));
+    await vi.waitFor(() => expect(text()).toMatch(/^HTTP\/1.1 413 .+HTTP\/1.1 405 /s), 10_000);
     socket.destroy();
   });
 
@@ -97,54 +108,20 @@ describe('bank statements', () => {
   });
 });
 
-describe('refused uploads', () => {
-  test.each([
-    ['no session', () => ({}), 401, 'You are not signed in'],
-    [
-      'a forged cookie',
-      () => ({ cookie: 'w5t.session_token=forged.signature' }),
-      401,
-      'You are not signed in',
-    ],
-    ['a session without admin rights', () => ({ cookie: cookies.staff }), 403, 'Only admins can import'],
-    [
-      'the Origin of another site',
-      () => ({ cookie: cookies.admin, origin: 'https://evil.example' }),
-      403,
-      'own pages',
-    ],
-    ['the Origin null', () => ({ cookie: cookies.admin, origin: 'null' }), 403, 'own pages'],
-    [
-      'a body over the size limit',
-      () => ({ cookie: cookies.admin, 'Content-Length': MAX_UPLOAD_BYTES + 1 }),
-      413,
-      '200 MB',
-    ],
-  ])('an upload with %s is refused before its body is read', async (_, headers, status, text) => {
-    const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
-      Origin: server.url,
-      Host: new URL(server.url).host,
-      'Content-Length': 1000,
-      ...Object.fromEntries(
-        Object.entries(headers()).map(([name, value]) => [name === 'origin' ? 'Origin' : name, value]),
-      ),
-    });
-    // Send the request headers without the body.
-    const { socket, text: answer } = openRaw(Number(new URL(server.url).port), start);
-    await vi.waitFor(() => expect(answer()).toContain(text));
-    expect(answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    socket.destroy();
-    expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
-  });
-
-  test('an upload without an Origin header is refused', async () => {
-    const answer = await fetch(`${server.url}${UPLOAD_PATH}?kind=customers&name=c.csv`, {
-      method: 'POST',
-      headers: { cookie: cookies.admin },
-      body: 'a',
-    });
-    expect(answer.status).toBe(403);
-  });
+test.each<[string, () => Record<string, string | number>, number, string]>([
+  ['no session', () => ({ Cookie: '' }), 401, 'You are not signed in'],
+  ['a forged cookie', () => ({ Cookie: 'w5t.session_token=a.b' }), 401, 'You are not signed in'],
+  ['a session without admin rights', () => ({ Cookie: cookies.staff }), 403, 'Only admins can import'],
+  ['the Origin of another site', () => ({ Origin: 'https://evil.example' }), 403, 'own pages'],
+  ['the Origin null', () => ({ Origin: 'null' }), 403, 'own pages'],
+  ['no Origin', () => ({ Origin: '' }), 403, 'own pages'],
+  ['a body over the size limit', () => ({ 'Content-Length': MAX_UPLOAD_BYTES + 1 }), 413, '200 MB'],
+])('an upload with %s is refused before its body is read', async (_, headers, status, reason) => {
+  const { socket, text } = begin(CUSTOMERS, headers());
+  await vi.waitFor(() => expect(text()).toContain(reason));
+  expect(text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  socket.destroy();
+  expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
 });
 
 describe('uploads of an admin', () => {
@@ -183,48 +160,29 @@ describe('uploads of an admin', () => {
         controller.enqueue(new Uint8Array(1_000_000));
       },
     });
-    const answer = await upload(body); // Send a stream, so that the request has no Content-Length.
-    expect([answer.status, (await answer.json()).detail]).toEqual([413, expect.stringContaining('200 MB')]);
+    // Send a stream, so that the request has no Content-Length.
+    expect(await answerTo(body)).toEqual([413, expect.stringContaining('200 MB')]);
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
   test('a truncated upload is deleted', async () => {
-    const start = head(`POST ${UPLOAD_PATH}?kind=customers&name=c.csv`, {
-      Origin: server.url,
-      Host: new URL(server.url).host,
-      Cookie: cookies.admin,
-      'Content-Length': 1000,
-    });
-    const { socket } = openRaw(Number(new URL(server.url).port), `${start}abc`);
+    const { socket } = begin(CUSTOMERS, {}, 'abc');
     await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
     socket.destroy();
     await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
   });
 
-  test.each([
-    ['', 422],
-    ['kind=tokens&name=c.csv', 422],
-    ['kind=customers&name=c.csv&dry_run=1', 422],
-  ])('an upload with the query %j is refused', async (query, status) => {
-    expect((await upload('a', query)).status).toBe(status);
-  });
-
-  test('an eleventh uploaded file is refused with a hint to remove one', async () => {
+  test('an empty file, and an upload with an invalid query, are refused', async () => {
     expect((await upload('')).status).toBe(422);
-    for (let i = 0; i < 10; i += 1) expect((await upload('a')).status).toBe(201);
-    const refused = await upload('a');
-    expect([refused.status, (await refused.json()).detail]).toEqual([
-      409,
-      expect.stringContaining('remove one'),
-    ]);
+    for (const query of ['', 'kind=tokens&name=c.csv', `${CUSTOMERS}&dry_run=1`]) {
+      expect((await upload('a', query)).status, query).toBe(422);
+    }
   });
 
-  test('only ten of 15 concurrent uploads are accepted', async () => {
-    const answers = await Promise.all(Array.from({ length: 15 }, () => upload('a')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([
-      ...Array(10).fill(201),
-      ...Array(5).fill(409),
-    ]);
+  test('only ten of 15 concurrent uploads are accepted, and the refusals say to remove a file', async () => {
+    const answers = await Promise.all(Array.from({ length: 15 }, () => answerTo('a')));
+    const refused = Array(5).fill([409, expect.stringContaining('remove one')]);
+    expect(answers.sort()).toEqual([...Array(10).fill([201, undefined]), ...refused]);
     expect(await listFolders(dataDir)).toHaveLength(10);
   });
 });

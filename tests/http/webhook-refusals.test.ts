@@ -14,53 +14,50 @@ const server = useApi(
   { STRIPE_WEBHOOK_SECRET: `whsec_old,${WEBHOOK_SECRET}`, CRON_SECRET },
 );
 
+let drawn = 0;
+const draw = () => toEvent(finalized('in_1'), ++drawn);
+const at = (seconds: number) => new Date(server.runtime.now().getTime() + seconds * 1000);
+const answerTo = (event: unknown, options: { header?: string; body?: string } = {}) =>
+  deliver(server.url, event, at(0), options);
+const refusal = { status: 400, body: { error: 'Invalid signature' } };
+const tasks = () => listTasks(server.runtime.db, at(0), server.runtime.env);
+
 describe('refused deliveries', () => {
-  let sent = 0;
   /**
    * Sends a delivery.
    *
    * @param off seconds by which our clock is ahead of Stripe's clock
    */
   const send = (secret: string, off = 0) => {
-    sent += 1;
-    const { now } = server.runtime;
-    const signedAt = new Date(now().getTime() - off * 1000);
-    const event = {
-      id: `evt_${sent}`,
-      type: 'payout.paid',
-      created: Math.floor(Date.now() / 1000),
-      livemode: false,
-      data: { object: { id: 'po_1', object: 'payout' } },
-    };
-    return deliver(server.url, event, now(), {
-      header: signatureOf(JSON.stringify(event), signedAt, secret),
-    });
+    const object = { id: 'po_1', object: 'payout' };
+    const created = Math.floor(Date.now() / 1000); // A refusal has the time of the database, not of the test clock.
+    const event = toEvent({ type: 'payout.paid', object, created }, ++drawn);
+    return answerTo(event, { header: signatureOf(JSON.stringify(event), at(-off), secret) });
   };
 
-  async function refuse(times: number): Promise<void> {
-    for (let i = 0; i < times; i += 1) {
-      const answer = await send('whsec_wrong');
-      expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
-    }
+  async function refuse(times: number, secret = 'whsec_wrong', off = 0): Promise<void> {
+    for (let i = 0; i < times; i += 1) expect(await send(secret, off)).toEqual(refusal);
+  }
+  /** Refuses ten deliveries, and waits until their number is stored. */
+  async function refuseTen(...given: [secret?: string, off?: number]): Promise<void> {
+    await refuse(10, ...given);
+    await written(1);
+    minute();
+    await written(10);
   }
 
   async function ask() {
-    const { runtime, url } = server;
-    runtime.setNow(new Date(runtime.now().getTime() + 10_000));
+    server.later(10);
     const headers = { authorization: `Bearer ${CRON_SECRET}` };
-    const { status, checks, alerts } = await (await fetch(`${url}/api/health`, { headers })).json();
+    const { status, checks, alerts } = await (await fetch(`${server.url}/api/health`, { headers })).json();
     return { status, webhook: checks.webhook, codes: alerts.map(({ code }: { code: string }) => code) };
   }
 
   /** Waits until the stored number of refused deliveries is `count`. */
   const written = (count: number) =>
-    vi.waitFor(
-      async () => {
-        const [row] = await server.runtime.db.select().from(webhookRefusals);
-        expect(row?.count).toBe(count);
-      },
-      { timeout: 20_000 },
-    );
+    expect
+      .poll(() => server.runtime.db.select().from(webhookRefusals), { timeout: 20_000 })
+      .toMatchObject([{ count }]);
 
   /**
    * Callbacks of one-minute timers, which `minute` runs. Fake timers cannot be used, because they would also make slow
@@ -123,16 +120,14 @@ describe('refused deliveries', () => {
     minute();
     await written(10);
     expect(await ask()).toEqual({ status: 'degraded', webhook: 'refuses', codes: ['webhook_refuses'] });
-    const { db, env, now } = server.runtime;
-    const [task] = await listTasks(db, now(), env);
-    expect(task?.message).toBe(
+    expect((await tasks())[0]?.message).toBe(
       '10 deliveries to Stripe’s webhook had no valid signature, and no delivery has been accepted since: ' +
         'compare STRIPE_WEBHOOK_SECRET with the signing secret of the endpoint.',
     );
 
     expect((await send(WEBHOOK_SECRET)).status).toBe(200);
     expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
-    expect(await listTasks(db, now(), env)).toEqual([]);
+    expect(await tasks()).toEqual([]);
 
     await refuse(1);
     minute();
@@ -166,22 +161,19 @@ describe('refused deliveries', () => {
     await written(3);
   });
 
-  test('staff see that webhook deliveries were refused because no secret is set', async () => {
-    const { db, log, env, now } = server.runtime;
+  test('every webhook signature is refused while no secret is set, and staff see the reason', async () => {
+    const { log, env } = server.runtime;
     const warned = vi.spyOn(log, 'warn');
     const secrets = env.stripe.webhookSecrets;
     env.stripe.webhookSecrets = [];
-    await refuse(10);
-    await written(1);
-    minute();
-    await written(10);
+    await refuseTen('');
     const lines = warned.mock.calls.map(([, line]) => line);
     expect(new Set(lines)).toEqual(new Set(['webhook refused deliveries: STRIPE_WEBHOOK_SECRET is not set']));
-    const [task] = await listTasks(db, now(), env);
-    expect(task?.message).toBe(
+    expect((await tasks())[0]?.message).toBe(
       '10 deliveries to Stripe’s webhook were refused because STRIPE_WEBHOOK_SECRET is not set: ' +
         'set it to the signing secret of the endpoint.',
     );
+    await refuse(1, WEBHOOK_SECRET);
     env.stripe.webhookSecrets = secrets;
   });
 
@@ -192,49 +184,45 @@ describe('refused deliveries', () => {
   ])(
     'staff see that webhook deliveries were refused because the clock is off by %d seconds',
     async (off, where, by) => {
-      const { db, log, env, now } = server.runtime;
-      const warned = vi.spyOn(log, 'warn');
-      for (let i = 0; i < 10; i += 1) await send(WEBHOOK_SECRET, off);
-      await written(1);
-      minute();
-      await written(10);
+      const warned = vi.spyOn(server.runtime.log, 'warn');
+      await refuseTen(WEBHOOK_SECRET, off);
       const differ = 'their signatures are valid, but their times differ from the clock of this server';
       expect(warned.mock.calls[0]).toEqual([
         { refused: 1, clock_ahead_seconds: off },
         `webhook refused deliveries: ${differ}`,
       ]);
       const clock = `the clock of this server is ${by} ${where} Stripe’s: synchronize it, for example with NTP.`;
-      expect((await listTasks(db, now(), env))[0]?.message).toBe(
+      expect((await tasks())[0]?.message).toBe(
         `10 deliveries to Stripe’s webhook were refused because ${clock}`,
       );
+      // A stranger's delivery says nothing about the clock. After an accepted delivery, only the secret can be wrong.
       await send('whsec_wrong');
-      expect((await listTasks(db, now(), env))[0]?.message).toMatch(/had no valid signature/);
+      expect((await tasks())[0]?.message).toContain(clock);
+      await send(WEBHOOK_SECRET);
+      await refuse(9);
+      minute();
+      await written(10);
+      expect((await tasks())[0]?.message).toMatch(/had no valid signature/);
     },
   );
 
   test('the alert about refused webhook deliveries ends three days after the last refusal', async () => {
-    const { db, env, now } = server.runtime;
+    const { db } = server.runtime;
     await db.delete(stripeEvents); // An accepted delivery would end the alert.
     const last = (days: number) => new Date(Date.now() - days * 86_400_000);
-    const refused = { id: 1, count: 10, since: last(9), last_at: last(2.9) };
-    await db.insert(webhookRefusals).values(refused);
-    expect(await listTasks(db, now(), env)).toHaveLength(1);
+    await db.insert(webhookRefusals).values({ id: 1, count: 10, since: last(9), last_at: last(2.9) });
+    expect(await tasks()).toHaveLength(1);
     await db.update(webhookRefusals).set({ last_at: last(3.1) });
-    expect(await listTasks(db, now(), env)).toEqual([]);
+    expect(await tasks()).toEqual([]);
   });
 });
 
 describe('webhook signatures', () => {
-  const at = (seconds: number) => new Date(server.runtime.now().getTime() + seconds * 1000);
   const [T, HEX] = [`t=${NOON}`, '0'.repeat(64)];
   // Malformed signature headers, separated by spaces.
   const malformed = `hello t= t=,v1= v1= , = t ${T} ${T}, ${T},v1 ${T},v1= ${T},v1=,v1= ${T},v0=${HEX} ${T},v1=0
     ${T},v1=${HEX}0 ${T},v1=${'z'.repeat(64)} ${T},v1=${'\u00e9'.repeat(64)} t=-${NOON},v1= ${T}.5,v1=
     t=0x69b6a140,v1= ${T}v1= ${T};v1= T=${NOON},V1= ${T},v1=${HEX},v1=`;
-  let drawn = 0;
-  const draw = () => toEvent(finalized('in_1'), ++drawn);
-  const answerTo = (event: unknown, options: { header?: string; body?: string }) =>
-    deliver(server.url, event, server.runtime.now(), options);
 
   test.each<[string, (payload: string) => { header?: string; body?: string }]>([
     ['no signature', () => ({ header: '' })],
@@ -243,10 +231,7 @@ describe('webhook signatures', () => {
       .map((header): [string, () => object] => [`the signature header ${header}`, () => ({ header })]),
     ['an empty body and a signature of another body', () => ({ body: '' })],
     ['an empty body and an empty signature', () => ({ body: '', header: `${T},v1=` })],
-    [
-      'a timestamp that is not a number',
-      (body) => ({ header: signatureOf(body, at(0)).replace(/t=\d+/, 't=abc') }),
-    ],
+    ['a timestamp in words', (body) => ({ header: signatureOf(body, at(0)).replace(/t=\d+/, 't=abc') })],
     ['two timestamps', (body) => ({ header: `${T},${signatureOf(body, at(301))}` })],
     ['the signature of another secret', (body) => ({ header: signatureOf(body, at(0), 'whsec_other') })],
     ['a signature made 301 s ago', (body) => ({ header: signatureOf(body, at(-301)) })],
@@ -256,23 +241,8 @@ describe('webhook signatures', () => {
   ])('a webhook delivery with %s is refused and not stored', async (_, options) => {
     const event = draw();
     const answer = await answerTo(event, options(JSON.stringify(event)));
-    expect(answer).toEqual({ status: 400, body: { error: 'Invalid signature' } });
-    const ofEvent = eq(stripeEvents.id, event.id);
-    expect(await server.runtime.db.select().from(stripeEvents).where(ofEvent)).toEqual([]);
-  });
-
-  test('every webhook signature is refused while no secret is configured', async () => {
-    const { stripe } = server.runtime.env;
-    const secrets = stripe.webhookSecrets;
-    stripe.webhookSecrets = [];
-    const event = draw();
-    const payload = JSON.stringify(event);
-    const answers = [
-      await answerTo(event, {}),
-      await answerTo(event, { header: signatureOf(payload, at(0), '') }),
-    ];
-    stripe.webhookSecrets = secrets;
-    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    expect(answer).toEqual(refusal);
+    expect(await server.runtime.db.$count(stripeEvents, eq(stripeEvents.id, event.id))).toBe(0);
   });
 
   test.each<[string, (payload: string) => string]>([
@@ -296,9 +266,10 @@ describe('webhook signatures', () => {
     '{"object":"v2.core.event","type":"v1.invoice.paid","created":"2026-03-15T12:00:00.000Z"}',
   ])('the signed webhook body %s is refused as an invalid event', async (body) => {
     const warned = vi.spyOn(server.runtime.log, 'warn');
-    const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
-    expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
-    await answerTo({}, { body, header: signatureOf(body, at(0)) });
+    for (let i = 0; i < 2; i += 1) {
+      const answer = await answerTo({}, { body, header: signatureOf(body, at(0)) });
+      expect(answer).toEqual({ status: 400, body: { error: 'Invalid payload' } });
+    }
     const counts = warned.mock.calls.map(([line]) => (line as unknown as { unreadable: number }).unreadable);
     expect(counts).toEqual([counts[0], (counts[0] ?? 0) + 1]);
     expect(warned.mock.calls[0]?.[1]).toBe('webhook refused a signed body that is not an event');

@@ -25,22 +25,20 @@ describe('concurrency limits', () => {
     const gates = Array.from({ length: 6 }, gate);
     const begun: number[] = [];
     const ends = ['a', 'a', 'a', 'b', undefined, 'b'].map((key, i) =>
-      bulkhead.run(key, () => {
+      bulkhead.run(key, async () => {
         begun.push(i);
-        return gates[i]?.work() ?? Promise.resolve();
+        await gates[i]?.work();
       }),
     );
     const end = async (i: number) => {
       gates[i]?.open();
       await ends[i];
       await turn();
-      return begun;
     };
     await turn();
     expect(begun).toEqual([0, 1, 3]);
-    expect(await end(3)).toEqual([0, 1, 3, 4]);
-    expect(await end(4)).toEqual([0, 1, 3, 4, 5]);
-    expect(await end(0)).toEqual([0, 1, 3, 4, 5, 2]);
+    for (const i of [3, 4, 0]) await end(i);
+    expect(begun).toEqual([0, 1, 3, 4, 5, 2]);
     for (const i of [1, 2, 5]) await end(i);
   });
 
@@ -48,9 +46,8 @@ describe('concurrency limits', () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1, waiting: 1, patience: 20 });
     const held = gate();
     const first = bulkhead.run(undefined, held.work);
-    const late = bulkhead.run(undefined, async () => 'late');
-    await expect(bulkhead.run(undefined, async () => 'too much')).rejects.toMatchObject({ code: '55P03' });
-    await expect(late).rejects.toMatchObject({ code: '55P03' });
+    const refused = ['late', 'too much'].map((name) => bulkhead.run(undefined, async () => name));
+    for (const one of refused.reverse()) await expect(one).rejects.toMatchObject({ code: '55P03' });
     held.open();
     await first;
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
@@ -72,15 +69,13 @@ describe('concurrency limits', () => {
     expect(route.writeInTurn).not.toBe(opener.writeInTurn);
     const held = gate();
     const first = route.writeInTurn(db, undefined, held.work);
-    let begun = false;
-    const second = route.writeInTurn(db, undefined, async () => {
-      begun = true;
-    });
+    const work = vi.fn(async () => {});
+    const second = route.writeInTurn(db, undefined, work);
     await turn();
-    expect(begun).toBe(false);
+    expect(work).not.toHaveBeenCalled();
     held.open();
     await Promise.all([first, second]);
-    expect(begun).toBe(true);
+    expect(work).toHaveBeenCalledOnce();
   });
 });
 
@@ -93,65 +88,63 @@ describe('the queue of password hashing', () => {
     const begun: string[] = [];
     const ends = new Map<string, (error?: Error) => void>();
     const refused: string[] = [];
-    const enter = (name: string, isKnown = false, network = name) =>
-      queue(
-        isKnown ? null : network,
-        () =>
-          new Promise<void>((resolve, reject) => {
-            begun.push(name);
+    const enter = (names: string[], networkOf: (name: string) => string | null = (name) => name) => {
+      for (const name of names) {
+        const work = () => {
+          begun.push(name);
+          return new Promise<void>((resolve, reject) => {
             ends.set(name, (error) => (error ? reject(error) : resolve()));
-          }),
-      ).catch((error: AppError) => {
-        refused.push(`${name} ${error.code ?? error.message} ${error.retryAfter}`);
-      });
-    const end = async (name: string, error?: Error) => {
+          });
+        };
+        queue(networkOf(name), work).catch(({ code, message, retryAfter }: AppError) => {
+          refused.push(`${name} ${code ?? message} ${retryAfter}`);
+        });
+      }
+      return turn();
+    };
+    const end = (name: string, error?: Error) => {
       ends.get(name)?.(error);
-      await turn();
+      return turn();
     };
     return { enter, end, begun, refused };
   }
 
   test('sign-ins are refused when the queue for password hashing is full', async () => {
     const { enter, end, begun, refused } = controlled({ running: 2, waiting: 3 });
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) void enter(name);
-    await turn();
+    await enter(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
     expect(begun).toEqual(['a', 'b']);
     expect(refused).toEqual(['f too_many_requests 5', 'g too_many_requests 5']);
     await end('b');
     expect(begun).toEqual(['a', 'b', 'c']);
     for (const name of ['a', 'c', 'd', 'e']) await end(name);
-    void enter('h');
-    await turn();
+    await enter(['h']);
     expect(begun).toEqual(['a', 'b', 'c', 'd', 'e', 'h']);
   });
 
   test('sign-ins from known devices come first in the queue for password hashing', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
-    for (const name of ['a', 'b', 'c']) void enter(name);
-    for (const name of ['known 1', 'known 2', 'known 3']) void enter(name, true);
-    await turn();
+    void enter(['a', 'b', 'c']);
+    await enter(['known 1', 'known 2', 'known 3'], () => null);
     expect(refused.map((text) => text.slice(0, 7))).toEqual(['known 3', 'c too_m', 'b too_m']);
-    await end('a');
-    await end('known 1');
+    for (const name of ['a', 'known 1']) await end(name);
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
   });
 
   test('unknown devices of one network share two places in the hashing queue', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
-    for (const name of ['a', 'b', 'c']) void enter(name, false, 'one');
-    void enter('d', false, 'other');
-    void enter('known', true);
-    await turn();
+    void enter(['a', 'b', 'c'], () => 'one');
+    void enter(['d']);
+    await enter(['known'], () => null);
     expect(refused).toEqual(['c too_many_requests 5']);
     for (const name of ['a', 'known', 'b']) await end(name);
-    void enter('e', false, 'one');
+    await enter(['e'], () => 'one');
     await end('d');
     expect(begun).toEqual(['a', 'known', 'b', 'd', 'e']);
   });
 
   test('failed password hashing frees its place for the next sign-in', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 1 });
-    for (const name of ['a', 'b']) void enter(name);
+    await enter(['a', 'b']);
     await end('a', new Error('broken'));
     expect([begun, refused]).toEqual([['a', 'b'], ['a broken undefined']]);
   });
@@ -159,9 +152,9 @@ describe('the queue of password hashing', () => {
   test('a sign-in that has waited five seconds for hashing is refused', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 2 });
-    for (const name of ['a', 'b']) void enter(name);
+    await enter(['a', 'b']);
     vi.advanceTimersByTime(4999);
-    void enter('c');
+    void enter(['c']);
     vi.advanceTimersByTime(1);
     await turn();
     expect(refused).toEqual(['b too_many_requests 5']);
@@ -173,15 +166,13 @@ describe('the queue of password hashing', () => {
 describe('delays after failed sign-ins', () => {
   const START = new Date('2026-03-15T12:00:00Z');
   const at = (seconds: number) => new Date(START.getTime() + seconds * 1000);
-  const wait = (counter: SignInCounter) => (counter.wait_until.getTime() - START.getTime()) / 1000;
 
   test('the delay after failed sign-ins doubles up to an hour', () => {
-    const waits: number[] = [];
     let counter: SignInCounter | undefined;
-    for (let i = 0; i < 15; i += 1) {
+    const waits = Array.from({ length: 15 }, () => {
       counter = countFailure(counter, START);
-      waits.push(wait(counter));
-    }
+      return (counter.wait_until.getTime() - START.getTime()) / 1000;
+    });
     expect(waits).toEqual([0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600]);
   });
 
@@ -216,13 +207,10 @@ const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(res
 describe('batches', () => {
   test('requests to the store wait while two batches are running', async () => {
     const { batches, begun, given } = openBatches();
-    const run = async (one: number) => {
-      const answer = batches.run(one);
-      await settled();
-      return { answer };
-    };
-    const first = await run(1);
-    const second = await run(2);
+    const first = batches.run(1);
+    await settled();
+    const second = batches.run(2);
+    await settled();
     const others = Array.from({ length: 20 }, (_, i) => batches.run(i + 3));
     await settled();
     expect(given()).toEqual([[1], [2]]);
@@ -233,17 +221,13 @@ describe('batches', () => {
     await settled();
     expect(given()[3]).toEqual([19, 20, 21, 22]);
     for (const batch of begun.slice(2)) batch.end(batch.given);
-    expect(await Promise.all([first.answer, second.answer, ...others])).toHaveLength(22);
+    expect(await Promise.all([first, second, ...others])).toHaveLength(22);
   });
 
   test('reads from the store wait until the running commits have ended, and then run in one batch', async () => {
     const { batches: commits, begun } = openBatches();
-    const read: number[][] = [];
-    const perform = async (given: number[]) => {
-      read.push(given);
-      return given;
-    };
-    const reads = new Batches<number, number>(perform, 1, commits);
+    const read = vi.fn(async (given: number[]) => given);
+    const reads = new Batches<number, number>(read, 1, commits);
     expect(await reads.run(1)).toBe(1);
     const first = commits.run(1);
     await settled();
@@ -252,10 +236,10 @@ describe('batches', () => {
     await settled();
     begun[0]?.end([1]);
     await settled();
-    expect(read).toEqual([[1]]);
+    expect(read.mock.calls).toEqual([[[1]]]);
     begun[1]?.fail(new Error('lost'));
     expect(await Promise.all(waiting)).toEqual([2, 3]);
-    expect(read).toEqual([[1], [2, 3]]);
+    expect(read.mock.calls).toEqual([[[1]], [[2, 3]]]);
     expect(await first).toBe(1);
     await second;
   });

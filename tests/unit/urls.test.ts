@@ -84,36 +84,29 @@ test.each([
   expect(dashboardPathOf(id)).toBe(path);
 });
 
-test.each([
-  ['test', 'https://dashboard.stripe.com/test/invoices/in_1'],
-  ['live', 'https://dashboard.stripe.com/invoices/in_1'],
-] as const)('the Stripe dashboard link of an invoice in %s mode is %s', (mode, url) => {
-  expect(dashboardUrl(mode, 'invoices/in_1')).toBe(url);
+test('a link to Stripe’s dashboard has the prefix /test in test mode', () => {
+  expect(dashboardUrl('test', 'invoices/in_1')).toBe('https://dashboard.stripe.com/test/invoices/in_1');
+  expect(dashboardUrl('live', 'invoices/in_1')).toBe('https://dashboard.stripe.com/invoices/in_1');
 });
 
 test.each([
-  ['/sign-in', 'unsafe-none'],
-  ['/sign-in/code', 'unsafe-none'],
-  ['/sign-in/due', 'unsafe-none'],
-  ['/oauth/consent', 'unsafe-none'],
-  ['/sign-in/codes', 'same-origin'],
-  ['/sign-in/invitation/x', 'same-origin'],
-  ['/sign-in/first/x', 'same-origin'],
-  ['/admin', 'same-origin'],
+  ...['/sign-in', '/sign-in/code', '/sign-in/due', '/oauth/consent'].map((path) => [path, 'unsafe-none']),
+  ...['/sign-in/codes', '/sign-in/invitation/x', '/sign-in/first/x', '/admin'].map((path) => [
+    path,
+    'same-origin',
+  ]),
 ])('the page %s has the cross-origin opener policy %s', (path, policy) => {
   const answer = proxy(new NextRequest(`https://admin.example.com${path}`));
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
 test('a POST to the root path returns an error that names the URL of the MCP endpoint', async () => {
-  const post = { method: 'POST', headers: { authorization: 'Bearer w5t_x' }, body: '{}' };
-  const answer = proxy(new NextRequest('https://admin.example.com/', post));
+  const post = (headers: Record<string, string>) => ({ method: 'POST', headers, body: '{}' });
+  const ask = (init: ConstructorParameters<typeof NextRequest>[1]) =>
+    proxy(new NextRequest('https://admin.example.com/', init));
+  const answer = ask(post({ authorization: 'Bearer w5t_x' }));
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
-  expect(await answer.json()).toMatchObject({
-    error: { message: expect.stringMatching(/^The MCP endpoint is http:\/\/localhost:3000\/mcp\. Enter /) },
-  });
-  const action = { method: 'POST', headers: { 'next-action': 'x' }, body: '{}' };
-  for (const request of [action, { method: 'GET' }]) {
-    expect(proxy(new NextRequest('https://admin.example.com/', request)).status).toBe(200);
-  }
+  const message = /^The MCP endpoint is http:\/\/localhost:3000\/mcp\. Enter /;
+  expect(await answer.json()).toMatchObject({ error: { message: expect.stringMatching(message) } });
+  for (const init of [post({ 'next-action': 'x' }), {}]) expect(ask(init).status).toBe(200);
 });

@@ -36,6 +36,12 @@ export interface Tokens {
   error?: string;
 }
 
+type Params = Record<string, string | null>;
+
+/** Returns the parameters without those that are null. */
+const toParams = (params: Params) =>
+  new URLSearchParams(Object.entries(params).filter((one): one is [string, string] => one[1] !== null));
+
 /** Serves the OAuth routes with a member of staff signed in. Takes metadata documents from `documents`. */
 export function useFlow(env: Record<string, string> = {}) {
   useHash(quickHash);
@@ -88,29 +94,23 @@ export function useFlow(env: Record<string, string> = {}) {
     },
     /** Registers a client, by default a public one with the redirect URL CALLBACK. @returns its id */
     async client(metadata: Record<string, unknown> = {}): Promise<string> {
-      const made = await flow.register({
-        client_name: 'Test client',
-        redirect_uris: [CALLBACK],
-        token_endpoint_auth_method: 'none',
-        ...metadata,
-      });
+      const basics = { client_name: 'Test client', redirect_uris: [CALLBACK] };
+      const made = await flow.register({ ...basics, token_endpoint_auth_method: 'none', ...metadata });
       return ((await made.json()) as { client_id: string }).client_id;
     },
+    /** Registers a client that has a secret. */
+    async secretClient(redirect_uri = CALLBACK, method = 'client_secret_post') {
+      const metadata = { redirect_uris: [redirect_uri], token_endpoint_auth_method: method };
+      const { client_id, client_secret } = await (await flow.register(metadata)).json();
+      return { id: String(client_id), secret: String(client_secret) };
+    },
     /** Opens the authorization endpoint. @returns the URL of the redirect */
-    async authorize(clientId: string, params: Record<string, string | null> = {}, signedIn = true) {
+    async authorize(clientId: string, params: Params = {}, signedIn = true) {
       await server.runtime.db.delete(staffRateLimits);
-      const query = new URLSearchParams();
-      const all: Record<string, string | null> = {
-        response_type: 'code',
-        client_id: clientId,
-        redirect_uri: CALLBACK,
-        code_challenge: CHALLENGE,
-        code_challenge_method: 'S256',
-        state: 'a state',
-        resource: RESOURCE,
-        ...params,
-      };
-      for (const [name, value] of Object.entries(all)) if (value !== null) query.set(name, value);
+      const query = toParams({
+        ...{ response_type: 'code', client_id: clientId, redirect_uri: CALLBACK, resource: RESOURCE },
+        ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256', state: 'a state', ...params },
+      });
       const answer = await fetch(`${server.url}/api/auth/oauth2/authorize?${query}`, {
         redirect: 'manual',
         headers: signedIn ? { cookie } : {},
@@ -125,7 +125,7 @@ export function useFlow(env: Record<string, string> = {}) {
     /** Authorizes a client and consents. @returns the authorization code */
     async code(
       clientId: string,
-      params: Record<string, string | null> = {},
+      params: Params = {},
       scopes = ALL_SCOPES,
       hidesPersonalData = false,
     ): Promise<string> {
@@ -135,18 +135,17 @@ export function useFlow(env: Record<string, string> = {}) {
       if (!code) throw new Error(`no code in ${back}`);
       return code;
     },
-    post: async (path: string, form: Record<string, string | null>, headers: Record<string, string> = {}) => {
+    post: async (path: string, form: Params, headers: Record<string, string> = {}) => {
       await server.runtime.db.delete(staffRateLimits);
-      const body = new URLSearchParams();
-      for (const [name, value] of Object.entries(form)) if (value !== null) body.set(name, value);
+      const body = toParams(form);
       return fetch(`${server.url}/api/auth/oauth2/${path}`, { method: 'POST', headers, body });
     },
     /** Posts to the token endpoint. @returns the status and the response body */
-    async token(form: Record<string, string | null>, headers?: Record<string, string>) {
+    async token(form: Params, headers?: Record<string, string>) {
       const answer = await flow.post('token', form, headers);
       return { status: answer.status, body: (await answer.json()) as Tokens };
     },
-    exchange: (clientId: string, code: string, form: Record<string, string | null> = {}) =>
+    exchange: (clientId: string, code: string, form: Params = {}) =>
       flow.token({
         grant_type: 'authorization_code',
         client_id: clientId,
@@ -155,7 +154,7 @@ export function useFlow(env: Record<string, string> = {}) {
         code_verifier: VERIFIER,
         ...form,
       }),
-    refresh: (clientId: string, refresh_token: string, form: Record<string, string | null> = {}) =>
+    refresh: (clientId: string, refresh_token: string, form: Params = {}) =>
       flow.token({ grant_type: 'refresh_token', client_id: clientId, refresh_token, ...form }),
     /** Authorizes a client and exchanges its code. @returns the tokens */
     async connect(clientId: string, scopes?: ReadScope[], hides?: boolean): Promise<Tokens> {

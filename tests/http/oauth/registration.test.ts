@@ -10,81 +10,70 @@ import { PUBLISHED } from './published-documents';
 const flow = useFlow();
 const { documents } = flow;
 
-const REDIRECTS = { redirect_uris: ['https://x.example/cb'] };
+const uris = (...redirect_uris: unknown[]) => ({ redirect_uris });
+const REDIRECTS = uris('https://x.example/cb');
+
+/** Requests an authorization with a redirect URL. @returns the path of the page that opens */
+const pageFor = async (id: string, redirect_uri: string) =>
+  (await flow.authorize(id, { redirect_uri })).pathname;
 
 describe('dynamic registration', () => {
-  test.each<[string, Record<string, unknown>]>([
-    [
-      'a loopback client with any port',
-      { redirect_uris: ['http://localhost:54545/callback'], application_type: 'web' },
-    ],
-    [
-      'a loopback client with a scope',
-      { redirect_uris: ['http://localhost:7777/oauth/callback'], scope: 'mcp:read' },
-    ],
-    [
-      'a client with a private URI scheme',
-      { redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'] },
-    ],
-    [
-      'a client with loopback and website redirects',
-      { redirect_uris: ['http://127.0.0.1:33418', 'http://127.0.0.1/', 'https://vscode.dev/redirect'] },
-    ],
-    ['a client at the IPv6 loopback', { redirect_uris: ['http://[::1]:3000/callback'] }],
-    ['a web client with a secret', { ...REDIRECTS, token_endpoint_auth_method: 'client_secret_post' }],
-    ['a client with unknown metadata', { ...REDIRECTS, contacts: [7], logo_uri: 'ftp://x', jwks: {} }],
-  ])('dynamic registration accepts %s', async (_, metadata) => {
+  test.each<[string, { redirect_uris: unknown[]; [field: string]: unknown }]>([
+    ['at any loopback port', { ...uris('http://localhost:54545/callback'), application_type: 'web' }],
+    ['with a scope', { ...uris('http://localhost:7777/oauth/callback'), scope: 'mcp:read' }],
+    ['with a private URI scheme', uris('cursor://anysphere.cursor-mcp/oauth/callback')],
+    ['at loopback and website addresses', uris('http://127.0.0.1:33418', 'https://vscode.dev/redirect')],
+    ['at the IPv6 loopback', uris('http://[::1]:3000/callback')],
+    ['with a secret', { ...REDIRECTS, token_endpoint_auth_method: 'client_secret_post' }],
+    ['with unknown metadata', { ...REDIRECTS, contacts: [7], logo_uri: 'ftp://x', jwks: {} }],
+  ])('dynamic registration accepts a client %s', async (_, metadata) => {
     const answer = await flow.register(metadata);
-    expect(answer.status).toBe(201);
-    expect(await answer.json()).toMatchObject({
-      client_id: expect.stringMatching(/^[\w-]{22}$/),
-      redirect_uris: metadata.redirect_uris,
-    });
+    const { redirect_uris } = metadata;
+    const made = { client_id: expect.stringMatching(/^[\w-]{22}$/), redirect_uris };
+    expect([answer.status, await answer.json()]).toMatchObject([201, made]);
   });
 
-  test.each([
-    ['only invisible characters', '\u200b\u2060'],
-    ['a right-to-left override', 'Claude\u202e'],
-    ['a NUL character', 'a\0b'],
-  ])('dynamic registration drops a client name with %s', async (_, client_name) => {
-    const answer = await flow.register({ client_name, ...REDIRECTS });
-    expect(answer.status).toBe(201);
-    expect(await answer.json()).not.toHaveProperty('client_name', client_name);
+  test('dynamic registration drops a client name with invisible or control characters', async () => {
+    for (const client_name of ['\u200b\u2060', 'Claude\u202e', 'a\0b']) {
+      const answer = await flow.register({ client_name, ...REDIRECTS });
+      expect(answer.status).toBe(201);
+      expect(await answer.json()).not.toHaveProperty('client_name');
+    }
   });
 
-  test.each([
-    ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
-    ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', ''],
-    ...['https:evil.example', 'https:/evil.example/cb', 'HTTPS:///evil.example', 'http:127.0.0.1/cb'],
-  ])('an OAuth client registration with the redirect URL "%s" is refused', async (redirect) => {
-    const answer = await flow.register({ redirect_uris: redirect ? [redirect] : [] });
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
-  });
-
-  test.each([{ grant_types: ['client_credentials'] }, { token_endpoint_auth_method: 'private_key_jwt' }])(
-    'an OAuth client registration with %j is refused',
-    async (metadata) => {
-      const answer = await flow.register({ ...REDIRECTS, ...metadata });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_client_metadata' }]);
+  const INVALID = 'invalid_client_metadata';
+  test.each<[string, Record<string, unknown>, string?]>([
+    ...[
+      ...['http://x.example/cb', 'javascript:alert(1)', 'evil://callback', 'https://x.example/cb#x'],
+      ...['https://a:b@x.example/cb', 'http://localhost.evil.example/', 'vendor-app://cb'],
+      ...['https:evil.example', 'https:/evil.example/cb', 'HTTPS:///evil.example', 'http:127.0.0.1/cb'],
+    ].map((url): [string, Record<string, unknown>] => [`the redirect URL ${url}`, uris(url)]),
+    ['no redirect URL', uris()],
+    ['two redirect URLs that are not allowed', uris('vendor-app://cb', 'http://x.example/')],
+    ['a number as redirect URL', uris(7)],
+    ['a text as list of redirect URLs', { redirect_uris: 'https://x.example/cb' }],
+    ['the grant type client_credentials', { ...REDIRECTS, grant_types: ['client_credentials'] }, INVALID],
+    ['the method private_key_jwt', { ...REDIRECTS, token_endpoint_auth_method: 'private_key_jwt' }, INVALID],
+  ])(
+    'an OAuth client registration with %s is refused',
+    async (_, metadata, error = 'invalid_redirect_uri') => {
+      const answer = await flow.register(metadata);
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error }]);
     },
   );
 
   test('an OAuth client with a secret must send the secret to get tokens', async () => {
     const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
     for (const method of ['client_secret_basic', 'client_secret_post']) {
-      const answer = await flow.register({
-        redirect_uris: [redirect_uri],
-        token_endpoint_auth_method: method,
-      });
-      const { client_id, client_secret } = (await answer.json()) as Record<string, string>;
-      const [id = '', secret = ''] = [client_id, client_secret];
-      const code = () => flow.code(id, { redirect_uri });
-      const wrong = await flow.exchange(id, await code(), { redirect_uri, client_secret: 'wrong' });
-      expect(wrong).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
-      const none = await flow.exchange(id, await code(), { redirect_uri });
-      expect(none.body.error).toBe('invalid_client');
+      const { id, secret } = await flow.secretClient(redirect_uri, method);
+      const exchange = async (client_secret: string | null) =>
+        flow.exchange(id, await flow.code(id, { redirect_uri }), { redirect_uri, client_secret });
+      for (const wrong of ['wrong', null]) {
+        const refusal = { status: 401, body: { error: 'invalid_client' } };
+        expect(await exchange(wrong)).toMatchObject(refusal);
+      }
       // The client may send the secret in the form or in a header, no matter which of the two it registered.
-      const inForm = await flow.exchange(id, await code(), { redirect_uri, client_secret: secret });
+      const inForm = await exchange(secret);
       expect(inForm.status).toBe(200);
       const basic = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
       const form = { grant_type: 'refresh_token', refresh_token: inForm.body.refresh_token };
@@ -99,19 +88,12 @@ describe('dynamic registration', () => {
     expect(many.filter(({ status }) => status === 201)).toHaveLength(20);
     const refused = many.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(2);
-    expect(await refused[0]?.json()).toMatchObject({
-      error: 'slow_down',
-      error_description: expect.stringContaining(from),
-    });
-    expect((await listAlerts(db, now(), env)).alerts).toEqual([
-      {
-        code: 'registrations_refused',
-        message: `20 apps registered from ${from} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`,
-      },
-    ]);
-    const health = await checkHealth({ ...flow.server.runtime, now });
+    const refusal = { error: 'slow_down', error_description: expect.stringContaining(from) };
+    expect(await refused[0]?.json()).toMatchObject(refusal);
+    const message = `20 apps registered from ${from} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`;
+    expect((await listAlerts(db, now(), env)).alerts).toEqual([{ code: 'registrations_refused', message }]);
     // Anyone can register clients, so a full quota must not degrade the health status.
-    expect(health.status).toBe('ok');
+    expect((await checkHealth(flow.server.runtime)).status).toBe('ok');
   });
 
   test('one private IP address can register at most 200 OAuth clients', async () => {
@@ -129,43 +111,22 @@ describe('dynamic registration', () => {
   });
 
   test('disallowed redirect URLs are dropped from an OAuth client registration', async () => {
-    const allowed = ['https://x.example/cb', 'http://127.0.0.1/cb'];
-    const given = [
-      'vendor-app://cb',
-      allowed[0],
-      7,
-      'http://x.example/cb',
-      allowed[1],
-      'https://x.example/cb#x',
-    ];
-    const answer = await flow.register({ redirect_uris: given, token_endpoint_auth_method: 'none' });
-    expect(answer.status).toBe(201);
-    const made = (await answer.json()) as { client_id: string; redirect_uris: string[] };
-    expect(made.redirect_uris).toEqual(allowed);
-    const left = await flow.authorize(made.client_id, { redirect_uri: 'vendor-app://cb' });
-    expect(left.pathname).toBe('/oauth/refused');
-    const kept = await flow.authorize(made.client_id, { redirect_uri: 'http://127.0.0.1/cb' });
-    expect(kept.pathname).toBe('/oauth/consent');
+    const [site, loopback] = ['https://x.example/cb', 'http://127.0.0.1/cb'];
+    const given = uris('vendor-app://cb', site, 7, 'http://x.example/cb', loopback, `${site}#x`);
+    const answer = await flow.register({ ...given, token_endpoint_auth_method: 'none' });
+    const { client_id, redirect_uris } = (await answer.json()) as { client_id: string } & typeof given;
+    expect([answer.status, redirect_uris]).toEqual([201, [site, loopback]]);
+    expect(await pageFor(client_id, 'vendor-app://cb')).toBe('/oauth/refused');
+    expect(await pageFor(client_id, loopback)).toBe('/oauth/consent');
   });
-
-  test.each([[['vendor-app://cb', 'http://x.example/']], [[7]], ['https://x.example/cb']])(
-    'an OAuth client registration with only disallowed redirects %j is refused',
-    async (redirect_uris) => {
-      const answer = await flow.register({ redirect_uris });
-      expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_redirect_uri' }]);
-    },
-  );
 
   test('one IPv6 network cannot use up the registration limit of other networks', async () => {
     const register = async (network: number, i: number) =>
       (await flow.register(REDIRECTS, `2001:db8:7:${(network * 256 + i).toString(16)}::1`)).status;
-    const statuses = async (network: number) => {
-      const all: number[] = [];
-      for (let i = 0; i < 61; i += 1) all.push(await register(network, i));
-      return all;
-    };
-    expect(await statuses(1)).toEqual([...Array(60).fill(201), 429]);
-    expect(await statuses(2)).toEqual([...Array(60).fill(201), 429]);
+    for (const network of [1, 2]) {
+      for (let i = 0; i < 60; i += 1) expect(await register(network, i)).toBe(201);
+      expect(await register(network, 60)).toBe(429);
+    }
     expect(await register(3, 1)).toBe(429);
     expect((await flow.register(REDIRECTS, '2001:db8:8:100::1')).status).toBe(201);
     expect((await flow.register(REDIRECTS)).status).toBe(201);
@@ -195,12 +156,6 @@ describe('dynamic registration', () => {
 describe('client metadata documents', () => {
   const ID = 'https://claude.ai/oauth/mcp-oauth-client-metadata';
   const redirect_uri = 'https://claude.ai/api/mcp/auth_callback';
-  const document = {
-    client_id: ID,
-    client_name: 'Claude',
-    redirect_uris: [redirect_uri],
-    token_endpoint_auth_method: 'none',
-  };
 
   test.each(PUBLISHED)(
     'a client identified by the metadata document of $document.client_name gets tokens',
@@ -216,7 +171,7 @@ describe('client metadata documents', () => {
   );
 
   test('an invalid authorization request of a metadata-document client ends on our refusal page', async () => {
-    documents.set(ID, document);
+    documents.set(ID, PUBLISHED[0]?.document);
     const page = await flow.authorize(ID, { redirect_uri, scope: 'mcp:write' });
     expect([page.pathname, page.searchParams.get('error')]).toEqual(['/oauth/refused', 'invalid_scope']);
     const back = await readWayBack(flow.server.runtime, page.searchParams);
@@ -242,23 +197,19 @@ describe('client metadata documents', () => {
   test('disallowed redirect URLs of a client metadata document are refused', async () => {
     const id = 'https://app.example/mixed.json';
     documents.set(id, { client_id: id, redirect_uris: ['vendor-app://cb', redirect_uri] });
-    expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/consent');
-    expect((await flow.authorize(id, { redirect_uri: 'vendor-app://cb' })).pathname).toBe('/oauth/refused');
+    expect(await pageFor(id, redirect_uri)).toBe('/oauth/consent');
+    expect(await pageFor(id, 'vendor-app://cb')).toBe('/oauth/refused');
   });
 
   test('a redirect URL removed from a client metadata document is refused', async () => {
     const id = 'https://app.example/client.json';
     const [old, other] = ['https://app.example/old', 'https://app.example/new'];
     documents.set(id, { client_id: id, redirect_uris: [old] });
-    expect((await flow.authorize(id, { redirect_uri: old })).pathname).toBe('/oauth/consent');
+    expect(await pageFor(id, old)).toBe('/oauth/consent');
     documents.set(id, { client_id: id, redirect_uris: [other] });
-    const { db } = flow.server.runtime;
-    await db
-      .update(oauthClients)
-      .set({ updatedAt: new Date(0) })
-      .where(eq(oauthClients.clientId, id));
-    expect((await flow.authorize(id, { redirect_uri: old })).pathname).toBe('/oauth/refused');
-    expect((await flow.authorize(id, { redirect_uri: other })).pathname).toBe('/oauth/consent');
+    await flow.server.runtime.db.update(oauthClients).set({ updatedAt: new Date(0) });
+    expect(await pageFor(id, old)).toBe('/oauth/refused');
+    expect(await pageFor(id, other)).toBe('/oauth/consent');
   });
 
   test.each<[string, object | undefined]>([
@@ -285,6 +236,6 @@ describe('client metadata documents', () => {
     'https://app.example/client.json#x',
   ])('a client metadata document at the URL %s is refused', async (id) => {
     documents.set(id, { client_id: id, redirect_uris: [redirect_uri] });
-    expect((await flow.authorize(id, { redirect_uri })).pathname).toBe('/oauth/refused');
+    expect(await pageFor(id, redirect_uri)).toBe('/oauth/refused');
   });
 });

@@ -8,7 +8,7 @@ import { clearOver } from '@/lib/oauth/register-client';
 import { changeOwnPassword, setStaffPassword } from '@/lib/staff/credentials';
 import { addStaffUser, changeStaffRole, removeStaffUser } from '@/lib/staff/manage-staff';
 import { verifyAccessToken } from '@/lib/tokens/access-token';
-import { ADA, ALL_SCOPES, CALLBACK, ISSUER, type Tokens, useFlow } from './flow';
+import { ADA, ALL_SCOPES, CALLBACK, ISSUER, type Tokens, useFlow, VERIFIER } from './flow';
 
 const flow = useFlow();
 const CLI = commandActor('test');
@@ -57,25 +57,15 @@ test.each<[string, Record<string, string | null>, Record<string, string>, number
 ])(
   'a NUL character in %s of a token request is answered as a client error',
   async (_, form, headers, status) => {
-    const asked = {
-      grant_type: 'authorization_code',
-      client_id: 'x',
-      code: 'y',
-      redirect_uri: CALLBACK,
-      ...form,
-    };
-    expect((await flow.token(asked, headers)).status).toBe(status);
+    const asked = { grant_type: 'authorization_code', client_id: 'x', code: 'y', redirect_uri: CALLBACK };
+    expect((await flow.token({ ...asked, ...form }, headers)).status).toBe(status);
     expect((await flow.post('revoke', { token: 't', ...form }, headers)).status).toBe(status);
   },
 );
 
 describe('authorization codes', () => {
   test.each<[string, Record<string, string | null>, string]>([
-    [
-      'a wrong verifier',
-      { code_verifier: 'another-verifier-with-enough-characters-for-it' },
-      'invalid_grant',
-    ],
+    ['a wrong verifier', { code_verifier: `${VERIFIER}-of-another` }, 'invalid_grant'],
     ['no verifier', { code_verifier: null }, 'invalid_grant'],
     ['another redirect address', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another resource', { resource: ELSEWHERE }, 'invalid_target'],
@@ -88,25 +78,6 @@ describe('authorization codes', () => {
   test('an authorization code of another client yields no tokens', async () => {
     const code = await flow.code(await flow.client());
     expect(await flow.exchange(await flow.client(), code)).toMatchObject(refusal('invalid_grant'));
-  });
-
-  test('a narrower consent does not restrict an authorization code issued earlier', async () => {
-    const client = await flow.client();
-    const before = await flow.code(client);
-    const now = await flow.code(client, {}, ['servers:read'], true);
-    for (const code of [now, before]) {
-      const { body } = await flow.exchange(client, code);
-      expect(await flow.status(body.access_token)).toBe(200);
-    }
-  });
-
-  test('reusing an authorization code revokes the tokens that it issued', async () => {
-    const client = await flow.client();
-    const code = await flow.code(client);
-    const { body } = await flow.exchange(client, code);
-    expect(await flow.status(body.access_token)).toBe(200);
-    expect(await flow.exchange(client, code)).toMatchObject(refusal('invalid_grant'));
-    await expectEnded({ client, ...body });
   });
 
   test('an authorization code exchanged five times at once leaves no valid token', async () => {
@@ -126,43 +97,41 @@ describe('refresh tokens', () => {
       .update(oauthRefreshTokens)
       .set({ rotationReplayExpiresAt: new Date(0) })
       .where(eq(oauthRefreshTokens.clientId, client));
+  /** Rotates a refresh token and uses it again after the grace period. @returns the newer tokens */
+  async function reuseStale(client: string, token: string, meanwhile = async () => {}): Promise<Tokens> {
+    const rotated = await flow.refresh(client, token);
+    expect(await flow.status(rotated.body.access_token)).toBe(200);
+    await meanwhile();
+    await endGrace(client);
+    expect(await flow.refresh(client, token)).toMatchObject(refusal('invalid_grant'));
+    return rotated.body;
+  }
 
   test('reusing a refresh token more than ten minutes after its rotation ends the grant', async () => {
     const { db } = flow.server.runtime;
-    const { client, ...first } = await connected();
-    const second = await flow.refresh(client, first.refresh_token);
-    expect(await flow.status(second.body.access_token)).toBe(200);
-    const retried = await flow.refresh(client, first.refresh_token);
-    expect(retried.body.refresh_token).toBe(second.body.refresh_token);
-    const used = await findRefreshToken(flow.server.runtime, client, first.refresh_token);
-    expect(used?.state).toBe('rotated');
-    const later = (minutes: number) => ({ db, now: () => new Date(Date.now() + minutes * 60_000) });
-    expect(await findRefreshToken(later(9.9), client, first.refresh_token)).toMatchObject({
-      state: 'rotated',
+    const { client, refresh_token } = await connected();
+    const stateIn = async (minutes: number) => {
+      const deps = { db, now: () => new Date(Date.now() + minutes * 60_000) };
+      return (await findRefreshToken(deps, client, refresh_token))?.state;
+    };
+    const newer = await reuseStale(client, refresh_token, async () => {
+      expect([await stateIn(9.9), await stateIn(10.1)]).toEqual(['rotated', 'stale']);
     });
-    expect(await findRefreshToken(later(10.1), client, first.refresh_token)).toMatchObject({
-      state: 'stale',
-    });
-
-    await endGrace(client);
-    expect(await flow.refresh(client, first.refresh_token)).toMatchObject(refusal('invalid_grant'));
-    await expectEnded({ client, ...second.body });
-    expect(await listConnectedApps(db, flow.userId())).not.toContainEqual(
-      expect.objectContaining({ clientId: client }),
-    );
+    await expectEnded({ client, ...newer });
+    const apps = await listConnectedApps(db, flow.userId());
+    expect(apps.map(({ clientId }) => clientId)).not.toContain(client);
   });
 
-  test('a refresh token that is used five times at once gets the same response each time', async () => {
+  test('a refresh token that is used five times at once, and then again, gets the same response each time', async () => {
     const { client, refresh_token } = await connected();
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => flow.refresh(client, refresh_token, { scope: 'mcp:read' })),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1);
-    expect(new Set(answers.map(({ body }) => body.access_token)).size).toBe(1);
-    const [{ body } = answers[0] as never] = answers;
-    expect(await flow.status(body.access_token)).toBe(200);
-    expect((await flow.refresh(client, body.refresh_token)).status).toBe(200);
+    const use = () => flow.refresh(client, refresh_token, { scope: 'mcp:read' });
+    const [first, ...others] = await Promise.all([use(), use(), use(), use(), use()]);
+    const { access_token, refresh_token: next } = first.body;
+    for (const answer of [...others, await use()]) {
+      expect(answer).toMatchObject({ status: 200, body: { access_token, refresh_token: next } });
+    }
+    expect(await flow.status(access_token)).toBe(200);
+    expect((await flow.refresh(client, next)).status).toBe(200);
   });
 
   describe('two devices of one client', () => {
@@ -179,50 +148,61 @@ describe('refresh tokens', () => {
     const revoke = (client: string, token: string, form = {}) =>
       flow.post('revoke', { client_id: client, token, ...form });
 
-    test('reusing a stale refresh token of one device leaves the second device connected', async () => {
-      const { client, one, two } = await devices();
-      const rotated = await flow.refresh(client, one.refresh_token);
-      await endGrace(client);
-      expect(await flow.refresh(client, one.refresh_token)).toMatchObject(refusal('invalid_grant'));
-      await expectEnded({ client, ...rotated.body });
-      await expectConnected(client, two);
-    });
-
-    test.each([{}, { token_type_hint: 'refresh_token' }, { token_type_hint: 'access_token' }])(
-      'revoking the refresh token of one device with %j leaves the second device connected',
-      async (form) => {
-        const { client, one, two } = await devices();
+    const revokeWith =
+      (form = {}) =>
+      async (client: string, one: Tokens) => {
         expect((await revoke(client, one.refresh_token, form)).status).toBe(200);
-        await expectEnded({ client, ...one });
+        return one;
+      };
+    /** Ways to end the grant of one device. Each returns the device's latest tokens. */
+    const WAYS: Record<string, (client: string, one: Tokens) => Promise<Tokens>> = {
+      'reusing a stale refresh token': (client, { refresh_token }) => reuseStale(client, refresh_token),
+      'reusing a stale refresh token without a consent reference': (client, { refresh_token }) =>
+        reuseStale(client, refresh_token, async () => {
+          for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
+            const ofClient = eq(table.clientId, client);
+            await flow.server.runtime.db.update(table).set({ referenceId: null }).where(ofClient);
+          }
+        }),
+      'revoking the refresh token': revokeWith(),
+      'revoking the refresh token with its hint': revokeWith({ token_type_hint: 'refresh_token' }),
+      'revoking the refresh token with a wrong hint': revokeWith({ token_type_hint: 'access_token' }),
+      'revoking a rotated refresh token several times': async (client, { refresh_token }) => {
+        const rotated = await flow.refresh(client, refresh_token);
+        const tokens = [refresh_token, refresh_token, `Bearer ${refresh_token}`];
+        await Promise.all(tokens.map((token) => revoke(client, token)));
+        expect((await revoke(client, refresh_token)).status).toBe(200);
+        return rotated.body;
+      },
+    };
+
+    test.each(Object.entries(WAYS))(
+      '%s of one device ends its tokens, and leaves the second device connected',
+      async (_, end) => {
+        const { client, one, two } = await devices();
+        await expectEnded({ client, ...(await end(client, one)) });
         await expectConnected(client, two);
       },
     );
 
-    test('revoking a rotated refresh token of one device leaves the second device connected', async () => {
-      const { client, one, two } = await devices();
-      const rotated = await flow.refresh(client, one.refresh_token);
-      const tokens = [one.refresh_token, one.refresh_token, `Bearer ${one.refresh_token}`];
-      await Promise.all(tokens.map((token) => revoke(client, token)));
-      await expectEnded({ client, ...rotated.body });
-      expect((await revoke(client, one.refresh_token)).status).toBe(200);
-      await expectConnected(client, two);
-    });
-
-    test('a narrower consent on one device leaves the second device connected', async () => {
+    test('a narrower consent on one device changes neither the codes nor the tokens of other devices', async () => {
       const client = await flow.client();
-      const wide = await flow.connect(client);
+      const [wide, code] = [await flow.connect(client), await flow.code(client)];
       const narrow = await flow.connect(client, ['servers:read'], true);
-      await expectConnected(client, wide);
+      const later = (await flow.exchange(client, code)).body;
+      for (const device of [wide, later]) await expectConnected(client, device);
       const steppedUp = await flow.connect(client, ['servers:read', 'customers:read']);
       for (const device of [narrow, steppedUp]) await expectConnected(client, device);
     });
 
-    test('reusing the authorization code of one device leaves the second device connected', async () => {
+    test('reusing an authorization code revokes its tokens, and leaves the second device connected', async () => {
       const client = await flow.client();
       const code = await flow.code(client);
-      await flow.exchange(client, code);
+      const { body } = await flow.exchange(client, code);
+      expect(await flow.status(body.access_token)).toBe(200);
       const two = await flow.connect(client);
       expect(await flow.exchange(client, code)).toMatchObject(refusal('invalid_grant'));
+      await expectEnded({ client, ...body });
       await expectConnected(client, two);
     });
 
@@ -235,35 +215,16 @@ describe('refresh tokens', () => {
       const states = await Promise.all([one, two].map(({ access_token }) => flow.status(access_token)));
       expect(states.sort()).toEqual([200, 401]);
     });
-
-    test('a stale refresh token without a consent reference revokes only its own device’s tokens', async () => {
-      const { db } = flow.server.runtime;
-      const { client, one, two } = await devices();
-      const rotated = await flow.refresh(client, one.refresh_token);
-      for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
-        await db.update(table).set({ referenceId: null }).where(eq(table.clientId, client));
-      }
-      await endGrace(client);
-      expect(await flow.refresh(client, one.refresh_token)).toMatchObject(refusal('invalid_grant'));
-      await expectEnded({ client, ...rotated.body });
-      await expectConnected(client, two);
-    });
   });
 
   test('a stale refresh token sent without the client secret revokes no tokens', async () => {
-    const made = await flow.register({
-      redirect_uris: [CALLBACK],
-      token_endpoint_auth_method: 'client_secret_post',
-    });
-    const { client_id, client_secret } = (await made.json()) as { client_id: string; client_secret: string };
-    const { body } = await flow.exchange(client_id, await flow.code(client_id), { client_secret });
-    const rotated = await flow.refresh(client_id, body.refresh_token, { client_secret });
-    await endGrace(client_id);
-    expect(await flow.refresh(client_id, body.refresh_token)).toMatchObject({
-      status: 401,
-      body: { error: 'invalid_client' },
-    });
-    const revoked = await flow.post('revoke', { client_id, token: body.refresh_token });
+    const { id, secret: client_secret } = await flow.secretClient();
+    const { body } = await flow.exchange(id, await flow.code(id), { client_secret });
+    const rotated = await flow.refresh(id, body.refresh_token, { client_secret });
+    await endGrace(id);
+    const refused = { status: 401, body: { error: 'invalid_client' } };
+    expect(await flow.refresh(id, body.refresh_token)).toMatchObject(refused);
+    const revoked = await flow.post('revoke', { client_id: id, token: body.refresh_token });
     expect(revoked.status).toBe(401);
     expect(await flow.status(rotated.body.access_token)).toBe(200);
   });
@@ -282,10 +243,9 @@ describe('refresh tokens', () => {
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
 
-  test('an expired refresh token yields no tokens', async () => {
+  test('a refresh token of another client, for another resource or that is expired yields no tokens', async () => {
     const { client, refresh_token } = await connected();
-    const other = await flow.client();
-    expect(await flow.refresh(other, refresh_token)).toMatchObject(refusal('invalid_grant'));
+    expect(await flow.refresh(await flow.client(), refresh_token)).toMatchObject(refusal('invalid_grant'));
     const elsewhere = await flow.refresh(client, refresh_token, { resource: ELSEWHERE });
     expect(elsewhere).toMatchObject(refusal('invalid_target'));
     await flow.server.runtime.db
@@ -328,16 +288,11 @@ describe('access tokens', () => {
   });
 
   test('an OAuth client with a secret must also use PKCE', async () => {
-    const made = await flow.register({
-      redirect_uris: [CALLBACK],
-      token_endpoint_auth_method: 'client_secret_post',
-    });
-    const { client_id, client_secret } = (await made.json()) as { client_id: string; client_secret: string };
+    const { id, secret: client_secret } = await flow.secretClient();
     const none = { code_challenge: null, code_challenge_method: null };
-    const back = await flow.authorize(client_id, { ...none, scope: 'servers:read' });
+    const back = await flow.authorize(id, { ...none, scope: 'servers:read' });
     expect(back.searchParams.get('error')).toBe('invalid_request');
-    const code = await flow.code(client_id);
-    const bare = await flow.exchange(client_id, code, { client_secret, code_verifier: null });
+    const bare = await flow.exchange(id, await flow.code(id), { client_secret, code_verifier: null });
     expect(bare).toMatchObject(refusal('invalid_request'));
   });
 
@@ -350,16 +305,13 @@ describe('access tokens', () => {
     expect(await flow.status(access_token)).toBe(401);
   });
 
-  test.each(['access_token', 'refresh_token'] as const)(
-    'an OAuth access token is refused after its %s is revoked',
-    async (name) => {
-      const made = await connected();
-      const revoke = (token: string) => flow.post('revoke', { client_id: made.client, token });
-      expect((await revoke(made[name])).status).toBe(200);
-      expect(await flow.status(made.access_token)).toBe(401);
-      expect((await revoke('unknown')).status).toBe(200);
-    },
-  );
+  test('an OAuth access token is refused after it is revoked', async () => {
+    const { client, access_token } = await connected();
+    for (const token of [access_token, 'unknown']) {
+      expect((await flow.post('revoke', { client_id: client, token })).status).toBe(200);
+    }
+    expect(await flow.status(access_token)).toBe(401);
+  });
 });
 
 describe('unknown clients', () => {
