@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { brokenImports, findCycles, homeless } from './architecture/layers';
-import { publicFiles } from './architecture/public-files';
+import { brokenImports, findCycles, homeless, publicFiles } from './architecture/layers';
 import { clientValuesOnTheServer, moduleState, usesOfTheWorld } from './architecture/source-rules';
 import { parseSource, readSources } from './architecture/sources';
 
@@ -39,10 +38,7 @@ describe('architecture rules', () => {
 });
 
 describe('tests of the architecture rules', () => {
-  const imports = (path: string, ...targets: string[]) =>
-    brokenImports([parseSource(path, targets.map((target) => `import '${target}';`).join('\n'))]).map(
-      (line) => line.split(' ')[0],
-    );
+  const imports = (path: string, target: string) => brokenImports([parseSource(path, `import '${target}';`)]);
 
   test.each([
     ['app/page.tsx', '@/db/client'],
@@ -61,7 +57,7 @@ describe('tests of the architecture rules', () => {
     ['app/admin/_components/search/a.ts', '../../search/page'],
     ['app/admin/_components/forms/record/a.ts', '../../../customers/list'],
   ])('the import rules forbid %s to import %s', (path, target) => {
-    expect(imports(path, target)).toContain(`${path}:1`);
+    expect(imports(path, target)[0]).toMatch(`${path}:1 imports `);
   });
 
   test.each([
@@ -79,24 +75,19 @@ describe('tests of the architecture rules', () => {
 
   test('the import scanner recognizes re-exports, type imports, dynamic imports and require calls', () => {
     const text = "\nexport * from './a';\ntype B = import('./b').B;\nvoid import('./c');\nrequire('./d');";
-    expect(parseSource('lib/x/y.ts', text).imports).toEqual([
-      { line: 2, target: 'lib/x/a' },
-      { line: 3, target: 'lib/x/b' },
-      { line: 4, target: 'lib/x/c' },
-      { line: 5, target: 'lib/x/d' },
-    ]);
+    const found = parseSource('lib/x/y.ts', text).imports.map(({ line, target }) => `${line} ${target}`);
+    expect(found).toEqual(['2 lib/x/a', '3 lib/x/b', '4 lib/x/c', '5 lib/x/d']);
   });
 
   test('an import cycle is reported with the path of its files', () => {
-    const files = { a: 'b', b: 'c', c: 'a', d: 'a' };
-    const parsed = Object.entries(files).map(([from, to]) => ({
+    const parsed = Object.entries({ a: 'b', b: 'c', c: 'a', d: 'a' }).map(([from, to]) => ({
       ...parseSource(`lib/${from}.ts`, ''),
       imports: [{ line: 1, target: `lib/${to}.ts` }],
     }));
     expect(findCycles(parsed)).toEqual(['lib/a.ts -> lib/b.ts -> lib/c.ts -> lib/a.ts']);
   });
 
-  test.each<[string, asks: number]>([
+  test.each([
     ['process.env.PORT', 1],
     ['Date.now()', 1],
     ['new Date()', 1],
@@ -113,7 +104,7 @@ describe('tests of the architecture rules', () => {
     expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
   });
 
-  test.each<[string, states: number]>([
+  test.each([
     ['let open = false;', 1],
     ['const seen = new Map<string, number>();', 1],
     ['export const all = [];', 1],

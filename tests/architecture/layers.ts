@@ -36,50 +36,25 @@ const COMPONENT_FOLDERS = ['shell', 'search', 'audit', 'forms', 'records', 'list
 
 /** Folders that may import Next.js and the runtime. All other folders are domains, which these entry points call. */
 const ENTRY_POINTS = [
-  ...[
-    'app',
-    'proxy.ts',
-    'instrumentation.ts',
-    'db',
-    'lib/cli',
-    'lib/server',
-    'lib/stripe-local',
-    'lib/mcp',
-    'lib/openapi',
-    'lib/http',
-  ],
-  ...[
-    'lib/uploads',
-    'lib/commands',
-    'lib/staff',
-    'lib/auth',
-    'lib/tokens',
-    'lib/oauth',
-    'lib/tool-calls',
-    'lib/runtime.ts',
-    'lib/*.ts',
-  ],
+  ...['app', 'proxy.ts', 'instrumentation.ts', 'db', 'lib/cli', 'lib/server', 'lib/stripe-local', 'lib/mcp'],
+  ...['lib/openapi', 'lib/http', 'lib/uploads', 'lib/commands', 'lib/staff', 'lib/auth', 'lib/tokens'],
+  ...['lib/oauth', 'lib/tool-calls', 'lib/runtime.ts', 'lib/*.ts'],
 ];
 
 /** Pure files that import none of our files. Files in `db` may import them, for the sample data. */
 const BELOW_DB = ['lib/chance.ts', 'lib/dates.ts', 'lib/line-hash.ts', 'lib/money.ts', 'lib/overdue.ts'];
 
-interface Rule {
-  says: string;
-  broken(from: string, target: string): boolean;
-}
-
 const PARTS = 'app/admin/_components/';
 const DRIVER = /^(@electric-sql\/|postgres$|pg$|drizzle-orm\/(pglite|postgres-js))/;
 
-const RULES: Rule[] = [
+const RULES: { says: string; broken(from: string, target: string): boolean }[] = [
   {
     says: 'imports go down only (tests/architecture/layers.ts)',
     broken: (from, target) =>
-      isOurs(target) &&
+      /^(app|lib|db|tests)\//.test(target) &&
       folderOf(from) !== folderOf(target) &&
       depth(from) >= depth(target) &&
-      !isLeafOfDb(from, target),
+      !(folderOf(from) === 'db' && BELOW_DB.includes(target)),
   },
   {
     says: 'app reaches the database through lib only',
@@ -101,11 +76,10 @@ const RULES: Rule[] = [
   },
   {
     says: "the staff pages' parts import downwards only (COMPONENT_FOLDERS), and no page",
-    broken: (from, target) => {
-      if (!from.startsWith(PARTS) || !target.startsWith('app/admin/')) return false;
-      if (!target.startsWith(PARTS)) return true;
-      return partDepth(from) > partDepth(target);
-    },
+    broken: (from, target) =>
+      from.startsWith(PARTS) &&
+      target.startsWith('app/admin/') &&
+      (!target.startsWith(PARTS) || partDepth(from) > partDepth(target)),
   },
   {
     says: 'the product does not import tests',
@@ -142,10 +116,6 @@ function partDepth(path: string): number {
   return COMPONENT_FOLDERS.indexOf(path.slice(PARTS.length).split('/')[0] ?? '');
 }
 
-function isLeafOfDb(from: string, target: string): boolean {
-  return folderOf(from) === 'db' && BELOW_DB.includes(target);
-}
-
 /**
  * Returns the folder that the rules use for a path: `app`, `db`, `lib/payments`, or `lib/*.ts` for single files of lib.
  */
@@ -154,10 +124,6 @@ function folderOf(path: string): string {
   const [top = '', folder, file] = path.split('/');
   if (top !== 'lib') return top;
   return file === undefined ? 'lib/*.ts' : `lib/${folder}`;
-}
-
-function isOurs(target: string): boolean {
-  return /^(app|lib|db|tests)\//.test(target);
 }
 
 /** Lists each import cycle once, as `a.ts -> b.ts -> a.ts`. Type imports count. */
@@ -177,4 +143,21 @@ export function findCycles(sources: Source[]): string[] {
   };
   for (const path of graph.keys()) visit(path);
   return cycles;
+}
+
+/**
+ * Lists the files of each folder of `lib` that other folders import, one folder per line. A folder is a module, so a
+ * new public file is a decision: use a file that is already public, or update the list with `npm test -- -u`.
+ */
+export function publicFiles(sources: Source[]): string {
+  const filesOf = new Map<string, Set<string>>();
+  for (const { path, imports } of sources) {
+    for (const { target } of imports) {
+      const [, folder, file] = /^lib\/([^/]+)\/(.+)\.tsx?$/.exec(target) ?? [];
+      if (!folder || !file || path.startsWith(`lib/${folder}/`)) continue;
+      filesOf.set(folder, (filesOf.get(folder) ?? new Set()).add(file));
+    }
+  }
+  const lines = [...filesOf].map(([folder, files]) => `${folder}: ${[...files].sort().join(', ')}\n`);
+  return lines.sort().join('');
 }

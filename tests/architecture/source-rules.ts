@@ -7,19 +7,17 @@ import { lineOf, type Source, walk } from './sources';
 const CACHES = ['lib/countries.ts', 'lib/dates.ts', 'lib/records/save-records.ts', 'lib/store/store.ts'];
 /** These files run in only one bundle or in their own process. */
 const ALONE = /^(app|lib\/cli|lib\/stripe-local|db\/seed)\//;
-const COLLECTIONS = ['Map', 'Set', 'WeakMap', 'WeakSet'];
 
 /**
  * Lists variables that keep state in a module, such as `lib/x.ts:7 …`. Each bundle of a process would have its own copy
  * of the state.
  */
 export function moduleState(sources: Source[]): string[] {
-  return sources.flatMap(({ path, tree }) =>
-    ALONE.test(path) || CACHES.includes(path)
-      ? []
-      : tree.statements
-          .filter(isState)
-          .map((node) => `${path}:${lineOf(tree, node)} keeps state in a module: use perProcess`),
+  const checked = sources.filter(({ path }) => !ALONE.test(path) && !CACHES.includes(path));
+  return checked.flatMap(({ path, tree }) =>
+    tree.statements
+      .filter(isState)
+      .map((node) => `${path}:${lineOf(tree, node)} keeps state in a module: use perProcess`),
   );
 }
 
@@ -34,15 +32,7 @@ function isState(node: ts.Statement): boolean {
  * later, so it is state.
  */
 function isEmpty(made: ts.Expression | undefined): boolean {
-  if (!made) return false;
-  if (ts.isArrayLiteralExpression(made)) return made.elements.length === 0;
-  if (ts.isObjectLiteralExpression(made)) return made.properties.length === 0;
-  return (
-    ts.isNewExpression(made) &&
-    ts.isIdentifier(made.expression) &&
-    COLLECTIONS.includes(made.expression.text) &&
-    !made.arguments?.length
-  );
+  return /^(\[\s*\]|\{\s*\}|new (Weak)?(Map|Set)(<.*>)?(\(\s*\))?)$/s.test(made?.getText() ?? '');
 }
 
 /** Uses of the clock, randomness and the environment, each with the one or two files that may contain it. */

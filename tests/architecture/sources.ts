@@ -19,14 +19,10 @@ export interface Source {
 
 /** Parses these TypeScript files and all TypeScript files in these folders. */
 export function readSources(paths: string[]): Source[] {
+  const filesIn = (folder: string) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
   return paths
-    .flatMap((path) =>
-      /\.tsx?$/.test(path)
-        ? [path]
-        : readdirSync(join(ROOT, path), { recursive: true, encoding: 'utf8' }).map((name) =>
-            join(path, name),
-          ),
-    )
+    .flatMap((path) => (/\.tsx?$/.test(path) ? [path] : filesIn(path)))
     .filter((path) => /\.tsx?$/.test(path))
     .sort()
     .map((path) => parseSource(path, readFileSync(join(ROOT, path), 'utf8')));
@@ -62,14 +58,9 @@ function specifierOf(node: ts.Node): ts.StringLiteral | undefined {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) specifier = node.moduleSpecifier;
   else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
     specifier = node.argument.literal;
-  else if (ts.isCallExpression(node) && isLoader(node.expression)) specifier = node.arguments[0];
+  else if (ts.isCallExpression(node) && ['import', 'require'].includes(node.expression.getText()))
+    specifier = node.arguments[0];
   return specifier && ts.isStringLiteral(specifier) ? specifier : undefined;
-}
-
-function isLoader(callee: ts.Expression): boolean {
-  return (
-    callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === 'require')
-  );
 }
 
 function resolve(from: string, specifier: string): string {

@@ -47,11 +47,8 @@ interface ToolResult {
   isError: boolean;
 }
 
-interface Reply {
-  text: string;
+interface Reply extends Pick<Transcript, 'text' | 'inputTokens' | 'outputTokens'> {
   calls: ToolCall[];
-  inputTokens: number;
-  outputTokens: number;
   /** The model's reply in the form in which the next request must repeat it. */
   message: object;
 }
@@ -65,17 +62,12 @@ interface Protocol {
   toMessages(results: ToolResult[]): object[];
 }
 
+const text = z.string();
+const toolCall = z.object({ id: text, function: z.object({ name: text, arguments: text }) });
 const completion = z.object({
   choices: z.tuple([
     z.object({
-      message: z.looseObject({
-        content: z.string().nullish(),
-        tool_calls: z
-          .array(
-            z.object({ id: z.string(), function: z.object({ name: z.string(), arguments: z.string() }) }),
-          )
-          .nullish(),
-      }),
+      message: z.looseObject({ content: text.nullish(), tool_calls: z.array(toolCall).nullish() }),
     }),
   ]),
   usage: z.object({ prompt_tokens: z.int(), completion_tokens: z.int() }),
@@ -88,21 +80,18 @@ const openai: Protocol = {
   body: (model, messages) => ({
     model,
     messages: [{ role: 'system', content: SYSTEM }, ...messages],
-    tools: TOOLS.map(({ wire: { name, description, inputSchema } }) => ({
-      type: 'function',
-      function: { name, description, parameters: inputSchema },
-    })),
+    tools: TOOLS.map(({ wire: { name, description, inputSchema: parameters } }) => {
+      return { type: 'function', function: { name, description, parameters } };
+    }),
   }),
   read: (response) => {
     const { choices, usage } = completion.parse(response);
     const [{ message }] = choices;
     return {
       text: message.content ?? '',
-      calls: (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => ({
-        id,
-        name,
-        args: parseArguments(json),
-      })),
+      calls: (message.tool_calls ?? []).map(({ id, function: { name, arguments: json } }) => {
+        return { id, name, args: parseArguments(json) };
+      }),
       inputTokens: usage.prompt_tokens,
       outputTokens: usage.completion_tokens,
       message,
@@ -119,21 +108,13 @@ function parseArguments(json: string): unknown {
   }
 }
 
+const [maybe, count, maybeCount] = [text.optional(), z.int(), z.int().nullish()];
 const answeredMessage = z.object({
   // The blocks are sent back unchanged, so that none of their fields gets lost.
-  content: z.array(
-    z.looseObject({
-      type: z.string(),
-      text: z.string().optional(),
-      id: z.string().optional(),
-      name: z.string().optional(),
-    }),
-  ),
+  content: z.array(z.looseObject({ type: text, text: maybe, id: maybe, name: maybe })),
   usage: z.looseObject({
-    input_tokens: z.int(),
-    cache_creation_input_tokens: z.int().nullish(),
-    cache_read_input_tokens: z.int().nullish(),
-    output_tokens: z.int(),
+    ...{ input_tokens: count, output_tokens: count },
+    ...{ cache_creation_input_tokens: maybeCount, cache_read_input_tokens: maybeCount },
   }),
 });
 
@@ -146,11 +127,9 @@ const anthropic: Protocol = {
     max_tokens: MAX_OUTPUT_TOKENS,
     system: SYSTEM,
     messages,
-    tools: TOOLS.map(({ wire: { name, description, inputSchema } }) => ({
-      name,
-      description,
-      input_schema: inputSchema,
-    })),
+    tools: TOOLS.map(({ wire: { name, description, inputSchema: input_schema } }) => {
+      return { name, description, input_schema };
+    }),
   }),
   read: (response) => {
     const { content, usage } = answeredMessage.parse(response);
@@ -168,12 +147,9 @@ const anthropic: Protocol = {
   toMessages: (results) => [
     {
       role: 'user',
-      content: results.map(({ id, text, isError }) => ({
-        type: 'tool_result',
-        tool_use_id: id,
-        content: text,
-        is_error: isError,
-      })),
+      content: results.map(({ id, text, isError }) => {
+        return { type: 'tool_result', tool_use_id: id, content: text, is_error: isError };
+      }),
     },
   ],
 };

@@ -4,12 +4,7 @@ import { answerOf, isRight } from './grade';
 import { CANNOT_TELL, type Figure, type Question, readGolden } from './question';
 
 /** A question with a model's answer. */
-export interface Measured extends Transcript {
-  id: string;
-  kind: Question['kind'];
-  figure: Figure;
-  isRight: boolean;
-}
+type Measured = Transcript & Pick<Question, 'id' | 'kind'> & { figure: Figure; isRight: boolean };
 
 /**
  * Asks a model every question. A question that the API fails to answer counts as wrong.
@@ -24,12 +19,13 @@ export async function measureModel(
   note: (line: string) => void = () => {},
 ): Promise<Measured[]> {
   const measured: Measured[] = [];
+  const nothing = { calls: 0, refused: 0, inputTokens: 0, outputTokens: 0 };
   for (const question of questions) {
     const { id, kind } = question;
     const figure = question.kind === CANNOT_TELL ? CANNOT_TELL : await readGolden(db, question);
     const transcript = await askModel(db, model, question.text).catch((error: unknown) => {
       if (measured.length === 0) throw error;
-      return failed(error);
+      return { ...nothing, text: error instanceof Error ? error.message : String(error) };
     });
     const one = { ...transcript, id, kind, figure, isRight: isRight(transcript.text, figure) };
     measured.push(one);
@@ -38,20 +34,15 @@ export async function measureModel(
   return measured;
 }
 
-const failed = (error: unknown): Transcript => ({
-  text: error instanceof Error ? error.message : String(error),
-  ...{ calls: 0, refused: 0, inputTokens: 0, outputTokens: 0 },
-});
-
 /** Returns a sentence with the results of all questions. */
 export function summarize(measured: Measured[]): string {
   const sum = (read: (one: Measured) => number) => measured.reduce((total, one) => total + read(one), 0);
   const number = (value: number) => value.toLocaleString('en-GB');
   const perQuestion = (sum(({ calls }) => calls) / measured.length).toFixed(2);
   const right = sum((one) => (one.isRight ? 1 : 0));
-  const tokens = [sum(({ inputTokens }) => inputTokens), sum(({ outputTokens }) => outputTokens)];
-  const [input = 0, output = 0] = tokens;
-  return `${right} of ${measured.length} right, ${perQuestion} calls per question, ${sum(({ refused }) => refused)} calls refused, ${number(input)} input tokens, ${number(output)} output tokens.`;
+  const refused = sum((one) => one.refused);
+  const [input, output] = [sum((one) => one.inputTokens), sum((one) => one.outputTokens)].map(number);
+  return `${right} of ${measured.length} right, ${perQuestion} calls per question, ${refused} calls refused, ${input} input tokens, ${output} output tokens.`;
 }
 
 const START = '<!-- models -->';

@@ -14,39 +14,53 @@ export const NONE = 'none';
 /** The answer to a question that the tools cannot answer. */
 export const CANNOT_TELL = 'cannot tell';
 
-type Arguments = Record<string, unknown>;
+export type Arguments = Record<string, unknown>;
 
 /** A call of a tool. Its arguments may depend on the answer of the call before it. */
-type Call = [tool: string, args: Arguments | ((previous: Answer) => Arguments)];
+export type Call = [tool: string, args: Arguments | ((previous: Answer) => Arguments)];
 
-interface BaseQuestion {
-  id: string;
-  language: 'de' | 'en';
-  text: string;
-}
-
-export interface Answerable extends BaseQuestion {
-  kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden';
+interface Answerable {
   /** The shortest sequence of calls that answers the question. */
   plan: Call[];
   /**
    * Reads the figure from the answer of the last call. If the figure also needs the first call, reads that answer too.
    */
   figure(last: Answer, first: Answer): Figure;
-  /** SQL that computes the figure without the product's code. If the query returns no row, the figure is `none`. */
+  /**
+   * SQL on the tables and on `TABLES` that computes the figure without the product's code. If the query returns no row,
+   * the figure is `none`.
+   */
   golden: string;
 }
 
-export interface Unanswerable extends BaseQuestion {
-  kind: typeof CANNOT_TELL;
-  plan: [];
+interface Unanswerable {
   /**
    * Regular expression for the data that the tools lack. It must not match the response of tools/list, ignoring case.
    */
   missing: string;
 }
 
-export type Question = Answerable | Unanswerable;
+export type Question = { id: string; language: 'de' | 'en'; text: string } & (
+  | (Answerable & { kind: 'lookup' | 'total' | 'steps' | 'none' | 'hidden' })
+  | (Unanswerable & { kind: typeof CANNOT_TELL; plan: [] })
+);
+
+type Declared<Kind> = ({ de: string } | { en: string }) &
+  (Kind extends typeof CANNOT_TELL ? Unanswerable : Answerable);
+
+/** Makes questions from their declarations by kind and id. The text is declared under its language. */
+export function declareQuestions(
+  byKind: {
+    [Kind in Question['kind']]?: Record<string, Declared<Kind>>;
+  },
+): Question[] {
+  return Object.entries(byKind).flatMap(([kind, byId]) =>
+    Object.entries(byId).map(([id, declared]) => {
+      const [language, text] = 'de' in declared ? ['de', declared.de] : ['en', declared.en];
+      return { plan: [], ...declared, id, kind, language, text } as Question;
+    }),
+  );
+}
 
 interface Customer {
   id: number;
@@ -54,40 +68,22 @@ interface Customer {
   email: string;
 }
 
-/** The columns that figures read from the rows of list tools. */
-interface Row {
-  id: number;
-  status: string;
-  total: number;
-  customer: Customer;
-  number: string;
-  amount_due: number;
-  paid_at: string;
-  service_number: string;
-  service_type: string;
-  server_id: number;
-  price: number;
-  next_billing_date: string;
-  ends_on: string;
-  cancelled_at: string;
-  document_number: string;
-  valid_until: string;
-  converted_to_invoice_id: number;
-  hostname: string;
-  operating_system: string;
-  location: string;
-  cpu_cores: number;
-  ipv4: string[];
-}
+type BilledText = 'number' | 'paid_at' | 'document_number' | 'valid_until' | 'status';
+type RentedText = 'service_number' | 'service_type' | 'next_billing_date' | 'cancelled_at';
+export type TextColumn = BilledText | RentedText | 'hostname' | 'operating_system' | 'location';
+export type NumberColumn =
+  | 'id'
+  | 'amount_due'
+  | 'price'
+  | 'server_id'
+  | 'converted_to_invoice_id'
+  | 'cpu_cores';
 
-interface Sum {
-  currency: string;
-  billing_interval: string;
-  total: number;
-  amount_paid: number;
-  amount_due: number;
-  price_total: number;
-}
+/** The columns that figures read from the rows of list tools. */
+type Row = Record<TextColumn, string> & Record<NumberColumn, number> & { customer: Customer; ipv4: string[] };
+
+type Sum = Record<'currency' | 'billing_interval', string> &
+  Record<'total' | 'amount_paid' | 'amount_due' | 'price_total', number>;
 
 /** The fields of the tools' answers that plans and figures read. */
 export interface Answer extends Customer {
@@ -98,45 +94,31 @@ export interface Answer extends Customer {
   by_customer: { customer: Customer; currency: string; count: number; oldest_due_date: string }[];
   matches: Customer[];
   similar?: Customer[];
-  phone: string;
   vat_id: string;
   unpaid_invoices: { total: number };
   open_sales_documents: Row[];
   open_sales_documents_total: number;
   services: Row[];
-  services_total: number;
   services_by_status: Record<string, number>;
 }
 
-/**
- * Reads the only row of a list. Returns `NONE` if the list is empty.
- *
- * @throws Error if the list has several rows, because the question would be ambiguous
- */
-export function only<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
-  const [one, ...others] = list;
-  if (others.length > 0) throw new Error(`the answer has ${list.length} rows instead of one`);
-  return one === undefined ? NONE : read(one);
-}
-
-/** Reads the first row of a list. Returns `NONE` if the list is empty. */
-export function first<One, Read>(list: One[], read: (one: One) => Read): Read | typeof NONE {
-  const [one] = list;
-  return one === undefined ? NONE : read(one);
-}
-
-/** Adds up a column of the rows in a currency, without the rounding errors of binary fractions. */
-export function sumOf(sums: Sum[], currency: string, read: (sum: Sum) => number): number {
-  const amounts = sums.filter((sum) => sum.currency === currency).map(read);
-  return Math.round(amounts.reduce((total, amount) => total + amount, 0) * 1000) / 1000;
-}
-
-/** Arguments that select the only customer that the previous call found. */
-export const ofMatch = ({ matches }: Answer) => ({ customer_id: only(matches, ({ id }) => id) });
+/** What customers rent, and the invoices and sales documents that they got. */
+const TABLES = `with people as (
+    select id as person, customer_number, email, company, first_name || ' ' || last_name as full_name from customers),
+  billed as (
+    select *, status in ('sent', 'overdue') as is_unpaid,
+      (paid_at at time zone '${TIME_ZONE}')::date::text as paid_on
+    from invoices join people on person = customer_id),
+  rented as (
+    select v.*, p.*, m.hostname, m.operating_system, v.status = 'active' as is_active
+    from customer_services v join people p on person = customer_id left join servers m on m.id = v.server_id),
+  offered as (
+    select d.*, p.*, i.number as invoice_number, i.paid_on, d.status in ('draft', 'sent', 'accepted') as is_open
+    from sales_documents d join people p on person = d.customer_id left join billed i on i.id = converted_to_invoice_id)`;
 
 /** Computes the figure of a question directly from the tables. */
-export async function readGolden(db: Database, { golden }: Answerable): Promise<Figure> {
-  const [row] = await rows<Record<string, Figure>>(db, sql.raw(golden));
+export async function readGolden(db: Database, { golden }: Pick<Answerable, 'golden'>): Promise<Figure> {
+  const [row] = await rows<Record<string, Figure>>(db, sql.raw(`${TABLES} ${golden}`));
   const [figure] = Object.values(row ?? {});
   return figure ?? NONE;
 }

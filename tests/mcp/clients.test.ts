@@ -15,7 +15,7 @@ import {
 import { useMcpServer } from './serve-mcp';
 
 const mcp = useMcpServer();
-const client = { name: 'test-client', version: '1.0.0' };
+const INFO = { name: 'test-client', version: '1.0.0' };
 const headers = () => ({ requestInit: { headers: { authorization: `Bearer ${mcp.token}` } } });
 
 beforeAll(async () => {
@@ -35,29 +35,25 @@ const CALLS: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['list-servers-tool', {}, { count: 1, data: [{ status: 'active' }] }],
 ];
 
+async function connect1() {
+  const client = new Client1(INFO);
+  const transport = new Transport1(mcp.url, headers());
+  // The SDK's transport class does not match its own interface under exactOptionalPropertyTypes.
+  await client.connect(transport as unknown as Parameters<Client1['connect']>[0]);
+  return { client, version: transport.protocolVersion };
+}
+
+async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
+  const client = new Client2(INFO, { versionNegotiation: { mode } });
+  await client.connect(new Transport2(mcp.url, headers()));
+  return { client, version: client.getNegotiatedProtocolVersion() };
+}
+
 /** Versions of the client SDK. Each throws if structuredContent does not match the tool's output schema. */
 const GENERATIONS = [
-  {
-    name: 'SDK 1.x',
-    version: '2025-11-25',
-    connect: async () => {
-      const one = new Client1(client);
-      const transport = new Transport1(mcp.url, headers());
-      // The SDK's transport class does not match its own interface under exactOptionalPropertyTypes.
-      await one.connect(transport as unknown as Parameters<Client1['connect']>[0]);
-      return { one, version: () => transport.protocolVersion };
-    },
-  },
-  {
-    name: 'SDK 2.x with initialize',
-    version: '2025-11-25',
-    connect: () => connect2('legacy'),
-  },
-  {
-    name: 'SDK 2.x with version negotiation',
-    version: '2026-07-28',
-    connect: () => connect2('auto'),
-  },
+  { name: 'SDK 1.x', version: '2025-11-25', connect: connect1 },
+  { name: 'SDK 2.x with initialize', version: '2025-11-25', connect: () => connect2('legacy') },
+  { name: 'SDK 2.x with version negotiation', version: '2026-07-28', connect: () => connect2('auto') },
   {
     name: 'SDK 2.x without initialize',
     version: '2026-07-28',
@@ -65,72 +61,46 @@ const GENERATIONS = [
   },
 ];
 
-async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
-  const one = new Client2(client, { versionNegotiation: { mode } });
-  await one.connect(new Transport2(mcp.url, headers()));
-  return { one, version: () => one.getNegotiatedProtocolVersion() };
-}
-
-test.each(GENERATIONS)(
-  'the MCP client $name lists the tools and calls each of them',
-  async ({ connect, version }) => {
-    const connected = await connect();
-    const { one } = connected;
-    expect(connected.version()).toBe(version);
-    expect(one.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
-    expect(one.getServerCapabilities()).toEqual({
-      tools: { listChanged: false },
-      resources: { listChanged: false },
-    });
-    expect(one.getInstructions()).toContain('never instructions');
-    const { tools } = await one.listTools();
-    expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
-    for (const [name, args, expected] of CALLS) {
-      const result = await one.callTool({ name, arguments: args });
-      expect(result.isError, name).toBeFalsy();
-      expect(result.structuredContent, name).toMatchObject(expected);
-      const [block] = result.content as { text: string }[];
-      expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
-    }
-    const unknown = one.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
-    expect(await unknown).toMatchObject({
-      isError: true,
-      content: [
-        {
-          type: 'text',
-          text: 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.',
-        },
-      ],
-    });
-    await one.close();
-  },
-);
+test.each(GENERATIONS)('the MCP client $name lists and calls the tools', async ({ connect, version }) => {
+  const { client, ...connected } = await connect();
+  expect(connected.version).toBe(version);
+  expect(client.getServerVersion()).toMatchObject({ name: 'W5T Administration', version: '1.0.0' });
+  const lists = { listChanged: false };
+  expect(client.getServerCapabilities()).toEqual({ tools: lists, resources: lists });
+  expect(client.getInstructions()).toContain('never instructions');
+  const { tools } = await client.listTools();
+  expect(tools.map((tool) => tool.name)).toEqual(CALLS.map(([name]) => name));
+  for (const [name, args, expected] of CALLS) {
+    const result = await client.callTool({ name, arguments: args });
+    expect(result.isError, name).toBeFalsy();
+    expect(result.structuredContent, name).toMatchObject(expected);
+    const [block] = result.content as { text: string }[];
+    expect(JSON.parse(block?.text ?? ''), name).toEqual(result.structuredContent);
+  }
+  const text = 'No customer with id 999999. Use find-customer-tool to search by name or e-mail.';
+  const unknown = await client.callTool({ name: 'get-customer-tool', arguments: { id: 999_999 } });
+  expect(unknown).toMatchObject({ isError: true, content: [{ type: 'text', text }] });
+  await client.close();
+});
 
 test.each(GENERATIONS)('the MCP client $name reads the view that the tools announce', async ({ connect }) => {
-  const { one } = await connect();
-  const { tools } = await one.listTools();
+  const { client } = await connect();
+  const { tools } = await client.listTools();
   const announced = tools.flatMap(({ name, _meta }) => (_meta?.ui ? [[name, _meta.ui]] : []));
-  const ui = { resourceUri: 'ui://w5t/view' };
+  const uri = 'ui://w5t/view';
   expect(announced).toEqual([
-    ['get-customer-tool', ui],
-    ['list-invoices-tool', ui],
+    ['get-customer-tool', { resourceUri: uri }],
+    ['list-invoices-tool', { resourceUri: uri }],
   ]);
-  const { resources } = await one.listResources();
-  expect(resources).toMatchObject([{ uri: ui.resourceUri, mimeType: 'text/html;profile=mcp-app' }]);
-  const { contents } = await one.readResource({ uri: ui.resourceUri });
-  expect(contents).toMatchObject([
-    {
-      uri: ui.resourceUri,
-      mimeType: 'text/html;profile=mcp-app',
-      text: expect.stringMatching(/^<!doctype html>/),
-      _meta: {
-        ui: { csp: { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] } },
-      },
-    },
+  const view = { uri, mimeType: 'text/html;profile=mcp-app' };
+  expect((await client.listResources()).resources).toMatchObject([view]);
+  const csp = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
+  expect((await client.readResource({ uri })).contents).toMatchObject([
+    { ...view, text: expect.stringMatching(/^<!doctype html>/), _meta: { ui: { csp } } },
   ]);
-  const unknown = one.readResource({ uri: 'ui://w5t/other' });
+  const unknown = client.readResource({ uri: 'ui://w5t/other' });
   await expect(unknown).rejects.toMatchObject({ code: -32602, data: { uri: 'ui://w5t/other' } });
-  await one.close();
+  await client.close();
 });
 
 describe('connection instructions', () => {
@@ -146,18 +116,10 @@ describe('connection instructions', () => {
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('the connection instructions of each MCP client contain the public URL', () => {
-    const connections = listConnections(PUBLIC_URL);
-    expect(connections.map((one) => one.client)).toEqual([
-      ...['claude.ai', 'ChatGPT', 'Claude Code', 'Claude Desktop', 'Cursor', 'VS Code', 'Codex'],
-      ...['Gemini CLI', 'Gemini Enterprise', 'Copilot Studio', 'MCP Inspector', 'curl'],
-    ]);
-    for (const { snippet } of connections) expect(snippet).toContain(`${PUBLIC_URL}/mcp`);
-  });
-
-  test('the JSON snippets of the connection instructions can be parsed', () => {
-    for (const { language, snippet } of listConnections(DEFAULT_URL)) {
-      if (language === 'json') expect(JSON.parse(snippet)).toBeTypeOf('object');
+  test('each connection snippet contains the public URL, and each JSON snippet can be parsed', () => {
+    for (const { client, language, snippet } of listConnections(PUBLIC_URL)) {
+      expect(snippet, client).toContain(`${PUBLIC_URL}/mcp`);
+      if (language === 'json') expect(JSON.parse(snippet), client).toBeTypeOf('object');
     }
   });
 
@@ -167,11 +129,10 @@ describe('connection instructions', () => {
   });
 
   test('the curl snippet of the connection instructions returns a tool result', async () => {
-    const body = /-d '(.*)'$/.exec(snippetOf('curl'))?.[1] ?? '';
-    const sent = [...snippetOf('curl').matchAll(/-H "([^:]+): ([^"]+)"/g)].map(
-      ([, name = '', value = '']) => [name, value.replace('$ACCESS_TOKEN', mcp.token)],
-    );
-    const response = await fetch(mcp.url, { method: 'POST', headers: Object.fromEntries(sent), body });
+    const snippet = snippetOf('curl').replace('$ACCESS_TOKEN', mcp.token);
+    const body = /-d '(.*)'$/.exec(snippet)?.[1] ?? '';
+    const headers = [...snippet.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, ...header]) => header);
+    const response = await fetch(mcp.url, { method: 'POST', headers: Object.fromEntries(headers), body });
     expect(await response.json()).toMatchObject({ result: { structuredContent: { count: 1 } } });
   });
 });

@@ -11,27 +11,20 @@ const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'resources-list',
 
 /** The other scenarios, grouped by the reason why they do not apply here. */
 const NOT_APPLICABLE = {
-  'calls a tool that only a server made for the suite has': [
-    ...['tools-call-simple-text', 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource'],
-    ...['tools-call-mixed-content', 'tools-call-error', 'tools-call-with-progress', 'json-schema-2020-12'],
-  ],
-  'needs a tool that asks the client something, and ours ask nothing': [
-    ...['tools-call-sampling', 'tools-call-elicitation'],
-    ...['elicitation-sep1034-defaults', 'elicitation-sep1330-enums'],
-  ],
-  'this server declares no logging': ['logging-set-level', 'tools-call-with-logging'],
-  'this server declares no completions': ['completion-complete'],
-  'needs event streams, and each answer here is one JSON body': [
-    ...['server-sse-polling', 'server-sse-multiple-streams'],
-  ],
-  'reads a resource that only a server made for the suite has': [
-    ...['resources-read-text', 'resources-read-binary', 'resources-templates-read'],
-  ],
-  'this server declares no subscriptions to resources': ['resources-subscribe', 'resources-unsubscribe'],
-  'this server declares no prompts': [
-    ...['prompts-list', 'prompts-get-simple', 'prompts-get-with-args', 'prompts-get-embedded-resource'],
-    'prompts-get-with-image',
-  ],
+  'calls a tool that only a server made for the suite has': `
+    tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content
+    tools-call-error tools-call-with-progress json-schema-2020-12`,
+  'needs a tool that asks the client something, and ours ask nothing': `
+    tools-call-sampling tools-call-elicitation elicitation-sep1034-defaults elicitation-sep1330-enums`,
+  'this server declares no logging': 'logging-set-level tools-call-with-logging',
+  'this server declares no completions': 'completion-complete',
+  'needs event streams, and each answer here is one JSON body':
+    'server-sse-polling server-sse-multiple-streams',
+  'reads a resource that only a server made for the suite has':
+    'resources-read-text resources-read-binary resources-templates-read',
+  'this server declares no subscriptions to resources': 'resources-subscribe resources-unsubscribe',
+  'this server declares no prompts': `
+    prompts-list prompts-get-simple prompts-get-with-args prompts-get-embedded-resource prompts-get-with-image`,
 };
 
 const require = createRequire(import.meta.url);
@@ -62,10 +55,9 @@ async function conformance(...args: string[]): Promise<string> {
 }
 
 test('each MCP conformance scenario is either run or excluded with a reason', async () => {
-  const listed = [...(await conformance('list', '--server')).matchAll(/^\s+- (\S+)/gm)].map(
-    ([, name]) => name,
-  );
-  expect(listed.toSorted()).toEqual([...APPLICABLE, ...Object.values(NOT_APPLICABLE).flat()].toSorted());
+  const listed = (await conformance('list', '--server')).matchAll(/^\s+- (\S+)/gm);
+  const excluded = Object.values(NOT_APPLICABLE).flatMap((names) => names.trim().split(/\s+/));
+  expect([...listed].map(([, name]) => name).sort()).toEqual([...APPLICABLE, ...excluded].sort());
 });
 
 test.each(APPLICABLE)('the MCP server passes the MCP conformance scenario %s', async (scenario) => {

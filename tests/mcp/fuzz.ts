@@ -12,73 +12,65 @@ const NASTY = [
   ...['', ' ', '%', '_', '\\', "'; drop table customers; --", '\u0000', '\ud800', '\u202e', '\ufeff'],
   ...['NaN', '2026-02-30', '0000-00-00', '9999-12-31', '__proto__', 'constructor', 'x'.repeat(300)],
 ];
+/** Draws mostly from the first arbitrary, and sometimes from the second. */
+const mostly = <One, Other>(weight: number, arbitrary: fc.Arbitrary<One>, other: fc.Arbitrary<Other>) =>
+  fc.oneof({ weight, arbitrary }, { weight: 1, arbitrary: other });
+
 const text = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 40 }));
-const number = fc.oneof(
-  fc.integer(),
-  fc.double(),
-  fc.constantFrom(0, -0, -1, 1, 100, 101, 2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER, 1e308),
-);
-const anything = fc.oneof(
-  text,
-  number,
-  fc.boolean(),
-  fc.constant(null),
-  fc.jsonValue({ maxDepth: 3, noUnicodeString: false }),
-);
+const MOST = [2_147_483_647, 2_147_483_648, Number.MAX_SAFE_INTEGER, 1e308];
+const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, -0, -1, 1, 100, 101, ...MOST));
+const json = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+const anything = fc.oneof(text, number, fc.boolean(), fc.constant(null), json);
 
 type Schema = Record<string, unknown>;
 
-/** Generates values that mostly fit the schema of an argument, so that a call reaches the database. */
-function argumentOf(schema: Schema): fc.Arbitrary<unknown> {
-  const fitting = () => {
-    if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
-    if (schema.format === 'date') {
-      return fc
-        .date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
-        .map((day) => day.toISOString().slice(0, 10));
-    }
-    if (schema.type === 'boolean') return fc.boolean();
-    if (schema.type === 'array')
-      return fc.array(fc.constantFrom('id', 'status', 'total', 'customer.name', 'none'), { minLength: 1 });
-    if (schema.type === 'string') return fc.constantFrom('a', 'Müller', 'K-1', 'first last', 'example');
-    const max = Number(schema.maximum ?? 2 ** 31);
-    return fc.oneof(fc.integer({ min: 1, max: Math.min(50, max) }), fc.integer({ min: 1, max }));
-  };
-  return fc.oneof(
-    { weight: 4, arbitrary: fitting() as fc.Arbitrary<unknown> },
-    { weight: 1, arbitrary: anything },
-  );
+/** Generates values that fit the schema of an argument, so that a call reaches the database. */
+function fitting(schema: Schema): fc.Arbitrary<unknown> {
+  if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
+  if (schema.format === 'date') {
+    const days = { min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true };
+    return fc.date(days).map((day) => day.toISOString().slice(0, 10));
+  }
+  if (schema.type === 'boolean') return fc.boolean();
+  if (schema.type === 'array')
+    return fc.array(fc.constantFrom('id', 'status', 'total', 'customer.name', 'none'), { minLength: 1 });
+  if (schema.type === 'string') return fc.constantFrom('a', 'Müller', 'K-1', 'first last', 'example');
+  const max = Number(schema.maximum ?? 2 ** 31);
+  return fc.oneof(fc.integer({ min: 1, max: Math.min(50, max) }), fc.integer({ min: 1, max }));
 }
 
-/** Generates the arguments of a tool, sometimes with unknown ones added. */
+/** Generates the arguments of a tool, sometimes with unfitting values or with unknown arguments added. */
 function argumentsOf(properties: Record<string, Schema>): fc.Arbitrary<Record<string, unknown>> {
-  const values = Object.entries(properties).map(([name, schema]) => [name, argumentOf(schema)]);
+  const values = Object.entries(properties).map(([name, schema]) => [
+    name,
+    mostly(4, fitting(schema), anything),
+  ]);
   const own = fc.record(Object.fromEntries(values), { requiredKeys: [] });
   const strange = fc.dictionary(text, anything, { maxKeys: 2 });
-  return fc.oneof(
-    { weight: 6, arbitrary: own },
-    { weight: 1, arbitrary: fc.tuple(own, strange).map(([a, b]) => ({ ...a, ...b })) },
+  return mostly(
+    6,
+    own,
+    fc.tuple(own, strange).map(([a, b]) => ({ ...a, ...b })),
   );
 }
 
 const NAMES = TOOLS.map(({ wire }) => wire.name);
+const REVISION = 'io.modelcontextprotocol/protocolVersion';
+const META = {
+  [REVISION]: '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'fuzz', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 const params = fc.oneof(
   fc.record(
     {
       name: fc.oneof(fc.constantFrom(...NAMES), text),
       arguments: fc.oneof(fc.dictionary(text, anything, { maxKeys: 3 }), anything),
       protocolVersion: fc.oneof(fc.constantFrom('2025-06-18', '2026-07-28'), anything),
-      capabilities: anything,
-      clientInfo: anything,
-      cursor: anything,
-      requestId: anything,
+      ...{ capabilities: anything, clientInfo: anything, cursor: anything, requestId: anything },
       _meta: fc.oneof(
-        fc.constant({
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'fuzz', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {},
-        }),
-        fc.dictionary(fc.constantFrom('progressToken', 'io.modelcontextprotocol/protocolVersion'), anything),
+        fc.constant(META),
+        fc.dictionary(fc.constantFrom('progressToken', REVISION), anything),
         anything,
       ),
     },
@@ -89,42 +81,29 @@ const params = fc.oneof(
 
 const METHODS = [
   ...['initialize', 'ping', 'tools/list', 'tools/call', 'server/discover', 'subscriptions/listen'],
-  ...[
-    'resources/list',
-    'resources/read',
-    'completion/complete',
-    'logging/setLevel',
-    'events/list',
-    'tasks/get',
-  ],
-  ...['notifications/initialized', 'notifications/cancelled'],
+  ...['resources/list', 'resources/read', 'completion/complete', 'logging/setLevel', 'events/list'],
+  ...['tasks/get', 'notifications/initialized', 'notifications/cancelled'],
 ];
 const message = fc.record(
   {
-    jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, { weight: 1, arbitrary: anything }),
+    jsonrpc: mostly(9, fc.constant('2.0'), anything),
     id: fc.oneof(fc.integer(), fc.string({ maxLength: 8 }), anything),
-    method: fc.oneof(
-      { weight: 9, arbitrary: fc.constantFrom(...METHODS) },
-      { weight: 1, arbitrary: anything },
-    ),
-    params,
-    result: anything,
-    error: anything,
+    method: mostly(9, fc.constantFrom(...METHODS), anything),
+    ...{ params, result: anything, error: anything },
   },
   { requiredKeys: [] },
 );
 
-/** Generates request bodies: almost valid messages, other JSON, and text that is not JSON. */
+const unusable = fc.oneof(
+  fc.array(message, { maxLength: 3 }).map((batch) => JSON.stringify(batch)),
+  fc.json({ noUnicodeString: false }),
+  fc.string({ unit: 'binary' }),
+  fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)),
+);
+/** Generates request bodies: almost valid messages, batches, other JSON, text that is not JSON, and truncated JSON. */
 const body = fc.oneof(
   { weight: 6, arbitrary: message.map((one) => JSON.stringify(one)) },
-  { weight: 1, arbitrary: fc.array(message, { maxLength: 3 }).map((batch) => JSON.stringify(batch)) },
-  { weight: 1, arbitrary: fc.json({ noUnicodeString: false }) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
-  {
-    weight: 1,
-    // The text is truncated JSON.
-    arbitrary: fc.tuple(message, fc.nat(300)).map(([one, end]) => JSON.stringify(one).slice(0, end)),
-  },
+  { weight: 4, arbitrary: unusable },
 );
 
 const headerText = fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((value) => value.trim());
@@ -145,14 +124,12 @@ const firstHeaders = {
   origin: header('null', 'http://localhost:3000', 'https://evil.example'),
 };
 /** Generates headers. Most of them are accepted once the request has a token. */
-const headers = fc.oneof(
-  { weight: 3, arbitrary: fc.record(otherHeaders, { requiredKeys: [] }) },
-  { weight: 1, arbitrary: fc.record(firstHeaders, { requiredKeys: [] }) },
+const headers = mostly(
+  3,
+  fc.record(otherHeaders, { requiredKeys: [] }),
+  fc.record(firstHeaders, { requiredKeys: [] }),
 ) as fc.Arbitrary<Record<string, string>>;
-const methods = fc.oneof(
-  { weight: 9, arbitrary: fc.constant('POST') },
-  { weight: 1, arbitrary: fc.constantFrom('PUT', 'DELETE', 'OPTIONS', 'PATCH') },
-);
+const methods = mostly(9, fc.constant('POST'), fc.constantFrom('PUT', 'DELETE', 'OPTIONS', 'PATCH'));
 
 const rpcAnswer = z
   .strictObject({

@@ -23,18 +23,28 @@ async function answerOf(response: Response): Promise<RpcAnswer> {
   return (await response.json()) as RpcAnswer;
 }
 
+/** Returns the HTTP status of a response and the code of its JSON-RPC error. */
+const failureOf = async (response: Response) => [response.status, (await answerOf(response)).error?.code];
+
 describe('the initialize request', () => {
   test.each([
-    ['2025-06-18', '2025-06-18'],
-    ['2025-11-25', '2025-11-25'],
-    ['2025-03-26', '2025-03-26'],
-    ['2024-11-05', '2024-11-05'],
-    ['2024-10-07', '2025-11-25'],
-    ['2026-07-28', '2025-11-25'],
-    ['soon', '2025-11-25'],
-  ])('initialize with protocol version %s is answered with version %s', async (protocolVersion, answered) => {
-    const params = { protocolVersion, capabilities: {}, clientInfo };
-    expect(await answerOf(await mcp.post(request('initialize', params)))).toEqual({
+    ['2025-06-18', null, '2025-06-18'],
+    ['2025-11-25', null, '2025-11-25'],
+    ['2025-03-26', null, '2025-03-26'],
+    ['2024-11-05', null, '2024-11-05'],
+    ['2024-10-07', null, '2025-11-25'],
+    ['2026-07-28', null, '2025-11-25'],
+    ['soon', null, '2025-11-25'],
+    ['2025-06-18', '2099-01-01', '2025-06-18'],
+    ['2025-06-18', '2026-07-28', '2025-06-18'],
+    ['2025-06-18', '2024-11-05', '2025-06-18'],
+    ['2025-06-18', 'x', '2025-06-18'],
+  ])('initialize with version %s and header %s is answered with %s', async (sent, header, answered) => {
+    const body = request('initialize', { protocolVersion: sent, capabilities: {}, clientInfo });
+    const named = { 'mcp-protocol-version': header ?? '', 'mcp-method': 'initialize' };
+    const response = await (header === null ? mcp.post(body) : mcp.post(body, named));
+    expect(response.headers.get('mcp-session-id')).toBeNull();
+    expect(await answerOf(response)).toEqual({
       jsonrpc: '2.0',
       id: 7,
       result: {
@@ -48,28 +58,6 @@ describe('the initialize request', () => {
       },
     });
   });
-
-  test.each(['2099-01-01', '2026-07-28', '2024-11-05', 'x'])(
-    'initialize uses the protocol version in its body instead of the header value %s',
-    async (header) => {
-      const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-      const headers = { 'mcp-protocol-version': header, 'mcp-method': 'initialize' };
-      const answer = await mcp.post(request('initialize', params), headers);
-      expect((await answerOf(answer)).result).toMatchObject({ protocolVersion: '2025-06-18' });
-    },
-  );
-
-  test.each([undefined, {}, { protocolVersion: '2025-06-18' }])(
-    'initialize with the params %j is answered with the error -32602',
-    async (params) => {
-      const { id, error } = await answerOf(await mcp.post(request('initialize', params)));
-      expect(id).toBe(7);
-      expect(error).toEqual({
-        code: -32602,
-        message: expect.stringMatching(/^Invalid params: initialize takes/),
-      });
-    },
-  );
 });
 
 describe('JSON-RPC messages', () => {
@@ -85,19 +73,33 @@ describe('JSON-RPC messages', () => {
     ['{"jsonrpc":"2.0","id":null,"method":"tools/list"}', -32600],
     ['{"jsonrpc":"1.0","id":1,"method":"tools/list"}', -32600],
   ])('the JSON-RPC body “%s” is answered with 400 and the error %i', async (body, code) => {
-    const response = await mcp.post(body);
-    expect(response.status).toBe(400);
-    expect((await answerOf(response)).error?.code).toBe(code);
+    expect(await failureOf(await mcp.post(body))).toEqual([400, code]);
   });
 
-  test.each(['notifications/initialized', 'notifications/cancelled', 'notifications/unknown'])(
-    'the notification %s is answered with 202 and no body',
-    async (method) => {
-      const response = await mcp.post({ jsonrpc: '2.0', method });
-      expect(response.status).toBe(202);
-      expect(await response.text()).toBe('');
-    },
-  );
+  test.each([
+    ['initialize', undefined, /^Invalid params: initialize takes/],
+    ['initialize', {}, /^Invalid params: initialize takes/],
+    ['initialize', { protocolVersion: '2025-06-18' }, /^Invalid params: initialize takes/],
+    ['tools/call', { name: 'nope', arguments: {} }, /^Unknown tool\. The tools are find-customer-tool, /],
+    ['tools/call', { name: '__proto__' }, /^Unknown tool\./],
+    ['tools/call', { arguments: {} }, /^Invalid params: tools\/call takes name/],
+    ['tools/call', { name: 'list-servers-tool', arguments: [] }, /^Invalid params: /],
+    ['tools/call', { name: 'list-servers-tool', arguments: 'none' }, /^Invalid params: /],
+    ['tools/call', undefined, /^Invalid params: /],
+  ])('%s with the params %j is answered with the error -32602', async (method, params, message) => {
+    const { id, error } = await answerOf(await mcp.post(request(method, params)));
+    expect({ id, error }).toEqual({
+      id: 7,
+      error: { code: -32602, message: expect.stringMatching(message) },
+    });
+  });
+
+  test('a notification is answered with 202 and no body', async () => {
+    for (const name of ['initialized', 'cancelled', 'unknown']) {
+      const response = await mcp.post({ jsonrpc: '2.0', method: `notifications/${name}` });
+      expect([response.status, await response.text()]).toEqual([202, '']);
+    }
+  });
 
   test('an unknown JSON-RPC method is answered with the error -32601', async () => {
     expect(await mcp.rpc('ping')).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
@@ -106,84 +108,77 @@ describe('JSON-RPC messages', () => {
     }
   });
 
-  test('prompts/list is answered with an empty list in MCP protocols before 2026-07-28', async () => {
-    const empty = { prompts: [] };
-    expect(await mcp.rpc('prompts/list')).toEqual({ jsonrpc: '2.0', id: 1, result: empty });
-    expect((await mcp.rpc('prompts/list', { cursor: 'x' })).result).toEqual(empty);
-    const refused = await mcp.post(...stateless('prompts/list'));
-    expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
+  test('prompts/list and resources/templates/list are answered with empty lists', async () => {
+    const answer = { jsonrpc: '2.0', id: 1 };
+    for (const params of [undefined, { cursor: 'x' }]) {
+      expect(await mcp.rpc('prompts/list', params)).toEqual({ ...answer, result: { prompts: [] } });
+      const templates = await mcp.rpc('resources/templates/list', params);
+      expect(templates).toEqual({ ...answer, result: { resourceTemplates: [] } });
+    }
   });
 
-  test('resources/templates/list is answered with an empty list', async () => {
-    const empty = { resourceTemplates: [] };
-    expect(await mcp.rpc('resources/templates/list', { cursor: 'x' })).toMatchObject({ result: empty });
-    const { result } = await answerOf(await mcp.post(...stateless('resources/templates/list')));
-    expect(result).toMatchObject(empty);
+  test.each(['list-servers-tool', 'nope'])('null as the arguments of %s counts as absent', async (name) => {
+    const ask = async (...message: readonly [object, Record<string, string>?]) =>
+      (await mcp.post(...message)).text();
+    const nothing = { name, arguments: null };
+    expect(await ask(request('tools/call', nothing))).toBe(await ask(request('tools/call', { name })));
+    expect(await ask(...stateless('tools/call', nothing))).toBe(
+      await ask(...stateless('tools/call', { name })),
+    );
   });
 
-  test.each(['list-servers-tool', 'nope'])(
-    'a tool call of %s with null arguments gets the same response as one without arguments',
-    async (name) => {
-      const ask = async (message: readonly [object, Record<string, string>?]) =>
-        (await mcp.post(...message)).text();
-      for (const of of [
-        (params: object) => [request('tools/call', params)] as const,
-        stateless.bind(null, 'tools/call'),
-      ]) {
-        expect(await ask(of({ name, arguments: null }))).toBe(await ask(of({ name })));
-      }
-    },
-  );
-
-  test('the MCP endpoint opens no session', async () => {
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const response = await mcp.post(request('initialize', params));
-    expect(response.headers.get('mcp-session-id')).toBeNull();
-    expect((await mcp.post(request('tools/list'), { 'mcp-session-id': 'old' })).status).toBe(200);
+  test('a tool call with deeply nested JSON is answered as a client error', async () => {
+    const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
+    const params = (args: string) => `{"name":"find-customer-tool","arguments":${args}}`;
+    const call = async (args: string) =>
+      answerOf(await mcp.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params(args)}}`));
+    expect((await call(deep)).error?.code).toBe(-32602);
+    expect((await call(`{"query":${deep}}`)).result).toMatchObject({
+      isError: true,
+      content: [{ text: 'query must be a string (got a list).' }],
+    });
   });
 });
 
 describe('the MCP-Protocol-Version header', () => {
-  test.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'the MCP endpoint supports protocol version %s',
-    async (version) => {
-      expect((await mcp.post(request('tools/list'), { 'mcp-protocol-version': version })).status).toBe(200);
-    },
-  );
+  const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+  test.each(VERSIONS)('the MCP endpoint accepts protocol version %s without a session', async (version) => {
+    // The endpoint ignores the session, which it did not open.
+    const headers = { 'mcp-protocol-version': version, 'mcp-session-id': 'old' };
+    expect((await mcp.post(request('tools/list'), headers)).status).toBe(200);
+  });
 
   test.each(['1999-01-01', '2024-10-07', '2099-01-01', 'x'.repeat(100)])(
-    'the unknown MCP protocol version %s is answered with 400',
+    'the unknown MCP protocol version %s is answered with 400 and the supported versions',
     async (version) => {
       const response = await mcp.post(request('tools/list'), { 'mcp-protocol-version': version });
-      expect(response.status).toBe(400);
-      expect(await answerOf(response)).toMatchObject({
-        id: 7,
-        error: {
-          code: -32022,
-          data: {
-            supported: ['2026-07-28', '2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'],
-            requested: version.slice(0, 40),
-          },
-        },
-      });
+      const data = { supported: ['2026-07-28', ...VERSIONS], requested: version.slice(0, 40) };
+      const answer = { id: 7, error: { code: -32022, data } };
+      expect([response.status, await answerOf(response)]).toMatchObject([400, answer]);
     },
   );
 });
 
 describe('protocol 2026-07-28', () => {
-  test('initialize is an unknown method in MCP protocol 2026-07-28', async () => {
-    const refused = await mcp.post(...stateless('initialize'));
-    expect([refused.status, (await answerOf(refused)).error?.code]).toEqual([404, -32601]);
+  test.each([
+    ['initialize', {}, [404, -32601]],
+    ['prompts/list', {}, [404, -32601]],
+    ['subscriptions/listen', { notifications: { toolsListChanged: true } }, [200, -32603]],
+  ])('%s with %j is refused in MCP protocol 2026-07-28 with %j', async (method, params, failure) => {
+    expect(await failureOf(await mcp.post(...stateless(method, params)))).toEqual(failure);
   });
 
   test('an unknown MCP protocol version is answered with the versions that server/discover lists', async () => {
     const [body, headers] = stateless('server/discover');
     const discovered = (await answerOf(await mcp.post(body, headers))).result;
     const unknown = await mcp.post(body, { ...headers, 'mcp-protocol-version': '2099-01-01' });
-    expect(unknown.status).toBe(400);
-    expect(await answerOf(unknown)).toMatchObject({
-      error: { code: -32022, data: { supported: discovered?.supportedVersions, requested: '2099-01-01' } },
-    });
+    expect([unknown.status, await answerOf(unknown)]).toMatchObject([
+      400,
+      {
+        error: { code: -32022, data: { supported: discovered?.supportedVersions, requested: '2099-01-01' } },
+      },
+    ]);
   });
 
   test.each([
@@ -192,60 +187,34 @@ describe('protocol 2026-07-28', () => {
     ['resources/templates/list', {}],
     ['resources/read', { uri: 'ui://w5t/view' }],
   ])('clients may cache the result of %s privately for five minutes', async (method, params) => {
+    const { result: plain } = await mcp.rpc(method, params);
     const { result } = await answerOf(await mcp.post(...stateless(method, params)));
-    expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: 'private' });
-    expect((await mcp.rpc(method, params)).result).not.toHaveProperty('ttlMs');
-  });
-
-  test('an MCP subscription to changes of the tool list is refused', async () => {
-    const listen = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } });
-    expect((await answerOf(await mcp.post(...listen))).error?.code).toBe(-32603);
+    expect(result).toMatchObject({ ...plain, ttlMs: 300_000, cacheScope: 'private' });
+    expect(plain).not.toHaveProperty('ttlMs');
   });
 
   test('an MCP request whose protocol headers do not match its body is refused with 400', async () => {
-    const [body] = stateless('tools/list');
-    expect((await mcp.post(body)).status).toBe(400);
-    const [, headers] = stateless('tools/list');
+    const [list, headers] = stateless('tools/list');
+    const [call] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
+    const older = { 'mcp-protocol-version': '2025-11-25' };
+    expect((await mcp.post(list)).status).toBe(400);
     expect((await mcp.post(request('tools/list'), headers)).status).toBe(400);
+    expect((await mcp.post(call)).status).toBe(400);
+    expect((await mcp.post(call, older)).status).toBe(400);
   });
 });
 
-describe('the fast path of tools/call', () => {
-  test.each([
-    ['list-servers-tool', {}],
-    ['list-servers-tool', undefined],
-    ['find-customer-tool', { query: 'nobody' }],
-    ['find-customer-tool', { query: 5, limit: 1 }],
-    ['get-customer-tool', { id: 1 }],
-    ['nope', {}],
-  ])(
-    'a call of %s with %j gets the same response on the fast path as from mcp-handler',
-    async (name, args) => {
-      const call = { name, arguments: args };
-      const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
-      // The fast path does not support unknown members, so this call goes through mcp-handler.
-      const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
-      expect(short.status).toBe(long.status);
-      expect(await short.text()).toBe(await long.text());
-    },
-  );
-
-  test('a tool call of MCP protocol 2026-07-28 without its protocol header is answered with 400', async () => {
-    const [body] = stateless('tools/call', { name: 'list-servers-tool', arguments: {} });
-    expect((await mcp.post(body, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
-    expect((await mcp.post(body)).status).toBe(400);
-  });
-});
-
-test('a tool call with deeply nested JSON is answered as a client error', async () => {
-  const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
-  const call = (args: string) =>
-    mcp.post(
-      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find-customer-tool","arguments":${args}}}`,
-    );
-  expect((await answerOf(await call(deep))).error?.code).toBe(-32602);
-  expect((await answerOf(await call(`{"query":${deep}}`))).result).toMatchObject({
-    isError: true,
-    content: [{ text: 'query must be a string (got a list).' }],
-  });
+test.each([
+  ['list-servers-tool', {}],
+  ['list-servers-tool', undefined],
+  ['find-customer-tool', { query: 'nobody' }],
+  ['find-customer-tool', { query: 5, limit: 1 }],
+  ['get-customer-tool', { id: 1 }],
+  ['nope', {}],
+])('a call of %s with %j gets the same response on the fast path as from mcp-handler', async (name, args) => {
+  const call = { name, arguments: args };
+  const short = await mcp.post(request('tools/call', { ...call, _meta: { progressToken: 1 } }));
+  // The fast path does not support unknown members, so this call goes through mcp-handler.
+  const long = await mcp.post(request('tools/call', { ...call, unknown: true }));
+  expect([short.status, await short.text()]).toEqual([long.status, await long.text()]);
 });

@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright';
+import type { Browser, Locator, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { VIEW_CONTENTS } from '@/lib/mcp/view';
 import { launchBrowser, watchComplaints } from '../e2e/support/browser';
@@ -60,19 +60,24 @@ async function openView({ width = 800, context = CONTEXT }: { width?: number; co
   await expect.poll(received).toContain('ui/notifications/initialized');
 }
 
-const received = () =>
-  page.evaluate(() =>
-    (window as unknown as { received: { method?: string }[] }).received.map((one) => one.method),
-  );
-const tell = (message: object) =>
-  page.evaluate((one) => (window as unknown as { tell(one: object): void }).tell(one), message);
+/** The script of the page of the host. */
+type Host = Window & { received: { method?: string }[]; tell(message: object): void };
+const messages = () => page.evaluate(() => (window as unknown as Host).received);
+const received = async () => (await messages()).map(({ method }) => method);
+const tell = (message: object) => page.evaluate((one) => (window as unknown as Host).tell(one), message);
 const view = () => page.frameLocator('iframe').locator('main');
+/** Reads the texts of elements. The view separates amounts from their currency with a non-breaking space. */
+const textsOf = async (found: Locator) =>
+  (await found.allTextContents()).map((text) => text.replace(/\s/g, ' '));
+const sendContent = (text: string, more: object = {}) => {
+  const params = { content: [{ type: 'text', text }], ...more };
+  return tell({ method: 'ui/notifications/tool-result', params });
+};
 
 /** Sends the notifications of a tool call to the view. */
 async function sendResult(answer: object, asked: object = {}) {
   await tell({ method: 'ui/notifications/tool-input', params: { arguments: asked } });
-  const content = [{ type: 'text', text: JSON.stringify(answer) }];
-  await tell({ method: 'ui/notifications/tool-result', params: { content, structuredContent: answer } });
+  await sendContent(JSON.stringify(answer), { structuredContent: answer });
 }
 
 const CUSTOMER = {
@@ -100,53 +105,35 @@ test('the view in an MCP host shows a customer as a card and escapes HTML in the
   expect(await view().getByRole('status').textContent()).toBe('Waiting for the answer…');
   await sendResult(CUSTOMER, { id: 1 });
   await view().getByRole('heading', { name: EVIL, exact: true, level: 1 }).waitFor();
-  const facts = (await view().locator('dd').allTextContents()).map((text) => text.replace(/\s/g, ' '));
-  expect(facts).toEqual([
+  expect(await textsOf(view().locator('dd'))).toEqual([
     ...['1.234,50 €, 2 invoices900 ¥, 1 invoice', '1 active, 2 suspended', 'Ada Byron', 'ada@example.com'],
     'Hauptstr. 110115 BerlinDeutschland',
   ]);
-  expect(await view().getByRole('heading', { level: 2 }).allTextContents()).toEqual([
-    'Open tasks (1)',
-    'Active services (1 of 120)',
-  ]);
-  const cells = await view().getByRole('row').nth(1).getByRole('cell').allTextContents();
-  expect(cells.map((text) => text.replace(/\s/g, ' '))).toEqual([
-    ...[EVIL, '–', '9,90 €', 'monthly', '01.12.2026'],
-  ]);
+  const headings = ['Open tasks (1)', 'Active services (1 of 120)'];
+  expect(await textsOf(view().getByRole('heading', { level: 2 }))).toEqual(headings);
+  const cells = await textsOf(view().getByRole('row').nth(1).getByRole('cell'));
+  expect(cells).toEqual([EVIL, '–', '9,90 €', 'monthly', '01.12.2026']);
   expect(await view().locator('img').count()).toBe(0);
   expect(await received()).toContain('ui/notifications/size-changed');
 });
 
 test('the view in an MCP host shows unpaid amounts by customer in a table, each in its own currency', async () => {
   await openView();
-  const of = (customer: object, unpaid: number, currency: string) => {
-    return {
-      customer,
-      currency,
-      count: 3,
-      total: 5000,
-      unpaid_count: 2,
-      unpaid,
-      oldest_due_date: '2026-01-15',
-    };
-  };
+  const sums = { count: 3, total: 5000, unpaid_count: 2, oldest_due_date: '2026-01-15' };
   const by_customer = [
-    of(evilCustomer, 1234.5, 'eur'),
-    of({ name: 'Two', customer_number: 'K2' }, 900, 'jpy'),
+    { customer: evilCustomer, ...sums, unpaid: 1234.5, ...EUR },
+    { customer: { name: 'Two', customer_number: 'K2' }, ...sums, unpaid: 900, currency: 'jpy' },
   ];
   const answer = { page: 2, per_page: 2, total: 5, last_page: 3, has_more: true, next_page: 3, by_customer };
   await sendResult(answer, { summary_by: 'customer', statuses: ['sent', 'overdue'] });
   const table = view().getByRole('table', { name: 'Customers 3–4 of 5' });
   await table.waitFor();
-  expect(await table.getByRole('columnheader').allTextContents()).toEqual([
+  expect(await textsOf(table.getByRole('columnheader'))).toEqual([
     ...['Customer', 'Unpaid', 'Unpaid invoices', 'Oldest due date', 'Invoiced', 'Invoices'],
   ]);
   expect(await table.getByRole('rowheader').allInnerTexts()).toEqual([`${EVIL}\nK1`, 'Two\nK2']);
   const amounts = table.locator('tbody td:nth-child(2)');
-  expect((await amounts.allTextContents()).map((text) => text.replace(/\s/g, ' '))).toEqual([
-    '1.234,50 €',
-    '900 ¥',
-  ]);
+  expect(await textsOf(amounts)).toEqual(['1.234,50 €', '900 ¥']);
   expect(await amounts.first().evaluate((cell) => getComputedStyle(cell).textAlign)).toBe('right');
   await view().getByText('statuses: sent, overdue').waitFor();
 });
@@ -156,13 +143,10 @@ test('the view in an MCP host shows the chosen columns of invoices, and any othe
   const data = [{ number: 'R1', tax: 19, currency: 'eur' }];
   await sendResult({ page: 1, per_page: 25, total: 1, data }, { fields: ['number', 'tax', 'currency'] });
   await view().getByRole('table', { name: 'Invoices 1–1 of 1' }).waitFor();
-  expect(await view().getByRole('columnheader').allTextContents()).toEqual(['Number', 'Tax', 'Currency']);
-  await tell({
-    method: 'ui/notifications/tool-result',
-    params: { content: [{ type: 'text', text: JSON.stringify({ total: 0, data: [] }) }] },
-  });
+  expect(await textsOf(view().getByRole('columnheader'))).toEqual(['Number', 'Tax', 'Currency']);
+  await sendContent(JSON.stringify({ total: 0, data: [] }));
   await view().getByText('Nothing matches.').waitFor();
-  await tell({ method: 'ui/notifications/tool-result', params: { content: [{ type: 'text', text: EVIL }] } });
+  await sendContent(EVIL);
   expect(await view().locator('pre').textContent()).toBe(EVIL);
 });
 
@@ -180,15 +164,12 @@ test('the view reports its height to the MCP host before the reader scrolls to i
 
 test('the view in an MCP host shows the message of a failed or cancelled tool call', async () => {
   await openView();
-  const content = [{ type: 'text', text: `No customer with id ${EVIL}.` }];
-  await tell({ method: 'ui/notifications/tool-result', params: { isError: true, content } });
+  await sendContent(`No customer with id ${EVIL}.`, { isError: true });
   await view().getByRole('alert').filter({ hasText: 'No customer with id <img' }).waitFor();
   await tell({ method: 'ui/notifications/tool-cancelled', params: { reason: 'user action' } });
   await view().getByRole('alert').filter({ hasText: 'The call was cancelled: user action' }).waitFor();
   await tell({ id: 9, method: 'ui/resource-teardown', params: {} });
-  const answers = () =>
-    page.evaluate(() => JSON.stringify((window as unknown as { received: object[] }).received));
-  await expect.poll(answers).toContain('{"jsonrpc":"2.0","id":9,"result":{}}');
+  await expect.poll(messages).toContainEqual({ jsonrpc: '2.0', id: 9, result: {} });
 });
 
 test.each([
@@ -203,8 +184,6 @@ test.each([
   if (!frame) throw new Error('the host has no view');
   expect(await violationsOf(frame)).toEqual([]);
   expect(await frame.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-  const isDark = await frame.evaluate(
-    () => getComputedStyle(document.body).backgroundColor === 'rgb(26, 29, 35)',
-  );
-  expect(isDark).toBe(theme === 'dark');
+  const background = await frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  expect(background === 'rgb(26, 29, 35)').toBe(theme === 'dark');
 });

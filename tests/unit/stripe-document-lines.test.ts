@@ -19,27 +19,17 @@ interface Line {
   period?: [start: string, end: string];
 }
 
+const NO_TAX: KeptTax = { amount: '0', inclusive: false, rate: '0', type: 'vat', reason: null };
+
 /** Builds a line as `listStripeLines` returns it. */
-function lineOf({
-  amount,
-  discount = '0',
-  quantity = '1',
-  description = 'Hosting',
-  taxes = [],
-  period,
-}: Line) {
-  const kept = taxes.map(
-    (tax): KeptTax => ({ amount: '0', inclusive: false, rate: '0', type: 'vat', reason: null, ...tax }),
-  );
+function lineOf({ amount, discount = '0', taxes = [], period, ...given }: Line) {
+  const kept = taxes.map((tax) => ({ ...NO_TAX, ...tax }));
   const sum = (some: KeptTax[]) => some.reduce((total, one) => total + Number(one.amount), 0);
   const net = Number(amount) - Number(discount) - sum(kept.filter(({ inclusive }) => inclusive));
-  return {
-    ...{ description, quantity, amount, discount, taxes: kept },
-    period_start: period ? new Date(period[0]) : null,
-    period_end: period ? new Date(period[1]) : null,
-    net: net.toFixed(3),
-    tax: sum(kept).toFixed(3),
-  };
+  const [period_start = null, period_end = null] = period?.map((instant) => new Date(instant)) ?? [];
+  const text = { description: 'Hosting', quantity: '1', ...given };
+  const sums = { net: net.toFixed(3), tax: sum(kept).toFixed(3) };
+  return { ...text, amount, discount, taxes: kept, period_start, period_end, ...sums };
 }
 
 const VAT = { amount: '19.00', rate: '19', reason: 'standard_rated' };
@@ -81,25 +71,17 @@ describe('the tax category of a Stripe line', () => {
     expect(taxes).toMatchObject([{ category: 'O', net: '100.000' }]);
   });
 
-  test.each([
-    [
-      'two taxes',
-      [VAT, { ...VAT, amount: '5.00', rate: '5' }],
-      'several taxes, but only one is allowed (BT-151)',
-    ],
+  test.each<[string, Partial<KeptTax>[], problem: string, description?: string]>([
+    ['two taxes', [VAT, { ...VAT, rate: '5' }], 'several taxes, but only one is allowed (BT-151)'],
     ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is not VAT (BT-151)'],
     ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
     ['two tax reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
     ['reverse charge for a domestic customer', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
     ['a tax amount that does not fit its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
-  ])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem) => {
-    expect(printed([{ amount: '100.00', taxes }]).problems.join(' ')).toContain(problem);
-  });
-
-  test('an e-invoice cannot express a Stripe line without a description', () => {
-    expect(printed([{ amount: '100.00', description: ' ' }]).problems).toEqual([
-      'Line 1 has no description (BR-25)',
-    ]);
+    ['no description', [], 'Line 1 has no description (BR-25)', ' '],
+  ])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem, description = 'Hosting') => {
+    const { problems } = printed([{ amount: '100.00', taxes, description }]);
+    expect(problems.join(' ')).toContain(problem);
   });
 
   test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
@@ -109,29 +91,22 @@ describe('the tax category of a Stripe line', () => {
 });
 
 describe('the amounts of a Stripe line', () => {
+  const INCLUDED = [{ ...VAT, amount: '17.10', inclusive: true }];
+
   test.each([
-    ['a price with parts of a cent', { amount: '1.00', quantity: '8' }, '8', 0.125, 0],
-    ['a negative amount', { amount: '-10.00', quantity: '1' }, '1', -10, 0],
-    ['a discount', { amount: '50.00', discount: '5.00', quantity: '2' }, '2', 25, 5],
-    ['a discount of the whole amount', { amount: '50.00', discount: '50.00' }, '1', 50, 50],
-    ['an unknown quantity', { amount: '50.00', quantity: null }, '1', 50, 0],
-    [
-      'a discount and an included tax',
-      { amount: '119.00', discount: '11.90', taxes: [{ ...VAT, amount: '17.10', inclusive: true }] },
-      '1',
-      100,
-      10,
-    ],
-  ])(
-    'quantity times price minus discount is the net amount of a Stripe line with %s',
-    (_, line: Line, quantity, price, discount) => {
-      const { lines } = printed([line]);
-      const [first] = lines;
-      const values = [first?.quantity, first?.unit_price, first?.discount].map(Number);
-      expect(values).toEqual([Number(quantity), price, discount]);
-      expect(Number(first?.net)).toBeCloseTo(Number(quantity) * price - discount, 6);
-    },
-  );
+    ['a price with parts of a cent', { amount: '1.00', quantity: '8' }, [8, 0.125, 0]],
+    ['a negative amount', { amount: '-10.00', quantity: '1' }, [1, -10, 0]],
+    ['a discount', { amount: '50.00', discount: '5.00', quantity: '2' }, [2, 25, 5]],
+    ['a discount of the whole amount', { amount: '50.00', discount: '50.00' }, [1, 50, 50]],
+    ['an unknown quantity', { amount: '50.00', quantity: null }, [1, 50, 0]],
+    ['an included tax', { amount: '119.00', discount: '11.90', taxes: INCLUDED }, [1, 100, 10]],
+  ])('quantity times price minus discount is the net of a Stripe line with %s', (_, line: Line, expected) => {
+    const [first] = printed([line]).lines;
+    const values = [first?.quantity, first?.unit_price, first?.discount].map(Number);
+    expect(values).toEqual(expected);
+    const [quantity = 0, price = 0, discount = 0] = values;
+    expect(Number(first?.net)).toBeCloseTo(quantity * price - discount, 6);
+  });
 
   test('the quantity of a Stripe line is moved to its text if it does not divide the amount evenly', () => {
     const { lines } = printed([{ amount: '10.00', quantity: '3' }]);
@@ -148,13 +123,8 @@ describe('the amounts of a Stripe line', () => {
 });
 
 test('only Stripe URLs are accepted as links of a Stripe invoice', () => {
-  const invoice_pdf = 'https://pay.stripe.com/invoice/acct_1/pdf';
-  expect(toInvoiceLinks({ invoice_pdf, hosted_invoice_url: 'https://stripe.com.example/i' })).toEqual({
-    pdf: invoice_pdf,
-    page: null,
-  });
-  expect(toInvoiceLinks({ invoice_pdf: null, hosted_invoice_url: 'javascript:alert(1)' })).toEqual({
-    pdf: null,
-    page: null,
-  });
+  const pdf = 'https://pay.stripe.com/invoice/acct_1/pdf';
+  for (const hosted_invoice_url of ['https://stripe.com.example/i', 'javascript:alert(1)', null])
+    expect(toInvoiceLinks({ invoice_pdf: pdf, hosted_invoice_url })).toEqual({ pdf, page: null });
+  expect(toInvoiceLinks({ invoice_pdf: null, hosted_invoice_url: pdf })).toEqual({ pdf: null, page: pdf });
 });
