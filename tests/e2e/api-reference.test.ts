@@ -5,21 +5,14 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company');
 
-test('the API reference is served publicly with a content security policy', async () => {
-  const { status, headers } = await fetch(site.url + PATH);
-  expect(status).toBe(200);
-  expect(headers.get('content-security-policy')).toContain("'strict-dynamic'");
-  expect(headers.get('cache-control')).toContain('no-store');
-  expect(headers.get('x-content-type-options')).toBe('nosniff');
-});
-
-test('the API reference shows every operation of the OpenAPI document', async () => {
+test('the API reference shows every operation of the OpenAPI document, and is not cached', async () => {
   const { paths } = await (await fetch(site.url + DOCUMENT)).json();
   const described = Object.entries<object>(paths).flatMap(([path, item]) =>
     Object.keys(item)
       .filter((key) => key !== 'parameters')
       .map((method) => `${method.toUpperCase()} ${path}`),
   );
+  expect((await fetch(site.url + PATH)).headers.get('cache-control')).toContain('no-store');
   const page = await openReference(site);
   const shown = await page.locator('.opblock-summary').evaluateAll((summaries) =>
     summaries.map((summary) => {

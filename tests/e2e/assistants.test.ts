@@ -1,5 +1,8 @@
-import { base32 } from '@better-auth/utils/base32';
-import { createOTP } from '@better-auth/utils/otp';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -10,12 +13,26 @@ import { staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { PUBLISHED } from '../http/oauth/published-documents';
+import { CERTIFICATE, KEY } from '../support/certificate';
+import { temporaryFolder } from '../support/run-command';
 import { ADMIN, STAFF } from './support/company';
-import { pressHydrated, signIn } from './support/forms';
+import { beginApp, fill, press, pressAndSee, see, signIn } from './support/forms';
 import { violationsOf } from './support/looks';
-import { awaitCallback, browserProvider, publishDocuments, SITE_CLIENT } from './support/oauth-clients';
 import { useSite } from './support/use-site';
 
+const PRELOADED = pathToFileURL(join(import.meta.dirname, 'support/small-internet.mjs'));
+
+const CALLBACK = 'http://127.0.0.1:47110/callback';
+
+/** A client whose metadata document and redirect URL are both on its website. */
+const SITE_CLIENT = {
+  client_id: 'https://app.example/client.json',
+  client_name: 'Example app',
+  redirect_uris: ['https://app.example/callback'],
+  token_endpoint_auth_method: 'none',
+};
+
+const folder = temporaryFolder();
 const INFO = { name: 'test-client', version: '1.0.0' };
 
 let host: Awaited<ReturnType<typeof publishDocuments>>;
@@ -66,14 +83,22 @@ const GENERATIONS = [
       };
     },
   },
-];
+] as const;
+const [, NEWER] = GENERATIONS;
 
-const call = (token: string) =>
-  fetch(`${site.url}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  });
+const seeQuestion = (client: string) => page.getByRole('heading', { name: `Connect ${client}?` }).waitFor();
+
+/** Allows the access on the consent page. @returns the parameters of the redirect to the client */
+async function allow(): Promise<URLSearchParams> {
+  await press(page, 'Allow');
+  return sent();
+}
+
+const call = async (token = '') => {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  return (await fetch(`${site.url}/mcp`, { method: 'POST', headers, body })).status;
+};
 
 describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
   test('an MCP client can connect, call tools and refresh its token until staff disconnect it', {
@@ -83,13 +108,12 @@ describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
     const client = open(provider);
     await expect(client.connect()).rejects.toThrow();
 
-    await page.getByRole('heading', { name: 'Connect Browser client?' }).waitFor();
+    await seeQuestion('Browser client');
     expect(await page.getByText('Not verified').count()).toBe(1);
     expect(await page.getByText(ADMIN.email).count()).toBe(1);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByLabel('Servers').uncheck();
-    await page.getByRole('button', { name: 'Allow' }).click();
-    const params = await sent();
+    const params = await allow();
     expect(params.get('iss')).toBe(`${site.url}/api/auth`);
     await client.finish(params);
 
@@ -115,54 +139,49 @@ describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
       .getByRole('button', { name: /^Disconnect Browser client/ })
       .first()
       .click();
-    await page.getByRole('button', { name: 'Disconnect app' }).click();
-    await page.getByText('The app is disconnected').waitFor();
-    expect((await call(token)).status).toBe(401);
+    await pressAndSee(page, 'Disconnect app', 'The app is disconnected');
+    expect(await call(token)).toBe(401);
   });
 });
 
-test('an MCP client that an admin registered by hand can connect', { timeout: 60_000 }, async () => {
+test('an MCP client that an admin registered by hand can connect', async () => {
   await page.goto(`${site.url}/admin/tokens/clients`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByLabel('Name').fill('Copilot Studio');
   await page.getByLabel('Redirect addresses').fill('http://127.0.0.1/callback');
-  await page.getByRole('button', { name: 'Register client' }).click();
+  await press(page, 'Register client');
   const text = (await page.getByLabel('credentials').first().textContent()) ?? '';
   const [, client_id = '', client_secret = ''] = /ID: (\S+)\s+Client secret: (\S+)/.exec(text) ?? [];
   const provider = browserProvider(page, { client_id, client_secret });
   for (const { open } of GENERATIONS) {
     await expect(open(provider).connect()).rejects.toThrow();
-    await page.getByRole('heading', { name: 'Connect Copilot Studio?' }).waitFor();
+    await seeQuestion('Copilot Studio');
     expect(await page.getByText('Not verified').count()).toBe(0);
-    await page.getByRole('button', { name: 'Allow' }).click();
-    await open(provider).finish(await sent());
-    expect((await call(provider.stored.tokens?.access_token ?? '')).status).toBe(200);
+    await open(provider).finish(await allow());
+    expect(await call(provider.stored.tokens?.access_token)).toBe(200);
     delete provider.stored.tokens;
   }
 });
 
-test('an MCP client identified by its metadata document can connect', { timeout: 60_000 }, async () => {
+test('an MCP client identified by its metadata document can connect', async () => {
   for (const { open } of GENERATIONS) {
     const provider = browserProvider(page, { document: SITE_CLIENT });
     await expect(open(provider).connect()).rejects.toThrow();
     expect(provider.stored.client?.client_id).toBe(SITE_CLIENT.client_id);
-    await page.getByRole('heading', { name: 'Connect the app of app.example?' }).waitFor();
+    await seeQuestion('the app of app.example');
     expect(await page.getByText('app.example', { exact: true }).count()).toBe(2);
-    await page.getByText('It chose this name itself.').waitFor();
+    await see(page, 'It chose this name itself.');
     expect(await page.getByText('Not verified').count()).toBe(0);
-    await page.getByRole('button', { name: 'Allow' }).click();
-    await open(provider).finish(await sent());
+    await open(provider).finish(await allow());
     const client = open(provider);
     await client.connect();
     expect((await client.listTools()).tools).toHaveLength(6);
   }
   await page.goto(`${site.url}/admin/apps`);
-  await page.getByText('Example app').first().waitFor();
+  await see(page, 'Example app');
 });
 
-test('an invalid authorization request returns to the client’s website only after a click', {
-  timeout: 60_000,
-}, async () => {
+test('an invalid authorization request returns to the client’s website only after a click', async () => {
   const { client_id, redirect_uris } = SITE_CLIENT;
   const query = new URLSearchParams({
     response_type: 'code',
@@ -181,9 +200,7 @@ test('an invalid authorization request returns to the client’s website only af
   expect(Object.fromEntries(await sent())).toMatchObject({ error: 'invalid_scope', state: 'a state' });
 });
 
-test('the link back to an OAuth client fits a phone screen despite a long host name', {
-  timeout: 60_000,
-}, async () => {
+test('the link back to an OAuth client fits a phone screen despite a long host name', async () => {
   const redirect_uri = `https://${'a-long-name-'.repeat(4)}x.of-somebody-else.example/callback`;
   const made = await fetch(`${site.url}/api/auth/oauth2/register`, {
     method: 'POST',
@@ -200,14 +217,12 @@ test('the link back to an OAuth client fits a phone screen despite a long host n
 
 test('an OAuth client receives the error access_denied when consent is denied', async () => {
   const provider = browserProvider(page);
-  await expect(GENERATIONS[0]?.open(provider).connect()).rejects.toThrow();
-  await page.getByRole('button', { name: 'Deny' }).click();
+  await expect(NEWER.open(provider).connect()).rejects.toThrow();
+  await press(page, 'Deny');
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the connection check page reports no problem except the local URL', {
-  timeout: 60_000,
-}, async () => {
+test('the connection check page reports no problem except the local URL', async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
   await page.getByRole('table', { name: 'Calls' }).waitFor();
   expect(await page.getByRole('cell', { name: `Browser client, ${ADMIN.email}` }).count()).toBe(4);
@@ -215,8 +230,7 @@ test('the connection check page reports no problem except the local URL', {
 
   await page.goto(`${site.url}/admin/connect`);
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Check the connection' }).click();
-  await page.getByText('6 of 10 clients can connect.').waitFor();
+  await pressAndSee(page, 'Check the connection', '6 of 10 clients can connect.');
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
   // The test server has no public URL, so these clients cannot reach it.
@@ -224,7 +238,7 @@ test('the connection check page reports no problem except the local URL', {
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();
   expect(await violationsOf(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Issue a token and fill it in' }).click();
+  await press(page, 'Issue a token and fill it in');
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
@@ -237,31 +251,124 @@ test('staff must set a password and a second factor before consenting to an MCP 
   });
   await page.context().clearCookies();
   const provider = browserProvider(page);
-  await expect(GENERATIONS[1]?.open(provider).connect()).rejects.toThrow();
-  await signIn(page, STAFF.email, STAFF.password);
+  await expect(NEWER.open(provider).connect()).rejects.toThrow();
+  await signIn(page);
 
   await page.getByRole('heading', { name: 'Choose your password' }).waitFor();
   const password = 'a password of my own';
-  await page.getByLabel('Current password').fill(STAFF.password);
-  await page.getByLabel('New password', { exact: true }).fill(password);
-  await page.getByLabel('New password again').fill(password);
-  await page.getByRole('button', { name: 'Change password' }).click();
+  const chosen = { 'New password': password, 'New password again': password };
+  await fill(page, { 'Current password': STAFF.password, ...chosen });
+  await press(page, 'Change password');
 
   await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
-  await page.getByLabel('Your password').fill(password);
-  await pressHydrated(page, 'Set up authenticator app');
-  const key = (await page.locator('code').first().textContent()) ?? '';
-  const secret = new TextDecoder().decode(base32.decode(key));
-  const code = await createOTP(secret, { digits: 6, period: 30 }).totp();
-  await page.getByLabel('Code from the app').fill(code);
-  await page.getByRole('button', { name: 'Turn on' }).click();
+  const code = await beginApp(page, password);
+  await page.getByLabel('Code from the app').fill(await code());
+  await press(page, 'Turn on');
   await page.getByRole('link', { name: 'I have saved them' }).click();
 
-  await page.getByRole('heading', { name: 'Connect Browser client?' }).waitFor();
+  await seeQuestion('Browser client');
   await page.getByText(STAFF.email).waitFor();
-  await page.getByRole('button', { name: 'Allow' }).click();
-  const params = await sent();
+  const params = await allow();
   expect(params.get('error')).toBeNull();
-  await GENERATIONS[1]?.open(provider).finish(params);
-  expect((await call(provider.stored.tokens?.access_token ?? '')).status).toBe(200);
+  await NEWER.open(provider).finish(params);
+  expect(await call(provider.stored.tokens?.access_token)).toBe(200);
 });
+
+/** A client that does not register itself. It has an id and perhaps a secret, or publishes a metadata document. */
+type Known = { client_id: string; client_secret?: string } | { document: typeof SITE_CLIENT };
+
+interface Stored {
+  client?: Record<string, unknown>;
+  tokens?: { access_token: string; refresh_token?: string };
+  verifier?: string;
+  discovery?: unknown;
+}
+
+/**
+ * Creates an OAuth provider for both generations of the SDK. The provider keeps its state in memory and opens URLs in
+ * `page`.
+ */
+function browserProvider(page: Page, known?: Known) {
+  const document = known && 'document' in known ? known.document : undefined;
+  const entered = known && !('document' in known) ? known : undefined;
+  const stored: Stored = { ...(entered && { client: { ...entered } }) };
+  const redirectUrl = document?.redirect_uris[0] ?? CALLBACK;
+  return {
+    stored,
+    redirectUrl,
+    ...(document && { clientMetadataUrl: document.client_id }),
+    clientMetadata: {
+      client_name: 'Browser client',
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: entered?.client_secret ? 'client_secret_basic' : 'none',
+    },
+    state: () => 'a state of the test',
+    clientInformation: () => stored.client as { client_id: string } | undefined,
+    saveClientInformation(client: unknown) {
+      stored.client = client as Record<string, unknown>;
+    },
+    tokens: () => stored.tokens as { access_token: string; token_type: string } | undefined,
+    saveTokens(tokens: unknown) {
+      stored.tokens = tokens as NonNullable<Stored['tokens']>;
+    },
+    saveCodeVerifier(verifier: string) {
+      stored.verifier = verifier;
+    },
+    codeVerifier: () => stored.verifier ?? '',
+    saveDiscoveryState(state: unknown) {
+      stored.discovery = state;
+    },
+    discoveryState: () => stored.discovery as undefined,
+    async redirectToAuthorization(url: URL) {
+      await page.goto(url.href);
+    },
+  };
+}
+
+const ANSWERED_AT = /^(http:\/\/127\.0\.0\.1:47110|https:\/\/app\.example)\//;
+
+/** Intercepts the OAuth redirect to a local client or website. @returns a function that waits for the parameters */
+async function awaitCallback(page: Page): Promise<() => Promise<URLSearchParams>> {
+  let sent: URLSearchParams | undefined;
+  await page.route(ANSWERED_AT, (route) => {
+    sent = new URL(route.request().url()).searchParams;
+    return route.fulfill({ body: 'Connected.' });
+  });
+  return async () => {
+    await page.waitForURL(ANSWERED_AT);
+    if (!sent) throw new Error('the program was sent nothing');
+    return sent;
+  };
+}
+
+/**
+ * Publishes metadata documents at their own https URLs, for a server that is started with `env`. The product needs
+ * no change, because `env` redirects the name resolution and the connections of the server.
+ */
+async function publishDocuments(documents: { client_id: string }[]) {
+  const found = new Map(documents.map((document) => [document.client_id, document]));
+  const server = createServer({ key: KEY, cert: CERTIFICATE }, (request, response) => {
+    const document = found.get(`https://${request.headers.host}${request.url}`);
+    response.writeHead(document ? 200 : 404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(document ?? {}));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const certificate = join(folder, 'certificate.pem');
+  writeFileSync(certificate, CERTIFICATE);
+  const names = new Set([...found.keys()].map((id) => new URL(id).host));
+  return {
+    /** Environment variables that make a server load the documents from their published URLs. */
+    env: {
+      NODE_OPTIONS: `--import ${PRELOADED}`,
+      NODE_EXTRA_CA_CERTS: certificate,
+      SMALL_INTERNET: [port, ...names].join(','),
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

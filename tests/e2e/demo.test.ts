@@ -45,20 +45,9 @@ test('the demo prints MCP settings that give access to every tool', async () => 
   await client.close();
 });
 
-test.each([
-  [
-    'npm run stripe:event delivers an event to the demo’s webhook',
-    ['invoice.payment_failed'],
-    /200 processed/,
-  ],
-  [
-    'npm run stripe:event --silent delivers no event to the demo’s webhook',
-    ['invoice.paid', '--silent'],
-    /Not delivered/,
-  ],
-])('%s', async (_, args, out) => {
-  const told = await runCommandFile('stripe-event', args, env);
-  expect(told).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
+test('npm run stripe:event delivers an event to the demo’s webhook', async () => {
+  const told = await runCommandFile('stripe-event', ['invoice.payment_failed'], env);
+  expect(told).toEqual({ code: 0, out: expect.stringMatching(/200 processed/), err: '' });
 });
 
 test('the demo’s secret file is readable only by its owner even with umask 0', () => {

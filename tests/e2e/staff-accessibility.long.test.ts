@@ -2,8 +2,15 @@ import type { Page } from 'playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { visit } from './support/browser';
 import { ADMIN } from './support/company';
-import { EVERY_PAGE, factsWithUpload, fitsAt, MORE_STATES, pathOf, watchPages } from './support/every-page';
-import { violationsOf } from './support/looks';
+import {
+  checkLooks,
+  EVERY_PAGE,
+  factsWithUpload,
+  fitsAt,
+  MORE_STATES,
+  pathOf,
+  watchPages,
+} from './support/every-page';
 import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
@@ -26,15 +33,7 @@ describe.each([1440, 390])('at %i px', (width) => {
     if (of === '/admin/1') site.allowComplaints(/404/);
     const path = pathOf(facts, of);
     await check(path);
-    for (const [colorScheme, rules] of [
-      ['light', 'all'],
-      ['dark', 'colours'],
-    ] as const) {
-      await page.emulateMedia({ colorScheme });
-      const violations = await violationsOf(page, rules);
-      expect.soft({ path, colorScheme, violations }).toEqual({ path, colorScheme, violations: [] });
-    }
-    for (const other of width === 1440 ? [...BETWEEN, width] : [width]) await fitsAt(page, path, other);
+    await checkLooks(page, path, width === 1440 ? [...BETWEEN, width] : [width]);
   });
 });
 

@@ -1,7 +1,6 @@
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { ADMIN } from './support/company';
-import { fitsAt, pathOf, watchPages } from './support/every-page';
-import { violationsOf } from './support/looks';
+import { checkLooks, pathOf, watchPages } from './support/every-page';
 import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
@@ -25,15 +24,6 @@ test('one page of each kind passes axe in light and dark mode and fits phone and
   for (const of of OF_EACH_KIND) {
     const path = pathOf(site.facts, of);
     await check(path);
-    for (const [colorScheme, rules] of [
-      ['light', 'all'],
-      ['dark', 'colours'],
-    ] as const) {
-      await page.emulateMedia({ colorScheme });
-      const violations = await violationsOf(page, rules);
-      expect.soft({ path, colorScheme, violations }).toEqual({ path, colorScheme, violations: [] });
-    }
-    await fitsAt(page, path, 1440);
-    await fitsAt(page, path, 390);
+    await checkLooks(page, path, [1440, 390]);
   }
 });

@@ -8,8 +8,6 @@ import {
   reconciliationFailures,
   reconciliationRuns,
   servers,
-  stripeCustomers,
-  stripeEvents,
 } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
@@ -26,6 +24,7 @@ import {
   createSalesDocument,
   createServer,
   createService,
+  createStoredEvent,
   createStripeCustomer,
   createSubscription,
   createSubscriptionItem,
@@ -62,16 +61,15 @@ export async function fillCompany(db: Database) {
   const { id: adminId } = await add(ADMIN, 'admin');
   const { id: otherId } = await add(OTHER);
   for (const who of [STAFF, KEYS, CODES]) await add(who);
-  const issue = async (name: string, scopes: Scope[]) =>
-    (await createAccessToken(db, { name, scopes, expires_at: null, created_by: ACTOR }, randomBytes)).token;
+  const scopes: Scope[] = ['payments:read', 'payments:write'];
+  const erp = { name: 'ERP', scopes, expires_at: null, created_by: ACTOR };
   await fillDesk(db);
   await fillBroken(db);
   await fillAsked(db);
   return {
     adminId,
     otherId,
-    token: await issue('ERP', ['payments:read', 'payments:write']),
-    toolsToken: await issue('Tools', ['mcp:read']),
+    token: (await createAccessToken(db, erp, randomBytes)).token,
     runId: await insertRuns(db, now),
     wren: await fillWren(db),
     form: await fillForms(db),
@@ -84,65 +82,36 @@ export async function fillCompany(db: Database) {
 
 /** Inserts two reconciliation runs. The later one has changes and a failure. @returns the id of the later run */
 async function insertRuns(db: Database, now: Date): Promise<number> {
-  const run = (startedAt: number) => ({
-    phase: 'done' as const,
-    started_at: new Date(startedAt),
-    heartbeat_at: new Date(startedAt + MINUTE),
-    finished_at: new Date(startedAt + MINUTE),
-    lists_completed: true,
-    objects_checked: 412,
-  });
+  const run = (minutesAgo: number) => {
+    const started_at = new Date(now.getTime() - minutesAgo * MINUTE);
+    const finished_at = new Date(started_at.getTime() + MINUTE);
+    const times = { started_at, heartbeat_at: finished_at, finished_at };
+    return { ...times, phase: 'done' as const, lists_completed: true, objects_checked: 412 };
+  };
+  const counts = { changes_count: 3, failures_count: 1 };
   const [, latest] = await db
     .insert(reconciliationRuns)
     .values([
-      { ...run(now.getTime() - 1440 * MINUTE), trigger: 'schedule', status: 'completed' },
-      {
-        ...run(now.getTime() - 90 * MINUTE),
-        trigger: 'staff',
-        started_by: STAFF.email,
-        status: 'completed_with_errors',
-        changes_count: 3,
-        failures_count: 1,
-      },
+      { ...run(1440), trigger: 'schedule', status: 'completed' },
+      { ...run(90), ...counts, trigger: 'staff', started_by: STAFF.email, status: 'completed_with_errors' },
     ])
     .returning({ id: reconciliationRuns.id });
   if (!latest) throw new Error('insert returned no row');
   const run_id = latest.id;
-  const change = (entity: 'subscription' | 'invoice', entity_id: number | null, stripe_id: string) => ({
-    run_id,
-    entity,
-    entity_id,
-    stripe_id,
-  });
+  const subscription = { run_id, entity: 'subscription' as const, entity_id: 12 };
+  const invoice = { run_id, entity: 'invoice' as const };
+  const paid = { before: null, after: '2026-11-20T03:12:44.000Z', outcome: 'fixed' as const };
+  const gone = { field: 'provider_gone_at', before: null, after: null, outcome: 'reported' as const };
   await db.insert(reconciliationChanges).values([
     {
-      ...change('subscription', 12, 'sub_1QxYvL2eZvKYlo2C'),
-      field: 'status',
-      before: 'active',
-      after: 'past_due',
-      outcome: 'fixed',
+      ...{ ...subscription, stripe_id: 'sub_1QxYvL2eZvKYlo2C', field: 'status' },
+      ...{ before: 'active', after: 'past_due', outcome: 'fixed' },
     },
-    {
-      ...change('invoice', 31, 'in_1QxZ8h2eZvKYlo2CfWq7pLmT'),
-      field: 'paid_at',
-      before: null,
-      after: '2026-11-20T03:12:44.000Z',
-      outcome: 'fixed',
-    },
-    {
-      ...change('invoice', null, 'in_1QxZ8h2eZvKYlo2CgGone000'),
-      field: 'provider_gone_at',
-      before: null,
-      after: null,
-      outcome: 'reported',
-    },
+    { ...invoice, entity_id: 31, stripe_id: 'in_1QxZ8h2eZvKYlo2CfWq7pLmT', field: 'paid_at', ...paid },
+    { ...invoice, entity_id: null, stripe_id: 'in_1QxZ8h2eZvKYlo2CgGone000', ...gone },
   ]);
-  await db.insert(reconciliationFailures).values({
-    run_id,
-    object: 'invoice',
-    stripe_id: 'in_1QxZ8h2eZvKYlo2Cfailed',
-    error_code: 'stripe_timeout',
-  });
+  const failed = { object: 'invoice', stripe_id: 'in_1QxZ8h2eZvKYlo2Cfailed' } as const;
+  await db.insert(reconciliationFailures).values({ run_id, ...failed, error_code: 'stripe_timeout' });
   return run_id;
 }
 
@@ -152,39 +121,26 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
  */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
-    customer_number: 'K-WREN',
-    company: 'Zaunkönig & Söhne',
-    email: 'Office@Wren-and-Sons.example',
-    city: 'Graz',
-    country: 'AT',
+    ...{ customer_number: 'K-WREN', company: 'Zaunkönig & Söhne', email: 'Office@Wren-and-Sons.example' },
+    ...{ city: 'Graz', country: 'AT' },
   });
   const owed = { customer_id, amount_due: '100' };
   await createInvoice(db, { ...owed, number: 'WREN-1', status: 'overdue', invoice_date: '2026-01-01' });
   await createInvoice(db, { ...owed, number: 'WREN-2', amount_due: '200' });
   const paid = await createInvoice(db, { customer_id, number: 'WREN-0', status: 'paid', amount_due: '0' });
   for (let i = 1; i <= 12; i++) {
-    await createPayment(db, {
-      customer_id,
-      invoice_id: paid.id,
-      payment_reference: `WREN-PAID-${i}`,
-      payment_date: `2026-02-${String(i).padStart(2, '0')}`,
-    });
+    const payment_date = `2026-02-${String(i).padStart(2, '0')}`;
+    const on = { customer_id, invoice_id: paid.id, payment_date };
+    await createPayment(db, { ...on, payment_reference: `WREN-PAID-${i}` });
   }
   await createSalesDocument(db, { customer_id, document_number: 'WREN-OFFER' });
   await createService(db, { customer_id, service_number: 'S-WREN', domain: 'wren-and-sons.example' });
   await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_wren' });
-  await db
-    .insert(stripeCustomers)
-    .values({ stripe_customer_id: 'cus_wren', customer_id, linked_by: 'staff' });
-  await db.insert(stripeEvents).values({
-    id: 'evt_wren',
-    type: 'invoice.payment_failed',
-    livemode: false,
-    payload: '{}',
-    outcome: 'stale',
-    object_id: 'in_wren',
-    stripe_customer_id: 'cus_wren',
-    stripe_created: new Date('2026-02-11T08:00:00Z'),
+  const stripe_customer_id = 'cus_wren';
+  await createStripeCustomer(db, { stripe_customer_id, customer_id, linked_by: 'staff' });
+  await createStoredEvent(db, {
+    ...{ id: 'evt_wren', type: 'invoice.payment_failed', object_id: 'in_wren', stripe_customer_id },
+    ...{ outcome: 'stale', stripe_created: new Date('2026-02-11T08:00:00Z') },
   });
   return customer_id;
 }
@@ -195,21 +151,10 @@ async function fillWren(db: Database): Promise<number> {
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
   const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
-  const invoice = await createInvoice(db, {
-    customer_id,
-    number: 'DESK-1',
-    status: 'overdue',
-    subtotal: '100',
-    tax: '19',
-    total: '119',
-    amount_due: '119',
-    subscription_id: subscription.id,
-  });
+  const overdue = { number: 'DESK-1', status: 'overdue' as const, subscription_id: subscription.id };
+  const invoice = await createInvoice(db, { customer_id, ...overdue });
   await createSalesDocument(db, {
-    customer_id,
-    document_number: 'AN-DESK',
-    type: 'offer',
-    status: 'converted',
+    ...{ customer_id, document_number: 'AN-DESK', status: 'converted' },
     converted_to_invoice_id: invoice.id,
   });
   await createInvoice(db, {
@@ -239,18 +184,17 @@ async function fillForms(db: Database) {
   const { id: pending } = await createPayment(db, { status: 'pending' });
   const { id: completed } = await createPayment(db);
   await createCustomer(db, { customer_number: 'K-DOC', company: 'Weiß & Söhne' });
+  const free = { customer_number: 'K-FREE', company: 'Freibrief Verein' };
+  await createCustomer(db, { ...free, currency: 'chf', tax_exempt: true });
   const walkers = { customer_number: 'K-WALK', company: 'Walkers & Co', email: 'accounts@walkers.example' };
   const { id: walker } = await createCustomer(db, walkers);
   await createInvoice(db, { customer_id: walker, number: 'WALK-1', total: '400', amount_due: '400' });
   await createRefund(db, { stripe_refund_id: 're_nobodys', issued_at: new Date() });
   const paidBack = [{ amount: '5.000', date: '2026-03-12' }];
-  const { id: transfer } = await createTransfer(db, {
-    ...{ reference: 'SEPA-FORM', credit: '45', paid_back: paidBack },
-  });
-  const { id: spread } = await createCustomer(db, {
-    customer_number: 'K-SEPA',
-    company: 'Sammelzahler GmbH',
-  });
+  const sepa = { reference: 'SEPA-FORM', credit: '45', paid_back: paidBack };
+  const { id: transfer } = await createTransfer(db, sepa);
+  const payer = { customer_number: 'K-SEPA', company: 'Sammelzahler GmbH' };
+  const { id: spread } = await createCustomer(db, payer);
   await createInvoice(db, { customer_id: spread, number: 'SEPA-1', due_date: '2026-02-01' });
   await createInvoice(db, { customer_id: spread, number: 'SEPA-2', total: '50', subtotal: '50', tax: '0' });
   const { id: ten } = await createCustomer(db, { customer_number: 'K-TEN', company: LONG_NAME });
@@ -259,20 +203,9 @@ async function fillForms(db: Database) {
     const owed = { total, subtotal: total, tax: '0', amount_due: total };
     await createInvoice(db, { customer_id: ten, number: `TEN-100${at}`, ...owed });
   }
-  const statement = await insertStatement(db);
   return {
-    customer,
-    alone,
-    server,
-    statement,
-    service,
-    invoice,
-    unpaid,
-    document,
-    pending,
-    completed,
-    transfer,
-    spread,
+    ...{ customer, alone, server, service, invoice, unpaid, document, pending, completed, transfer, spread },
+    statement: await insertStatement(db),
   };
 }
 
@@ -285,13 +218,8 @@ async function insertStatement(db: Database): Promise<number> {
   const shared = { account: 'DE02120300000000202051', currency: 'eur' };
   const file = { file_name: 'october.xml', file_sha256: 'a', entry_count: 2 };
   const by = { actor_type: 'staff', actor_id: '1', actor_name: 'staff@example.com' } as const;
-  const period = {
-    first_day: '2026-02-01',
-    last_day: '2026-02-28',
-    opening: '100',
-    booked: '109',
-    closing: '209',
-  };
+  const days = { first_day: '2026-02-01', last_day: '2026-02-28' };
+  const period = { ...days, opening: '100', booked: '109', closing: '209' };
   const [made] = await db
     .insert(bankStatements)
     .values({ ...shared, ...file, ...by, ...period })
@@ -362,29 +290,18 @@ async function fillBroken(db: Database) {
  * these.
  */
 async function fillAsked(db: Database) {
-  const customer = await createCustomer(db, { customer_number: 'K-ASKED', company: 'Asked & Sons' });
-  const of = { customer_id: customer.id };
-  const overdue = { ...of, status: 'overdue' as const, total: '392', amount_due: '392' };
-  await createInvoice(db, { ...overdue, number: 'ASKED-OLD', due_date: addDays(TODAY, -45) });
-  const invoice = await createInvoice(db, { ...of, number: 'ASKED-NEW', status: 'paid' });
-  await createSalesDocument(db, {
-    ...of,
-    document_number: 'AN-ASKED-0815',
-    status: 'converted',
-    converted_to_invoice_id: invoice.id,
+  const { id: customer_id } = await createCustomer(db, {
+    customer_number: 'K-ASKED',
+    company: 'Asked & Sons',
   });
-  await createPayment(db, {
-    ...of,
-    invoice_id: invoice.id,
-    payment_reference: 'ASKED-PAID',
-    payment_date: addDays(`${TODAY.slice(0, 7)}-01`, -3),
-  });
-  await createService(db, {
-    ...of,
-    service_number: 'S-ASKED',
-    status: 'active',
-    next_billing_date: addDays(MONDAY, 2),
-  });
+  const overdue = { status: 'overdue' as const, total: '392', due_date: addDays(TODAY, -45) };
+  await createInvoice(db, { ...overdue, customer_id, number: 'ASKED-OLD' });
+  const { id } = await createInvoice(db, { customer_id, number: 'ASKED-NEW', status: 'paid' });
+  await createSalesDocument(db, { customer_id, document_number: 'AN-ASKED-0815' });
+  const payment_date = addDays(`${TODAY.slice(0, 7)}-01`, -3);
+  await createPayment(db, { customer_id, invoice_id: id, payment_reference: 'ASKED-PAID', payment_date });
+  const next_billing_date = addDays(MONDAY, 2);
+  await createService(db, { customer_id, service_number: 'S-ASKED', next_billing_date });
   await db
     .update(servers)
     .set({ status: 'maintenance' })

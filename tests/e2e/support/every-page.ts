@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright';
 import { expect } from 'vitest';
 import { visit } from './browser';
-import { cutTexts } from './looks';
+import { cutTexts, violationsOf } from './looks';
 import { listAdminRoutes } from './server-actions';
 import type { useSite } from './use-site';
 
@@ -132,6 +132,19 @@ export async function fitsAt(page: Page, path: string, width: number): Promise<v
   const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth);
   const found = { path, width, scrollWidth, cut: await cutTexts(page) };
   expect.soft(found).toEqual({ path, width, scrollWidth: width, cut: [] });
+}
+
+/** Expects a page to pass axe in light and dark mode, and to fit these widths. */
+export async function checkLooks(page: Page, path: string, widths: number[]): Promise<void> {
+  for (const [colorScheme, rules] of [
+    ['light', 'all'],
+    ['dark', 'colours'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    const violations = await violationsOf(page, rules);
+    expect.soft({ path, colorScheme, violations }).toEqual({ path, colorScheme, violations: [] });
+  }
+  for (const width of widths) await fitsAt(page, path, width);
 }
 
 type Shifted = typeof window & { shifted?: number };

@@ -1,6 +1,37 @@
+import { base32 } from '@better-auth/utils/base32';
+import { createOTP } from '@better-auth/utils/otp';
 import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 import { STAFF } from './company';
+
+export const link = (page: Page, name: string | RegExp) =>
+  page.getByRole('link', { name, exact: typeof name === 'string' });
+/** Finds the rows of all tables of a page. */
+export const rows = (page: Page | Locator) => page.locator('tbody tr');
+export const section = (page: Page, title: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+export const rowsOf = (page: Page, title: string) => section(page, title).locator('tbody tr');
+
+/** Waits until a page shows each of these texts. */
+export async function see(page: Page, ...texts: (string | RegExp)[]): Promise<void> {
+  for (const text of texts) await page.getByText(text).first().waitFor();
+}
+
+export const seeHeading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { level: 1, name }).waitFor();
+
+export const seeAlert = (page: Page, text: string | RegExp) =>
+  page.getByRole('alert').filter({ hasText: text }).waitFor();
+
+/** Fills in form fields, keyed by their labels. */
+export async function fill(form: Page | Locator, fields: Record<string, string>): Promise<void> {
+  for (const [label, text] of Object.entries(fields))
+    await form.getByLabel(label, { exact: true }).fill(text);
+}
+
+/** Returns the current values of form fields, in the order of their labels. */
+export const valuesOf = (form: Page | Locator, ...labels: string[]) =>
+  Promise.all(labels.map((label) => form.getByLabel(label, { exact: true }).inputValue()));
 
 async function openFilter(page: Page, label: string): Promise<void> {
   await page
@@ -25,15 +56,29 @@ export async function fillFilter(page: Page, label: string, text: string, field 
 /** Finds line `n` of a form, counted from 1. */
 export const line = (page: Page, n: number) => page.getByRole('group', { name: `Line ${n}`, exact: true });
 
-export async function fillLine(page: Page, n: number, text: string, price: string): Promise<void> {
-  await line(page, n).getByLabel('Text').fill(text);
-  await line(page, n).getByLabel('Price without tax').fill(price);
+export const fillLine = (page: Page, n: number, text: string, price: string) =>
+  fill(line(page, n), { Text: text, 'Price without tax': price });
+
+/** Presses a button, and waits for the message that reports its result if one is given. */
+export async function press(page: Page, name: string, message?: string | RegExp): Promise<void> {
+  await use(page, 'button', name);
+  if (message) await told(page, message);
 }
 
-export const press = (page: Page, name: string) => use(page, 'button', name);
+/** Presses a button, and waits until the page shows a text. */
+export async function pressAndSee(page: Page, name: string, text: string | RegExp): Promise<void> {
+  await press(page, name);
+  await see(page, text);
+}
+
+/** Follows a link, and waits until it has opened the URL. */
+export async function follow(page: Page, name: string | RegExp, url: string | RegExp): Promise<void> {
+  await link(page, name).click();
+  await page.waitForURL(url);
+}
 
 /** Presses a button once React has hydrated it. Until then, a button without a server action does nothing. */
-export async function pressHydrated(page: Page, name: string): Promise<void> {
+async function pressHydrated(page: Page, name: string): Promise<void> {
   const button = page.getByRole('button', { name, exact: true });
   const isHydrated = () =>
     button.evaluate((element) => Object.keys(element).some((key) => key.startsWith('__reactFiber')));
@@ -55,10 +100,21 @@ export async function use(page: Page, role: 'button' | 'link', name: string): Pr
 export const inMenu = (page: Page, role: 'button' | 'link', name: string): Locator =>
   page.locator('details[data-menu]:not([open])').getByRole(role, { name, exact: true, includeHidden: true });
 
-/** Presses a button and confirms the dialog. */
-export async function confirm(page: Page, button: string, answer = button): Promise<void> {
-  await press(page, button);
+/**
+ * Presses a button and confirms the dialog.
+ *
+ * @param button name of the button, and the name of the confirming button if it differs
+ * @param message the message that reports the result; without it, the function does not wait for one
+ */
+export async function confirm(
+  page: Page,
+  button: string | readonly [button: string, answer: string],
+  message?: string | RegExp,
+): Promise<void> {
+  const [name, answer] = typeof button === 'string' ? [button, button] : button;
+  await press(page, name);
   await page.getByRole('dialog').getByRole('button', { name: answer, exact: true }).click();
+  if (message) await told(page, message);
 }
 
 /** Waits for the message that reports the result of a button. */
@@ -91,7 +147,16 @@ export const endSession = (page: Page) =>
 
 /** Fills in the sign-in page and submits it. */
 export async function signIn(page: Page, email = STAFF.email, password = STAFF.password): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(password);
+  await fill(page, { 'E-mail': email, Password: password });
   await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Starts the setup of an authenticator app. @returns a function that generates the codes of the app */
+export async function beginApp(page: Page, password: string): Promise<() => Promise<string>> {
+  const form = page.getByRole('form', { name: 'Set up two-factor authentication' });
+  await form.getByLabel('Your password').fill(password);
+  await pressHydrated(page, 'Set up authenticator app');
+  const key = (await page.locator('code').first().textContent()) ?? '';
+  const secret = new TextDecoder().decode(base32.decode(key));
+  return () => createOTP(secret, { digits: 6, period: 30 }).totp();
 }

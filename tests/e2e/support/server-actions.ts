@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Page } from 'playwright';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -129,204 +128,140 @@ function encode(args: unknown[]): FormData {
   body.append('0', text);
   return body;
 }
-/** A server action request as a browser sent it, but without cookies. */
-export interface SentAction {
-  url: string;
-  headers: Record<string, string>;
-  body: Buffer;
-}
+/** The arguments that a form appends to those of its action: its last answer and the typed fields. */
+const typed = (fields: Record<string, string>, state: object = {}) => [
+  { typed: {}, problems: {}, ...state },
+  new Fields(fields),
+];
+/** The same for a form that has a single field. */
+const single = (fields: Record<string, string>, state: object = {}) => [
+  { problem: null, ...state },
+  new Fields(fields),
+];
 
-/** Presses a button and intercepts its server action before it reaches the server. */
-export async function interceptAction(page: Page, press: () => Promise<void>): Promise<SentAction> {
-  const caught = new Promise<SentAction>((resolve) => {
-    page.route('**', async (route, request) => {
-      if (request.method() !== 'POST') return route.continue();
-      const { cookie: _, ...headers } = await request.allHeaders();
-      const kept = Object.entries(headers).filter(
-        ([name]) => !/^(:|content-length|host|connection)/.test(name),
-      );
-      resolve({
-        url: request.url(),
-        headers: Object.fromEntries(kept),
-        body: request.postDataBuffer() ?? Buffer.of(),
-      });
-      return route.abort();
-    });
-  });
-  await press();
-  const action = await caught;
-  await page.unroute('**');
-  return action;
-}
-
-/** Sends an intercepted action to the server, with this cookie or without one. */
-export function sendAction({ url, headers, body }: SentAction, cookie?: string): Promise<Response> {
-  return fetch(url, {
-    method: 'POST',
-    headers: { ...headers, ...(cookie && { cookie }) },
-    body: new Uint8Array(body),
-    redirect: 'manual',
-  });
-}
-
-const first = { typed: {}, problems: {} };
 /**
  * Arguments with which each action would change data, keyed by action. A test fails if an action is missing here.
  *
  * @param otherId id of a member of staff who may be changed and removed
  */
-export const actionArguments = (otherId: string, uploadId: string): Record<string, unknown[]> => ({
-  'app/admin/imports/actions.ts#remove': [uploadId],
-  'app/admin/imports/actions.ts#start': [
-    uploadId,
-    { chosen: {}, problems: {} },
-    new Fields({ 'columns.customer_number': 'customer_number', run: 'import' }),
-  ],
-  'app/admin/imports/actions.ts#stop': [uploadId],
-  'app/admin/customers/actions.ts#remind': [1, [1]],
-  'app/admin/customers/actions.ts#takeBackReminder': [1, '2026-01-01'],
-  'app/admin/invoices/actions.ts#check': [1],
-  'app/admin/invoices/actions.ts#credit': [1, 0, first, new Fields({ reason: 'FORGED', quantity_1: '1' })],
-  'app/admin/invoices/actions.ts#payWithCredit': [1, first, new Fields({ amount: '1' })],
-  'app/admin/sales-documents/actions.ts#convert': [1, 0, 'invoice'],
-  'app/admin/settings/actions.ts#sendTest': [],
-  'app/admin/settings/actions.ts#saveAccounts': [first, new Fields({ consultant_number: '1001' })],
-  'app/admin/settings/actions.ts#saveOurCompany': [first, new Fields({ name: 'FORGED' })],
-  'app/admin/settings/actions.ts#saveReminders': [first, new Fields({ pause_days: '9' })],
-  'app/admin/settings/actions.ts#saveSeries': [
-    'invoice',
-    first,
-    new Fields({ prefix: 'FORGED', width: '6', first_count: '1' }),
-  ],
-  'app/admin/payments/actions.ts#check': [1],
-  'app/admin/payments/actions.ts#markRefunded': [1, 'version'],
-  'app/admin/payments/actions.ts#decide': [1, 'version', 'failed'],
-  'app/admin/payments/actions.ts#remove': [1, 'version'],
-  'app/admin/payments/actions.ts#edit': [
-    1,
-    'version',
-    first,
-    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
-  ],
-  'app/admin/payments/actions.ts#refund': [
-    1,
-    'version',
-    first,
-    new Fields({ amount: '1', date: '2026-01-01' }),
-  ],
-  'app/admin/payments/actions.ts#record': [
-    1,
-    first,
-    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' }),
-  ],
-  'app/admin/bank/actions.ts#accept': [1, 1, 1, [], new Fields({ remember: '' })],
-  'app/admin/bank/actions.ts#acceptNamed': [1, 1, null, new Fields({ named: 'K10001', remember: '' })],
-  'app/admin/bank/actions.ts#acceptExact': [1],
-  'app/admin/bank/actions.ts#acceptPayout': [1, 1, 1],
-  'app/admin/bank/actions.ts#undo': [1, 1],
-  'app/admin/bank/actions.ts#takeBack': [1, 1, 'transfer', 1],
-  'app/admin/bank/actions.ts#explain': [1, 1, 'ignored'],
-  'app/admin/bank/actions.ts#ignoreOut': [1],
-  'app/admin/bank/actions.ts#forget': [1],
-  'app/admin/payments/transfers/actions.ts#spread': [
-    1,
-    'eur',
-    first,
-    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged', method: '' }),
-  ],
-  'app/admin/payments/transfers/actions.ts#correct': [
-    1,
-    0,
-    first,
-    new Fields({ amount: '1', payment_date: '2026-01-01', payment_reference: 'forged', method: '' }),
-  ],
-  'app/admin/payments/transfers/actions.ts#payBack': [
-    1,
-    0,
-    first,
-    new Fields({ amount: '1', date: '2026-03-10' }),
-  ],
-  'app/admin/payments/transfers/actions.ts#withdraw': [1, 0, 0],
-  'app/admin/payments/transfers/actions.ts#remove': [1, 0, 1],
-  'app/admin/reconciliation/actions.ts#runNow': [],
-  'app/admin/subscriptions/actions.ts#check': [1],
-  'app/admin/subscriptions/actions.ts#saveLink': [
-    1,
-    1,
-    { problem: null },
-    new Fields({ service_number: '' }),
-  ],
-  'app/admin/subscriptions/actions.ts#adopt': [1],
-  'app/admin/subscriptions/actions.ts#decline': [1],
-  'app/admin/subscriptions/actions.ts#linkTo': ['cus_1', 1],
-  'app/admin/subscriptions/actions.ts#confirmChosen': [null, new Fields({ link: 'cus_1 1 2' })],
-  'app/admin/webhooks/actions.ts#replay': ['evt_1'],
-  'app/admin/tokens/actions.ts#issue': [
-    first,
-    new Fields({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
-  ],
-  'app/admin/tokens/actions.ts#revoke': [1],
-  'app/admin/tokens/actions.ts#addClient': [
-    { ...first, made: null },
-    new Fields({ name: 'Forged', redirects: 'https://forged.example/callback' }),
-  ],
-  'app/admin/tokens/actions.ts#removeClient': ['none'],
-  'app/admin/apps/actions.ts#disconnect': ['none'],
-  'app/admin/tasks/actions.ts#finish': [1],
-  'app/admin/connect/actions.ts#check': [],
-  'app/admin/connect/actions.ts#issueFor': ['Forged'],
-  'app/oauth/consent/actions.ts#decide': [
-    new Fields({ decision: 'allow', scopes: 'customers:read', query: 'client_id=forged' }),
-  ],
-  'app/admin/staff/actions.ts#add': [
-    first,
-    new Fields({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
-  ],
-  'app/admin/staff/actions.ts#changeRole': [otherId, 'admin'],
-  'app/admin/staff/actions.ts#signOutEverywhere': [otherId],
-  'app/admin/staff/actions.ts#resetPassword': [
-    otherId,
-    { problem: null, reset: null },
-    new Fields({ password: '' }),
-  ],
-  'app/admin/staff/actions.ts#resetFactor': [otherId],
-  'app/admin/staff/actions.ts#invite': [otherId],
-  'app/admin/staff/actions.ts#remove': [otherId],
-  // This must be the last staff action, because it forces the admin to set up a second factor.
-  'app/admin/staff/actions.ts#demand': [true],
-  'app/admin/account/actions.ts#changePassword': [
-    '/admin/account',
-    {},
-    new Fields({ current: 'x', password: 'forged password', repeated: 'forged password' }),
-  ],
-  'app/admin/account/actions.ts#beginApp': ['x'],
-  'app/admin/account/actions.ts#confirmApp': ['123456'],
-  'app/admin/account/actions.ts#renewCodes': ['x'],
-  'app/admin/account/actions.ts#turnOffApp': ['x'],
-  'app/admin/account/actions.ts#startPasskey': ['x'],
-  'app/admin/account/actions.ts#storePasskey': ['Forged', { id: 'forged' }],
-  'app/admin/account/actions.ts#removePasskey': ['forged', 'forged'],
-  'app/admin/_components/forms/record/actions.ts#save': [
-    'customer',
-    1,
-    { ...first, opened: null, theirs: null, isAnswer: false },
-    new Fields({ company: 'Forged', opened: JSON.stringify({ version: 0, typed: {} }) }),
-  ],
-  'app/admin/_components/forms/record/actions.ts#step': ['customer', 1, 0, 'deactivate'],
-  'app/admin/_components/forms/record/actions.ts#remove': ['customer', 1, 0],
-  'app/admin/customers/admin-actions.ts#erase': [
-    1,
-    { typed: '', problem: null },
-    new Fields({ customer_number: 'K10001' }),
-  ],
-  'app/admin/customers/admin-actions.ts#merge': [
-    { id: 1, version: 0 },
-    { id: 2, version: 0 },
-    new Fields({ take: 'phone' }),
-  ],
-  'app/admin/customers/actions.ts#addNote': [
-    1,
-    { typed: '', problem: null, isAnswer: false },
-    new Fields({ text: 'Forged' }),
-  ],
-});
+export function actionArguments(otherId: string, uploadId: string): Record<string, unknown[]> {
+  const payment = { amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' };
+  const password = { password: 'forged password', repeated: 'forged password' };
+  const inFiles: Record<string, Record<string, unknown[]>> = {
+    'imports/actions.ts': {
+      remove: [uploadId],
+      start: [
+        uploadId,
+        { chosen: {}, problems: {} },
+        new Fields({ 'columns.customer_number': 'customer_number', run: 'import' }),
+      ],
+      stop: [uploadId],
+    },
+    'customers/actions.ts': {
+      remind: [1, [1]],
+      takeBackReminder: [1, '2026-01-01'],
+      addNote: [1, ...single({ text: 'Forged' }, { typed: '', isAnswer: false })],
+    },
+    'customers/admin-actions.ts': {
+      erase: [1, ...single({ customer_number: 'K10001' }, { typed: '' })],
+      merge: [{ id: 1, version: 0 }, { id: 2, version: 0 }, new Fields({ take: 'phone' })],
+    },
+    'invoices/actions.ts': {
+      check: [1],
+      credit: [1, 0, ...typed({ reason: 'FORGED', quantity_1: '1' })],
+      payWithCredit: [1, ...typed({ amount: '1' })],
+    },
+    'sales-documents/actions.ts': { convert: [1, 0, 'invoice'] },
+    'settings/actions.ts': {
+      sendTest: [],
+      saveAccounts: typed({ consultant_number: '1001' }),
+      saveOurCompany: typed({ name: 'FORGED' }),
+      saveReminders: typed({ pause_days: '9' }),
+      saveSeries: ['invoice', ...typed({ prefix: 'FORGED', width: '6', first_count: '1' })],
+    },
+    'payments/actions.ts': {
+      check: [1],
+      markRefunded: [1, 'version'],
+      decide: [1, 'version', 'failed'],
+      remove: [1, 'version'],
+      edit: [1, 'version', ...typed(payment)],
+      refund: [1, 'version', ...typed({ amount: '1', date: '2026-01-01' })],
+      record: [1, ...typed(payment)],
+    },
+    'bank/actions.ts': {
+      accept: [1, 1, 1, [], new Fields({ remember: '' })],
+      acceptNamed: [1, 1, null, new Fields({ named: 'K10001', remember: '' })],
+      acceptExact: [1],
+      acceptPayout: [1, 1, 1],
+      undo: [1, 1],
+      takeBack: [1, 1, 'transfer', 1],
+      explain: [1, 1, 'ignored'],
+      ignoreOut: [1],
+      forget: [1],
+    },
+    'payments/transfers/actions.ts': {
+      spread: [1, 'eur', ...typed({ ...payment, method: '' })],
+      correct: [1, 0, ...typed({ ...payment, method: '' })],
+      payBack: [1, 0, ...typed({ amount: '1', date: '2026-03-10' })],
+      withdraw: [1, 0, 0],
+      remove: [1, 0, 1],
+    },
+    'reconciliation/actions.ts': { runNow: [] },
+    'subscriptions/actions.ts': {
+      check: [1],
+      saveLink: [1, 1, ...single({ service_number: '' })],
+      adopt: [1],
+      decline: [1],
+      linkTo: ['cus_1', 1],
+      confirmChosen: [null, new Fields({ link: 'cus_1 1 2' })],
+    },
+    'webhooks/actions.ts': { replay: ['evt_1'] },
+    'tokens/actions.ts': {
+      issue: typed({ name: 'Forged', scopes: 'mcp:read', expires: '30', last_day: '' }),
+      revoke: [1],
+      addClient: typed({ name: 'Forged', redirects: 'https://forged.example/callback' }, { made: null }),
+      removeClient: ['none'],
+    },
+    'apps/actions.ts': { disconnect: ['none'] },
+    'tasks/actions.ts': { finish: [1] },
+    'connect/actions.ts': { check: [], issueFor: ['Forged'] },
+    'staff/actions.ts': {
+      add: typed({ email: 'forged@example.com', name: 'Forged', role: 'admin', password: '' }),
+      changeRole: [otherId, 'admin'],
+      signOutEverywhere: [otherId],
+      resetPassword: [otherId, ...single({ password: '' }, { reset: null })],
+      resetFactor: [otherId],
+      invite: [otherId],
+      remove: [otherId],
+      // This must be the last staff action, because it forces the admin to set up a second factor.
+      demand: [true],
+    },
+    'account/actions.ts': {
+      changePassword: ['/admin/account', {}, new Fields({ current: 'x', ...password })],
+      beginApp: ['x'],
+      confirmApp: ['123456'],
+      renewCodes: ['x'],
+      turnOffApp: ['x'],
+      startPasskey: ['x'],
+      storePasskey: ['Forged', { id: 'forged' }],
+      removePasskey: ['forged', 'forged'],
+    },
+    '_components/forms/record/actions.ts': {
+      save: [
+        'customer',
+        1,
+        ...typed(
+          { company: 'Forged', opened: JSON.stringify({ version: 0, typed: {} }) },
+          { opened: null, theirs: null, isAnswer: false },
+        ),
+      ],
+      step: ['customer', 1, 0, 'deactivate'],
+      remove: ['customer', 1, 0],
+    },
+  };
+  const consent = { decision: 'allow', scopes: 'customers:read', query: 'client_id=forged' };
+  const named = Object.entries(inFiles).flatMap(([file, actions]) =>
+    Object.entries(actions).map(([name, args]) => [`app/admin/${file}#${name}`, args] as const),
+  );
+  return { ...Object.fromEntries(named), 'app/oauth/consent/actions.ts#decide': [new Fields(consent)] };
+}

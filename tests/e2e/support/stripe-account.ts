@@ -1,9 +1,8 @@
 import { and, asc, desc, eq, isNotNull, ne } from 'drizzle-orm';
 import type { Database } from '@/db/database';
-import { customers, invoices, payments, stripeEvents, subscriptionItems, subscriptions } from '@/db/schema';
+import { customers, invoices, payments, subscriptionItems, subscriptions } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { seededChance } from '@/lib/chance';
-import { createLogger } from '@/lib/log';
 import { createStripeClient } from '@/lib/runtime';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
@@ -11,6 +10,9 @@ import { startStripeLocal } from '@/lib/stripe-local/server';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
 import { checkWithStripe } from '@/lib/sync/staff/check-with-stripe';
+import { syncDeps } from '@/lib/sync/sync-deps';
+import { createStoredEvent } from '../../support/factories';
+import { testRuntime } from '../../support/runtime';
 import * as act from '../../support/stripe-actions';
 import { renderEvent } from '../../support/stripe-versions';
 
@@ -18,6 +20,8 @@ import { renderEvent } from '../../support/stripe-versions';
 export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
 
 type Happened = World['history'][number];
+
+const NEWEST = '2026-10-28.endive';
 
 /**
  * Creates a local Stripe account that matches the sample company, then changes objects in it. Processes only some of the
@@ -55,20 +59,14 @@ export async function fillStripe(db: Database) {
 
 async function liveSubscriptions(db: Database) {
   const found = await db
-    .select({
-      id: subscriptions.id,
-      customerId: subscriptions.customer_id,
-      stripeId: subscriptions.stripe_subscription_id,
-      stripeCustomer: subscriptions.stripe_customer_id,
-    })
+    .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.status, 'active'), isNotNull(subscriptions.stripe_subscription_id)))
     .orderBy(asc(subscriptions.id))
     .limit(4);
-  return found.map(({ stripeId, stripeCustomer, ...row }) => ({
-    ...row,
-    stripeId: stripeId ?? '',
-    stripeCustomer: stripeCustomer ?? '',
+  return found.map(({ id, customer_id, stripe_subscription_id, stripe_customer_id }) => ({
+    ...{ id, customerId: customer_id },
+    ...{ stripeId: stripe_subscription_id ?? '', stripeCustomer: stripe_customer_id ?? '' },
   }));
 }
 
@@ -84,8 +82,8 @@ async function otherCustomer(db: Database, than: number): Promise<string> {
 
 async function takeAll(db: Database, events: Happened[]): Promise<void> {
   for (const happened of events) {
-    const { event, payload } = rendered(happened);
-    await handleEvent(depsOf(db), event, payload);
+    const payload = JSON.stringify(renderEvent(happened, NEWEST));
+    await handleEvent(depsOf(db), toEvent(payload), payload);
   }
 }
 
@@ -104,19 +102,12 @@ async function failPayment(db: Database, world: World): Promise<string> {
     db,
     events.filter((event) => event !== succeeded),
   );
-  const { event, payload } = rendered(succeeded);
-  await db.insert(stripeEvents).values({
-    id: event.id,
-    type: event.type,
-    api_version: event.apiVersion,
-    livemode: event.livemode,
-    stripe_created: event.created,
-    object_id: event.objectId,
-    stripe_customer_id: event.stripeCustomerId,
-    payload,
-    outcome: 'failed',
-    error_code: '40P01',
-    attempts: 3,
+  const payload = JSON.stringify(renderEvent(succeeded, NEWEST));
+  const event = toEvent(payload);
+  await createStoredEvent(db, {
+    ...{ id: event.id, type: event.type, api_version: event.apiVersion, stripe_created: event.created },
+    ...{ object_id: event.objectId, stripe_customer_id: event.stripeCustomerId, payload },
+    ...{ outcome: 'failed', error_code: '40P01', attempts: 3 },
   });
   return event.id;
 }
@@ -124,13 +115,7 @@ async function failPayment(db: Database, world: World): Promise<string> {
 /** Disputes one payment and refunds two in part. A check with Stripe records the dispute and the first refund. */
 async function takeBack(db: Database, world: World) {
   const found = await db
-    .select({
-      id: payments.id,
-      invoiceId: payments.invoice_id,
-      customerId: payments.customer_id,
-      reference: payments.payment_reference,
-      intent: payments.stripe_payment_intent_id,
-    })
+    .select()
     .from(payments)
     .where(
       and(
@@ -141,7 +126,10 @@ async function takeBack(db: Database, world: World) {
     )
     .orderBy(desc(payments.payment_date), desc(payments.id))
     .limit(3);
-  const [disputed, inPart, silent] = found.map((row) => ({ ...row, paymentIntent: row.intent ?? '' }));
+  const [disputed, inPart, silent] = found.map((row) => ({
+    ...{ id: row.id, invoiceId: row.invoice_id, customerId: row.customer_id },
+    ...{ reference: row.payment_reference, paymentIntent: row.stripe_payment_intent_id ?? '' },
+  }));
   if (!disputed || !inPart || !silent) throw new Error('Stripe collected some of the payments');
   act.openDispute(world, disputed);
   act.refundPayment(world, { ...inPart, amount: 100, reason: 'requested_by_customer' });
@@ -157,35 +145,18 @@ async function takeBack(db: Database, world: World) {
 
 /** Stores an invoice event whose payload contains no customer. */
 async function keepUnmatched(db: Database): Promise<void> {
-  const created = Math.floor(Date.now() / 1000) - 3600;
-  const body = {
-    id: 'evt_withoutcustomer',
-    object: 'event',
-    api_version: '2019-05-16',
-    created,
-    livemode: false,
-    type: 'invoice.finalized',
+  const payload = JSON.stringify({
+    ...{ id: 'evt_withoutcustomer', object: 'event', api_version: '2019-05-16', livemode: false },
+    ...{ created: Math.floor(Date.now() / 1000) - 3600, type: 'invoice.finalized' },
     data: { object: { id: 'in_withoutcustomer', object: 'invoice', customer: null, status: 'open' } },
-  };
-  const event = toProviderEvent(body);
-  if (!event) throw new Error('this is an event');
-  await handleEvent(depsOf(db), event, JSON.stringify(body));
+  });
+  await handleEvent(depsOf(db), toEvent(payload), payload);
 }
 
-function depsOf(db: Database) {
-  return {
-    db,
-    stripe: null,
-    now: () => new Date(),
-    log: createLogger('silent'),
-    timeZone: 'UTC',
-    linkByEmail: false,
-    mode: null,
-    eventRetentionDays: 180,
-    documentRetentionYears: 8,
-    toolCallRetentionDays: 90,
-  };
-}
+const depsOf = (db: Database) => ({
+  ...syncDeps(testRuntime(db, { env: { APP_TIMEZONE: 'UTC' } })),
+  now: () => new Date(),
+});
 
 async function unlinkedItem(db: Database, subscriptionId: number): Promise<number> {
   const items = await db
@@ -197,9 +168,8 @@ async function unlinkedItem(db: Database, subscriptionId: number): Promise<numbe
   return item.id;
 }
 
-function rendered(happened: Happened) {
-  const payload = JSON.stringify(renderEvent(happened, '2026-10-28.endive'));
+function toEvent(payload: string) {
   const event = toProviderEvent(JSON.parse(payload));
-  if (!event) throw new Error('the world renders events');
-  return { event, payload };
+  if (!event) throw new Error('this is no event');
+  return event;
 }

@@ -229,20 +229,18 @@ async function signInByRequest(
     body: JSON.stringify({ email, password }),
   });
   if (!answer.ok) throw new Error(`signing in answered ${answer.status}`);
+  const shared = {
+    domain: 'localhost',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Lax' as const,
+  };
   return answer.headers.getSetCookie().map((text) => {
     const [pair = '', ...flags] = text.split('; ');
     const [name = '', value = ''] = pair.split('=', 2);
     const path = flags.find((flag) => flag.startsWith('Path='))?.slice(5) ?? '/';
-    return {
-      name,
-      value,
-      path,
-      domain: 'localhost',
-      expires: -1,
-      httpOnly: true,
-      secure: false,
-      sameSite: 'Lax',
-    };
+    return { ...shared, name, value, path };
   });
 }
 
