@@ -37,7 +37,7 @@ export const DISK_FULL = '53100';
 
 // The SQLSTATE classes 08, 28, 53 and 57P stand for connection, authorization, resources and operator intervention.
 // 3D000 means that the database does not exist, and 55000 that it accepts no connections. The names are error codes of
-// the drivers.
+// Node and of the driver.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
