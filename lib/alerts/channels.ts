@@ -11,7 +11,7 @@ export interface Channel {
   /**
    * Sends the message about the start or the end of an alert.
    *
-   * @throws DeliveryError if the receiver does not accept the alert
+   * @throws DeliveryError if the receiver cannot be reached or does not accept the alert
    */
   send(alert: AlertState, now: Date): Promise<void>;
 }

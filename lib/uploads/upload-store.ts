@@ -152,7 +152,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Converts the name of an uploaded file to a name without folders that every file system accepts. */
+/** Converts the name of an uploaded file to a short name without folders and characters that a file system refuses. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];
