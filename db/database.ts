@@ -116,8 +116,9 @@ export type Statement<Name extends string, Row> = (
 ) => Promise<Row[]>;
 
 /**
- * Defines a statement that is built once and prepared once on each connection. Drizzle takes longer to build most
- * statements than PostgreSQL takes to run them, and an unprepared statement takes two round trips.
+ * Defines a statement that is built once and prepared once on each connection, except behind a pooler that keeps no
+ * prepared statements. Drizzle takes longer to build most statements than PostgreSQL takes to run them, and an
+ * unprepared statement takes two round trips.
  *
  * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *

@@ -49,7 +49,10 @@ export function fromMinorUnits(minor: number, currency: string): string {
   return minor < 0 ? `-${text}` : text;
 }
 
-/** Converts our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. */
+/**
+ * Converts our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. Cuts off decimals that
+ * the minor unit cannot express.
+ */
 export function toMinorUnits(amount: string, currency: string): number {
   const decimals = stripeDecimals(currency);
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');

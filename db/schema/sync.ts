@@ -101,7 +101,7 @@ export const webhookRefusals = pgTable(
 
 /**
  * The problems that the service reports to people, one row per cause. If a cause occurs again, it uses the same row.
- * Causes that make the database unusable are stored in a file instead.
+ * Causes that can make the database unusable are stored in a file instead.
  */
 export const alerts = pgTable('alerts', {
   /** Code of the problem, such as `reconciliation_failed`. */

@@ -44,7 +44,6 @@ export function channelsOf({
   return channels;
 }
 
-/** Returns the type of the message about an alert. */
 function kindOf({ cause, ended_at }: AlertState): 'alert.started' | 'alert.resolved' | 'alert.test' {
   if (cause === 'test') return 'alert.test';
   return ended_at ? 'alert.resolved' : 'alert.started';

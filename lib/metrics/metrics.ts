@@ -8,7 +8,6 @@ import type { Logger } from '../log';
 import { HANDLED_EVENTS, type HandledDelivery } from '../sync/inbox/handle-event';
 import { nameBuiltRoute, OTHER } from './route-names';
 
-/** The metrics of this process. */
 interface Metrics {
   /** Starts the timer of a request. Returns a function that counts the request with the status of its response. */
   startRequest(url: string, method: string): (status: number) => void;

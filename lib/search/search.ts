@@ -122,7 +122,6 @@ type Selected<Columns> = {
     : typeof customers.$inferSelect;
 };
 
-/** Builds the search for one kind of hit. */
 function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>) {
   const { kind, label, table, columns, join, order, toHit, exact, others, first } = options;
   async function read(db: Database, where: SQL | undefined, limit: number, before: SQL | undefined) {

@@ -16,7 +16,7 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Time of the last failed write of `last_used_at`. Writes pause for a minute afterwards: the disk may be full. */
+/** Time of the last failed write of `last_used_at`. Writes then pause for a minute, because the disk may be full. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;

@@ -21,7 +21,6 @@ export type Upload = z.infer<typeof storedUpload>;
 
 const UPLOAD = 'upload.json';
 
-/** Returns the folder with the upload folders. */
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
