@@ -126,7 +126,7 @@ export const payments = pgTable(
   ],
 );
 
-/** References of deleted Stripe payments, which sync must not create again. */
+/** References of deleted Stripe payments, and former references of renamed ones. Sync must not create them again. */
 export const paymentTombstones = pgTable('payment_tombstones', {
   reference: text().primaryKey(),
   ...timestamps,
@@ -268,8 +268,9 @@ export const importedRefunds = pgTable('imported_refunds', {
 });
 
 /**
- * `ignored` means that the entry is not a customer's payment. `returned` means that the money went back, or that the
- * entry took money back.
+ * `ignored` means that the entry is not a customer's payment. Only older versions wrote `returned`: the money went back,
+ * or the entry took money back. Now `returned_transfer_id` and `returned_payment_id` record an entry that took money
+ * back.
  */
 export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
 
