@@ -268,9 +268,9 @@ export const importedRefunds = pgTable('imported_refunds', {
 });
 
 /**
- * `ignored` means that the entry is not a customer's payment. Only older versions wrote `returned`: the money went back,
- * or the entry took money back. Now `returned_transfer_id` and `returned_payment_id` record an entry that took money
- * back.
+ * `ignored` means that the entry is not a customer's payment. Only older versions wrote `returned`, which means that
+ * the money went back, or that the entry took money back. Now `returned_transfer_id` or `returned_payment_id` is set
+ * instead.
  */
 export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
 
