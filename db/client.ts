@@ -59,10 +59,10 @@ export function openPostgres(
 }
 
 /**
- * Opens the embedded database of a folder for this process alone. Creates the database if the folder is empty.
+ * Opens the embedded database of a folder for this process alone. Creates the database if the folder contains none.
  *
  * @throws DataDirBusyError while another process has the folder open
- * @throws DamagedDatabaseError if the folder contains files but not a complete database
+ * @throws DamagedDatabaseError if the folder contains a damaged database, or traces of a missing one
  * @throws NoRoomError if the disk has too little free space
  */
 export function openEmbedded(dataDir: string, room = new DiskRoom(dataDir)): Promise<DatabaseHandle> {
@@ -279,7 +279,7 @@ function watch(pglite: PGlite, room: DiskRoom) {
 interface Pooler {
   /** True if each transaction of a connection may run in a different server session, shared with others. */
   sharesSessions: boolean;
-  /** True if a named prepared statement is available in every session, not only where it was prepared. */
+  /** True if a connection finds its prepared statements in every session that the pooler gives it. */
   keepsStatements: boolean;
 }
 
@@ -303,7 +303,8 @@ export async function isDirect(db: Database): Promise<boolean> {
 
 /**
  * Tests how the pooler behaves. One connection prepares a statement. While a second connection occupies a session, the
- * first runs the statement again. Returns safe settings if the test fails. Throws errors of the connection.
+ * first runs the statement again. Returns `TRANSACTION_POOLER` if the server reports an error, or if the second run
+ * gets no answer within `PATIENCE_MS`. Throws all other errors, such as a lost connection.
  */
 export async function probePooler(url: string): Promise<Pooler> {
   const open = () =>

@@ -37,7 +37,7 @@ export const DISK_FULL = '53100';
 
 // The SQLSTATE classes 08, 28, 53 and 57P stand for connection, authorization, resources and operator intervention.
 // 3D000 means that the database does not exist, and 55000 that it accepts no connections. The names are error codes of
-// the drivers.
+// Node and of the driver.
 const UNAVAILABLE =
   /^(08...|28...|3D000|53...|55000|57P..|CONNECT(ION)?_\w+|ECONN\w+|ETIMEDOUT|ENOTFOUND|EPIPE|EHOSTUNREACH|EAI_AGAIN)$/;
 
@@ -116,8 +116,9 @@ export type Statement<Name extends string, Row> = (
 ) => Promise<Row[]>;
 
 /**
- * Defines a statement that is built once and prepared once on each connection. Drizzle takes longer to build most
- * statements than PostgreSQL takes to run them, and an unprepared statement takes two round trips.
+ * Defines a statement that is built once and prepared once on each connection, except behind a pooler that keeps no
+ * prepared statements. Drizzle takes longer to build most statements than PostgreSQL takes to run them, and an
+ * unprepared statement takes two round trips.
  *
  * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *

@@ -13,7 +13,7 @@ import { basename, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
 
-/** Thrown if the folder of an embedded database contains files but not a complete database. */
+/** Thrown if a data directory contains a damaged database, or traces of a missing one. See `holdsDatabase`. */
 export class DamagedDatabaseError extends Error {}
 
 type Create = (path: string) => Promise<PGlite>;
@@ -21,8 +21,8 @@ type Create = (path: string) => Promise<PGlite>;
 const pathOf = (dataDir: string) => join(dataDir, 'pglite');
 
 /**
- * Returns the path of a marker file. The file exists while a new database is being created, before the database
- * contains any data.
+ * Returns the path of a marker file. The file exists while a database is being created or restored. After a crash, it
+ * shows that the database is unfinished and can be deleted, unless the folder has files of our tables.
  */
 const markerOf = (dataDir: string) => join(dataDir, 'pglite-unfinished');
 
@@ -58,9 +58,9 @@ function holdsTables(path: string): boolean {
 /**
  * Opens the embedded database of a data directory, or creates it if the directory has none. The caller must hold the
  * lock of the directory. PGlite treats a folder without the file PG_VERSION as empty and overwrites all other files
- * with a new database, so this function never passes such a folder to PGlite.
+ * with a new database, so this function passes PGlite either a new folder or one with PG_VERSION.
  *
- * @throws DamagedDatabaseError if a file is missing or PostgreSQL cannot start; the files stay unchanged
+ * @throws DamagedDatabaseError if a file is missing or PostgreSQL cannot start; no file of the database is deleted
  * @throws NoRoomError if the disk has too little space, which PostgreSQL would report as damage
  */
 export async function openFiles(dataDir: string, room: DiskRoom, create: Create): Promise<PGlite> {
@@ -112,8 +112,9 @@ async function makeFiles(path: string, marker: string, create: Create): Promise<
 }
 
 /**
- * Checks that each table has its file, because PostgreSQL notices a missing file only when it reads the table. Files of
- * temporary tables may be missing, because PostgreSQL removes them after a crash but keeps their catalog rows.
+ * Checks that each table, index and sequence has its file, because PostgreSQL notices a missing file only when it reads
+ * the file. Files of temporary tables may be missing, because PostgreSQL removes them after a crash but keeps their
+ * catalog rows.
  */
 async function requireTables(path: string, client: PGlite): Promise<void> {
   const { rows } = await client
@@ -289,7 +290,7 @@ export class DiskRoom {
     this.isReserved = existsSync(this.reserve);
   }
 
-  /** Returns the free bytes on the disk. */
+  /** Returns the usable bytes on the disk. Returns infinity if the folder does not exist. */
   free(): number {
     return bytesFree(this.dataDir) ?? Number.POSITIVE_INFINITY;
   }

@@ -32,7 +32,10 @@ const run = prepared.queryWithCache;
 type Watcher = (statement: string, query: () => Promise<unknown>) => Promise<unknown>;
 const watched = perProcess('watched-statements', () => ({ by: undefined as Watcher | undefined }));
 
-/** Passes every statement of this process to the watcher, which runs it. The SQL text contains no parameters. */
+/**
+ * Passes every statement that Drizzle runs in this process to the watcher, which runs it. The SQL text contains no
+ * parameters.
+ */
 export function watchStatements(by: Watcher | undefined): void {
   watched.by = by;
 }

@@ -24,7 +24,7 @@ export class DataDirBusyError extends Error {
  * runs, even if the process ended by SIGKILL or before a reboot.
  *
  * @returns a function that releases the lock, which also happens at exit
- * @throws DataDirBusyError while another process holds the lock
+ * @throws DataDirBusyError while any process holds the lock, even this process
  */
 export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'lock.json');
@@ -58,7 +58,7 @@ export function nameSocket(dataDir: string, socket: string): void {
   renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
 
-/** Waits until no other process has locked a folder, and locks it. @returns a function that releases the lock */
+/** Waits until a folder's lock is free, and locks the folder. @returns a function that releases the lock */
 export async function waitForLock(folder: string): Promise<() => void> {
   for (;;) {
     try {
@@ -93,7 +93,7 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
-/** Returns the boot id and start tick of a process, 'alive' if there is no /proc, or 'gone' if it has ended. */
+/** Returns the boot id and start tick of a running process ('alive' without /proc), or 'gone' if it has ended. */
 function startOf(pid: number): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -8,8 +8,8 @@ export interface Copied {
 }
 
 /**
- * Hides tables behind temporary copies until the connection ends. Every statement on the connection uses the copies.
- * The connection is read-only, which protects all other tables.
+ * Hides tables behind temporary copies until the connection ends. A statement on the connection uses the copies, unless
+ * it names the schema `public`. The connection is read-only, which protects the real tables.
  *
  * @param db a database with a single connection
  */

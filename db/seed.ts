@@ -28,8 +28,9 @@ const BATCH_ROWS = 500;
  */
 export async function seedDatabase(db: Database, options: SeedOptions): Promise<SeedCounts> {
   const built = buildRows(options);
-  // The journal can date a cancellation by the invoice's `updated_at`, and reconciliation books the rows updated since
-  // its last run. The sample rows therefore get the time of their last change, not the time of seeding.
+  // The journal can date a cancellation by the invoice's `updated_at`, and reconciliation books the rows updated in its
+  // window. The sample invoices and payments therefore get the time of their last known change (otherwise today's
+  // midnight), not the time of seeding.
   const midnight = startOfDay(options.today, options.timeZone);
   built.invoices = built.invoices.map((row) => ({
     ...row,
@@ -111,7 +112,7 @@ interface SeedOptions {
   today: string;
   /** IANA name of the time zone that assigns instants to calendar dates. */
   timeZone: string;
-  /** Seed of the random draws. Another seed gives another company. */
+  /** Seed of the random draws. Another seed gives other customers, services and invoices of the same company. */
   seed?: number;
 }
 

@@ -22,7 +22,7 @@ export class ChangedMeanwhileError extends Error {
 // transaction at a time.
 const servers = perProcess('writers', () => new WeakMap<Database, Bulkhead>());
 
-/** Limits writes to two thirds of the pool's connections. The rest stays free for reads. */
+/** Limits writes to two thirds of the pool's connections, rounded up. The rest stays free for reads. */
 export function limitWriters(db: Database, connections: number): void {
   const atOnce = Math.ceil((connections * 2) / 3);
   servers.set(db, new Bulkhead({ atOnce, perKey: 2, waiting: 500, patience: 20_000 }));
@@ -35,8 +35,8 @@ export const isServer = (db: Database): boolean => servers.has(db);
 export const writersOf = (db: Database): Bulkhead['counts'] | null => servers.get(db)?.counts ?? null;
 
 /**
- * Runs work that may wait for locks. On a server, limits how many such calls run concurrently, so that reads always
- * find a connection.
+ * Runs work that may wait for locks. On a server, limits how many such calls run concurrently, so that they leave
+ * connections for reads.
  *
  * @param about the key that the work locks, if known
  * @throws BusyError (55P03, as for an unavailable lock) if the queue is full, or this call waited too long

@@ -14,7 +14,7 @@ export type Env = ReturnType<typeof toEnv>;
  *
  * @param source the environment; an empty value counts as unset
  * @param used the variables that the caller uses, by default all; the others count as unset and are not required
- * @throws StartError with one sentence per wrong variable
+ * @throws StartError with one sentence for each problem
  */
 export function parseEnv(
   source: Record<string, string | undefined>,
@@ -71,7 +71,7 @@ function toEnv(v: Variables) {
     linkByEmail: v.LINK_BY_EMAIL === 'on',
     /** Days after which the inbox drops the bodies of handled events. */
     eventRetentionDays: v.EVENT_RETENTION_DAYS,
-    /** Years for which the documents of erased customers are kept, counted from the end of the invoice's year. */
+    /** Years for which the documents of erased customers are kept, counted from the end of the document's year. */
     documentRetentionYears: v.DOCUMENT_RETENTION_YEARS,
     cronSecret: v.CRON_SECRET ?? null,
     /** Bearer token of /metrics. If null, /metrics is not available. */
@@ -88,7 +88,7 @@ function toEnv(v: Variables) {
     },
     /** Days after which the records of tool calls are deleted. */
     toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
-    /** Rate limit of one token, in requests per minute. 0 for no limit. */
+    /** Rate limit of one token or connected app, in requests per minute. 0 for no limit. */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
       /**

@@ -84,5 +84,5 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
   return z.enum(values, `must be one of ${values.join(', ')}`);
 }
 
-/** The form of an IBAN without spaces and in capitals (ISO 13616). It does not check the digits. */
+/** The form of an IBAN without spaces and in capitals (ISO 13616). It does not verify the check digits. */
 export const IBAN_FORM = /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/;

@@ -12,7 +12,7 @@ export function currencyDecimals(currency: string): 0 | 2 | 3 {
   return THREE_DECIMAL.has(currency) ? 3 : 2;
 }
 
-/** The current currencies of ISO 4217, in lower case. */
+/** The current currencies of ISO 4217 in lower case, without precious metals, funds and units of account. */
 export const CURRENCIES: readonly string[] = (
   'aed afn all amd aoa ars aud awg azn bam bbd bdt bhd bif bmd bnd bob brl bsd btn bwp byn bzd cad cdf chf clp cny ' +
   'cop crc cup cve czk djf dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ' +
@@ -49,7 +49,10 @@ export function fromMinorUnits(minor: number, currency: string): string {
   return minor < 0 ? `-${text}` : text;
 }
 
-/** Converts our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. */
+/**
+ * Converts our decimal text to Stripe's minor units: `toMinorUnits('19.990', 'eur') === 1999`. Cuts off decimals that
+ * the minor unit cannot express.
+ */
 export function toMinorUnits(amount: string, currency: string): number {
   const decimals = stripeDecimals(currency);
   const [whole = '0', fraction = ''] = amount.replace('-', '').split('.');

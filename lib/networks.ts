@@ -26,7 +26,7 @@ export function isWithin(networks: BlockList, address: string): boolean {
 }
 
 /**
- * Normalizes an IP address: an IPv4 address in IPv6 notation becomes plain IPv4, and a zone such as `%eth0` is removed.
+ * Normalizes an IP address: `::ffff:192.0.2.7` becomes plain IPv4, and a zone such as `%eth0` is removed.
  *
  * @returns null if the text is not an IP address
  */
@@ -36,8 +36,9 @@ export function normalAddress(text: string): string | null {
 }
 
 /**
- * Returns the wider networks of an IP address, the widest last. Internet providers often give one customer a /56 or /48
- * IPv6 network, which contains at least 256 different results of `countedAddress`.
+ * Returns the wider networks of an IPv6 network, the widest last. Returns no networks for any other address. Internet
+ * providers often give one customer a /56 or /48 IPv6 network, which contains at least 256 different results of
+ * `countedAddress`.
  *
  * @param address a result of `countedAddress`: an IPv6 network of 64 bits, an IPv4 address or `unknown`
  */

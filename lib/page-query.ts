@@ -35,7 +35,7 @@ export interface PageStart {
 /** A page whose cost does not grow with its depth, because the rows before it are neither read nor counted. */
 export interface CursorPage<Row> {
   data: Row[];
-  /** Cursors of the neighbouring pages. Null if that page does not exist. */
+  /** Cursors of the neighbouring pages. Null if that page does not exist, or if this page is empty. */
   previous: string | null;
   next: string | null;
 }

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 
 /**
- * Code points that the documents' font contains, as ranges in hexadecimal. A test compares them with the font. Domain
- * code uses this list, because loading the font takes longer than writing an invoice.
+ * Code points that documents can print, as ranges in hexadecimal: those of the documents' font, and the two hyphens
+ * that `toPrinted` replaces. A test compares them with the font. Domain code uses this list, because loading the font
+ * takes longer than writing an invoice.
  */
 const RANGES = `20-7e a0-17f 192 1a0-1a1 1af-1b0 1ea-1ed 1f0 1fa-1ff 218-21b 237 259 2bc 2c6-2c7 2c9 2d8-2dd 2f3 300-304
 306-30c 30f 312 323 326-328 384-38a 38c 38e-3a1 3a3-3ce 3d1-3d2 3d6 400-486 488-513 5b0-5be 5c1-5c2 5c7 5d0-5ea 1e00-1e01

@@ -8,7 +8,7 @@ export interface Amount {
   currencies: readonly string[] | null;
 }
 
-/** An amount, or the two decimal texts that an ambiguous text may mean, the larger one first. */
+/** An amount, or the two decimal texts that an ambiguous text may mean, the one without decimals first. */
 type AmountReading = Amount | { readings: [string, string] };
 
 /** The separator before the decimals. */
@@ -100,7 +100,7 @@ function currenciesOf(mark: string): readonly string[] | undefined {
 
 /**
  * Returns the currencies that all currency marks (signs or codes) of an amount may mean. Returns null if there are no
- * marks, and undefined if they contradict each other.
+ * marks, and undefined if they contradict each other or one of them is unknown.
  */
 function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] | null | undefined {
   if (marks.length === 0) return null;
@@ -108,7 +108,7 @@ function commonOf(marks: (readonly string[] | undefined)[]): readonly string[] |
   return common?.length ? common : undefined;
 }
 
-/** Reads digits with separators. @returns the possible amounts: zero, one or two */
+/** Reads digits with separators. @returns a list of the possible amounts, which has at most two entries */
 function readDigits(text: string, separator: DecimalSeparator | undefined): string[] {
   // Spaces and apostrophes only separate groups, so a point or comma after them is the decimal separator.
   if (/^[1-9]\d{0,2}([ '])\d{3}(\1\d{3})*([.,]\d+)?$/.test(text))

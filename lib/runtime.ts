@@ -58,7 +58,10 @@ export async function builtRuntime(): Promise<Runtime | null> {
   return (await holder[KEY]?.catch(() => null)) ?? null;
 }
 
-/** Returns the runtime, or a 503 error if it cannot be created. Logs the reason and sets it as the error's cause. */
+/**
+ * Returns the runtime, or a 503 error if it cannot be created or the database does not have this version's schema. Logs
+ * the reason and sets it as the error's cause.
+ */
 export function runtimeOrError(): Promise<Runtime | AppError> {
   return getRuntime().catch((error: unknown) => {
     const sentences = error instanceof StartError ? error.sentences : undefined;

@@ -81,7 +81,7 @@ export async function openTracing(settings: Settings): Promise<void> {
 }
 
 const MAX_STATEMENT = 4000;
-/** Time limit for sending spans, so that an unresponsive collector cannot delay the end of the process. */
+/** Time limit for sending spans, so that an unresponsive collector cannot delay the end of the process for long. */
 const EXPORT_MS = 2000;
 
 async function createTracing({ endpoint, version, nameRoute, calls, log }: Settings): Promise<Tracing> {

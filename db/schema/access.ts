@@ -40,7 +40,7 @@ export const accessTokens = pgTable('access_tokens', {
   /** SHA-256 of the complete token text, in lower-case hex. */
   token_hash: text().notNull().unique(),
   scopes: accessScope().array().notNull(),
-  /** True if MCP responses leave out the customers' personal data. */
+  /** True if MCP responses mask the customers' personal data. */
   hides_personal_data: boolean().notNull().default(false),
   expires_at: instant(),
   last_used_at: instant(),
@@ -182,7 +182,10 @@ export const staffSignInFailures = pgTable(
   {
     /** SHA-256 of the typed e-mail address, even if no account has that address. */
     account: text().notNull(),
-    /** Origin of the attempts: a known device, an IP address, an IPv6 network, or all unknown devices together. */
+    /**
+     * Origin of the attempts: a known device, a session in which the password was asked again, an IP address, an IPv6
+     * network, or all unknown devices together.
+     */
     origin: text().notNull(),
     failures: integer().notNull(),
     /** End of the waiting time. Until then, attempts are refused without checking the password. */
@@ -388,7 +391,7 @@ export const oauthConsents = pgTable(
     resources: texts('resources'),
     requestedUserInfoClaims: texts('requested_user_info_claims'),
     scopes: texts('scopes').notNull(),
-    /** Our column: true if responses leave out the customers' personal data. */
+    /** Our column: true if MCP responses mask the customers' personal data. */
     hidesPersonalData: boolean('hides_personal_data').notNull().default(false),
     ...times,
   },

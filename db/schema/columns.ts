@@ -15,10 +15,10 @@ export const timestamps = {
     .$onUpdate(() => sql`now()`),
 };
 
-/** Row version. The database increments it at every update, so that a writer can detect a conflict. */
+/** Row version. The database increments it when the row is updated, so that a writer can detect a conflict. */
 export const version = () => integer().notNull().default(0);
 
-/** An amount in major units of its row's currency. Three decimals suffice for every ISO 4217 currency. */
+/** An amount in major units of its row's currency. Three decimals suffice for the currencies of `lib/money.ts`. */
 export const money = () => numeric({ precision: 15, scale: 3 });
 
 /** Currency as an ISO 4217 code in lower case, as Stripe writes it. */

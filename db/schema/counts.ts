@@ -165,8 +165,8 @@ export const receivables = pgTable(
 /** Customers for whom `receivables` must be recomputed. */
 export const receivableChanges = pgTable('receivable_changes', { customer_id: integer().notNull() });
 
-// The state at the end of each month, for the reports. It is stored nowhere else. db/functions/month_states.sql writes
-// the rows of a month once, as soon as the month is over, and never changes them.
+// The state at the end of each month, for the reports. It is stored nowhere else. The daily job writes the rows of a
+// month once, after the end of the month (db/functions/month_states.sql), and never changes them.
 
 /**
  * An amount of money per month. It has more decimals than a currency, because a yearly price divided by twelve may not

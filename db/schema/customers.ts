@@ -13,7 +13,7 @@ import {
 import { currency, id, instant, timestamps, version } from './columns';
 import { actor } from './journal';
 
-// The schema defines every closed set of values once. Zod schemas use its `.enumValues`.
+// The values of an enum are listed only in the schema. Zod schemas use its `.enumValues`.
 export const customerStatus = pgEnum('customer_status', ['active', 'inactive', 'blocked']);
 /** Languages of a customer's documents. */
 export const documentLanguage = pgEnum('document_language', ['de', 'en']);
@@ -166,8 +166,9 @@ export const stripeCustomers = pgTable(
     number_reported_at: instant(),
     number_reported_by: text(),
     /**
-     * Customer numbers reported for this Stripe customer, each with its strongest source. A number from the metadata of
-     * the Stripe customer itself is added only if no customer has that number yet.
+     * Customer numbers reported for this Stripe customer. A number in the metadata of the Stripe customer itself has a
+     * separate entry, which is added only if no customer has that number yet. If several subscriptions, invoices or
+     * checkouts report the same number, only the report that takes precedence is stored.
      */
     numbers: jsonb().$type<NotedNumber[]>().notNull().default([]),
     /** Contact details reported for this Stripe customer. Sync uses them to create or update customers. */

@@ -97,7 +97,7 @@ export const invoices = pgTable(
     index('invoices_customer').on(t.customer_id, t.invoice_date, t.id),
     index('invoices_status').on(t.status, t.invoice_date, t.id),
     index('invoices_subscription').on(t.subscription_id),
-    // These indexes serve searches by an amount or by a part of a number.
+    // The next three indexes serve searches for unpaid invoices by an amount or by a part of a number.
     index('invoices_unpaid_amount').on(t.amount_due, t.id).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_total').on(t.total).where(sql`${t.status} in ('sent', 'overdue')`),
     index('invoices_unpaid_number')
@@ -271,8 +271,8 @@ export const salesDocumentLines = pgTable(
 );
 
 /**
- * Number formats. `take_number` returns the highest number plus one. The same transaction must use the number. Other
- * writers of the series wait for that transaction, so no number is skipped.
+ * Number formats. `take_number` returns the highest number plus one, or `first_count` if that is higher. The same
+ * transaction must use the number. Other writers of the series wait for that transaction, so no number is skipped.
  */
 export const numberSeries = pgTable('number_series', {
   /** `invoice`, `credit_note`, `offer`, `order_confirmation` or `service`. Customer numbers have no series. */
@@ -416,8 +416,8 @@ export const creditNotes = pgTable(
     tax: money().notNull(),
     total: money().notNull(),
     /**
-     * The tax of each rate. Empty for Stripe's credit notes. The taxes are rounded so that all credit notes of an
-     * invoice add up to the tax of the invoice.
+     * The tax of each rate. Empty for Stripe's credit notes. The taxes are rounded so that the credit notes of a
+     * completely credited invoice add up to the tax of the invoice.
      */
     rates: jsonb().$type<KeptRate[]>().notNull(),
     reason: text(),

@@ -39,8 +39,8 @@ export const auditLog = pgTable(
   },
   (t) => [
     index('audit_log_entity').on(t.entity, t.entity_id, t.id),
-    // This index finds deleted payments, which exist in no other table. It leaves out creations, which are most
-    // entries.
+    // This index finds deleted payments, which exist in no other table. It leaves out creations, which are most of the
+    // entries about payments.
     index('audit_log_payment_customer')
       .on(auditedCustomer(t), t.id)
       .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),

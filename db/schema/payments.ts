@@ -46,8 +46,8 @@ export interface PaidBack {
 }
 
 /**
- * A payment by a customer that is spread over several invoices. Each share is a row in `payments`. The amount is the
- * sum of the shares, the credit, and the credit that was paid back.
+ * A payment by a customer that can pay several invoices. Each share is a row in `payments`. The amount is the sum of
+ * the shares, the credit, and the credit that was paid back.
  */
 export const transfers = pgTable(
   'transfers',
@@ -86,7 +86,7 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** Amount returned by refunds and lost disputes. It never exceeds `amount`. */
+    /** Amount returned by refunds, lost disputes, and prevented disputes that withdrew money. At most `amount`. */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
@@ -126,7 +126,7 @@ export const payments = pgTable(
   ],
 );
 
-/** References of deleted Stripe payments, which sync must not create again. */
+/** References of deleted Stripe payments, and former references of renamed ones. Sync must not create them again. */
 export const paymentTombstones = pgTable('payment_tombstones', {
   reference: text().primaryKey(),
   ...timestamps,
@@ -197,9 +197,9 @@ export const disputes = pgTable(
 );
 
 /**
- * The accounting journal, in the order in which events became known. Rows are only added, so a month that was exported
- * to the accountant never changes, except by an erasure. `book_entries` writes them in the transaction that changes the
- * booked record.
+ * The accounting journal, in the order in which events became known. Rows are only added, and once the journal exists,
+ * never to a past month. A past month that was exported to the accountant therefore never changes, except by an
+ * erasure. `book_entries` writes the rows in the transaction that changes the booked record.
  */
 export const accountingEntries = pgTable(
   'accounting_entries',
@@ -213,7 +213,10 @@ export const accountingEntries = pgTable(
     payment_id: integer(),
     /** Set if the entry posts a transfer's credit as received or paid back. The invoice and payment are then null. */
     transfer_id: integer(),
-    /** Posting date: the original date, or the date of recording if the original month was already over. */
+    /**
+     * Posting date: the original date, or the date of recording if the original month was already over. A reversal has
+     * the date of recording, or the posting date of the reversed entry if that is later.
+     */
     booked_on: date().notNull(),
     /** Date of the invoice, payment or refund itself, or of the other change that the entry posts. */
     original_date: date().notNull(),
@@ -235,7 +238,10 @@ export const accountingEntries = pgTable(
     tax_rate: money(),
     net: money(),
     tax: money(),
-    /** The posted amount. Negative if money leaves or a claim is reduced. */
+    /**
+     * The posted amount. Positive for invoices and received money, negative for cancellations, credits, write-offs and
+     * refunds. A reversal has the opposite sign.
+     */
     gross: money().notNull(),
     currency: currency(),
     created_at: instant().notNull().defaultNow(),
@@ -262,8 +268,9 @@ export const importedRefunds = pgTable('imported_refunds', {
 });
 
 /**
- * `ignored` means that the entry is not a customer's payment. `returned` means that the money went back, or that the
- * entry took money back.
+ * `ignored` means that the entry is not a customer's payment. Only older versions wrote `returned`, which means that
+ * the money went back, or that the entry took money back. Now `returned_transfer_id` or `returned_payment_id` is set
+ * instead.
  */
 export const bankEntryState = pgEnum('bank_entry_state', ['open', 'ignored', 'returned']);
 
@@ -374,8 +381,8 @@ export const stripePayoutEntries = pgTable(
 );
 
 /**
- * Movements of our bank accounts. An entry counts as explained if it is ignored, or as long as a record to which it is
- * linked exists.
+ * Movements of our bank accounts. An entry counts as explained if its state is not `open`, or as long as a record to
+ * which it is linked exists.
  */
 export const bankEntries = pgTable(
   'bank_entries',

@@ -143,7 +143,7 @@ export const subscriptions = pgTable(
     /** Id of the Stripe customer. If it is linked to another customer, the subscription moves to that customer. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
-    /** Stripe's time of the stored state. Null for a stub, because its state has not been received yet. */
+    /** Stripe's time of the stored state. Null if no state has been received, as for a stub or a sold subscription. */
     provider_as_of: instant(),
     /**
      * Time since which a recheck of the state at Stripe is due. The daily job does the recheck. Null if no recheck is

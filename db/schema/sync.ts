@@ -42,7 +42,7 @@ export interface KeptCheckout {
   paid: boolean;
 }
 
-/** The inbox: every verified delivery with its signed body. */
+/** The inbox: one row for each event that Stripe delivered with a valid signature, with the signed body. */
 export const stripeEvents = pgTable(
   'stripe_events',
   {
@@ -86,13 +86,13 @@ export const stripeEvents = pgTable(
   ],
 );
 
-/** One row that counts deliveries with a wrong signature since the last valid delivery. */
+/** One row that counts the deliveries whose signature or timestamp was refused since the last accepted delivery. */
 export const webhookRefusals = pgTable(
   'webhook_refusals',
   {
     id: integer().primaryKey().default(1),
     count: integer().notNull(),
-    /** Times when the first and the last of these deliveries were recorded. A process records at most one a minute. */
+    /** Times when the first and the last of these deliveries were recorded. A process writes at most once a minute. */
     since: instant().notNull(),
     last_at: instant().notNull(),
   },
@@ -101,7 +101,7 @@ export const webhookRefusals = pgTable(
 
 /**
  * The problems that the service reports to people, one row per cause. If a cause occurs again, it uses the same row.
- * Causes that make the database unusable are stored in a file instead.
+ * Causes that can make the database unusable are stored in a file instead.
  */
 export const alerts = pgTable('alerts', {
   /** Code of the problem, such as `reconciliation_failed`. */
@@ -129,16 +129,22 @@ export const reconciliationRuns = pgTable(
     trigger: runTrigger().notNull(),
     started_by: text(),
     status: runStatus().notNull().default('running'),
-    /** Checkpoint: the current phase, and in `cursor` the last Stripe id of the last finished page. */
+    /**
+     * Checkpoint: the current phase, and in `cursor` the name of the current step, a line break and the cursor of its
+     * next page.
+     */
     phase: runPhase().notNull().default('inbox'),
     cursor: text(),
     started_at: instant().notNull(),
     /** Heartbeat of the lease. If it is older than the lease's length, the run is dead and may be taken over. */
     heartbeat_at: instant().notNull(),
     finished_at: instant(),
-    /** The run lists all objects created at Stripe after this time, in any status. Null for all of history. */
+    /** The run lists at least all objects created at Stripe after this time, in any status. Null for all of history. */
     window_from: instant(),
-    /** True after all of Stripe's lists were read. The window of the next run then starts at this run. */
+    /**
+     * True after all of Stripe's lists except those of payouts were read. The window of the next run then starts three
+     * days before this run.
+     */
     lists_completed: boolean().notNull().default(false),
     /** APP_TIMEZONE at the start of the run. Null for a run of an older version. */
     time_zone: text(),

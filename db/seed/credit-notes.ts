@@ -80,7 +80,7 @@ export function buildCreditNotes(
   }
 }
 
-/** Sums the lines of an invoice. All lines of a sample invoice have the same tax rate. */
+/** Sums the credited lines of an invoice. All lines of a sample invoice have the same tax rate. */
 function sumsOf(lines: Pick<Line, 'quantity' | 'unit_price' | 'tax_rate'>[], currency: string) {
   const tax_rate = lines[0]?.tax_rate ?? '0.00';
   const net = lines.reduce(

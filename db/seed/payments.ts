@@ -231,7 +231,10 @@ function common(source: SeedContext, payment: PaymentRow, id: number, issued_at:
 /** Derives the charge id from the payment intent's id. */
 const chargeOf = ({ stripe_payment_intent_id: intent }: PaymentRow) => intent?.replace(/^pi_/, 'ch_') ?? null;
 
-/** Draws an instant up to 20 days after a payment, but at least `SAFE_DAYS` before today. */
+/**
+ * Draws an instant up to 20 days after a payment, but at least `SAFE_DAYS` before today. For a payment of the last
+ * days, the instant is therefore before the payment.
+ */
 function laterThan({ chance, calendar }: SeedContext, { payment_date }: PaymentRow): Date {
   const paid = Date.parse(`${payment_date}T12:00:00Z`) / 1000;
   const latest = calendar.instant(-SAFE_DAYS, 0).getTime() / 1000;

@@ -77,8 +77,8 @@ function kindsOf(chance: Chance, count: number) {
 }
 
 /**
- * Chooses customers for the services of each status. One customer in five has no service, and one in twenty has many
- * services.
+ * Chooses customers for the services of each status. About one customer in five gets no service, and one in twenty gets
+ * many services.
  */
 function holdersByStatus(
   chance: Chance,

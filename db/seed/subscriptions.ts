@@ -231,8 +231,7 @@ function runningTerms({ chance, calendar }: SeedContext, months: number, status:
     return { ...terms, begins, periodEnd: addSeconds(begins, 14 * DAY) };
   }
   if (status === 'incomplete') {
-    // Begin at the latest time that is past in every time zone, because Stripe waits only 23 hours for the first
-    // payment.
+    // Begin as late as `SAFE_DAYS` allows, because at Stripe a subscription is incomplete for at most 23 hours.
     const begins = calendar.instant(-2, second);
     return { ...terms, begins, periodEnd: addMonths(begins, months) };
   }

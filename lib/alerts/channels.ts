@@ -11,7 +11,7 @@ export interface Channel {
   /**
    * Sends the message about the start or the end of an alert.
    *
-   * @throws DeliveryError if the receiver does not accept the alert
+   * @throws DeliveryError if the receiver cannot be reached or does not accept the alert
    */
   send(alert: AlertState, now: Date): Promise<void>;
 }
@@ -44,7 +44,6 @@ export function channelsOf({
   return channels;
 }
 
-/** Returns the type of the message about an alert. */
 function kindOf({ cause, ended_at }: AlertState): 'alert.started' | 'alert.resolved' | 'alert.test' {
   if (cause === 'test') return 'alert.test';
   return ended_at ? 'alert.resolved' : 'alert.started';

@@ -5,9 +5,9 @@ import { MAX_ID } from '../page';
 
 /**
  * How the erasure of a customer treats a text column. A `none` column stays as it is, because it contains no personal
- * data of customers, or because the law requires its data. A `cleared` column is emptied, or its row is deleted. In a
- * `redacted` column, the customer's known values are replaced. `withoutPersonalData` is applied to a `reduced` column.
- * A `derived` column is computed from other columns.
+ * data of customers, or because the law requires its data. A `cleared` column is emptied or gets a fixed text, or its
+ * row is deleted. In a `redacted` column, the customer's known values are replaced. `withoutPersonalData` is applied to
+ * a `reduced` column. A `derived` column is computed from other columns.
  */
 type Treatment = 'none' | 'cleared' | 'redacted' | 'reduced' | 'derived';
 
@@ -31,7 +31,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   audit_log: { ...none('actor_id actor_name action entity'), ...redacted('before after') },
   bank_entries: {
     ...none('account currency bank_reference fingerprint'),
-    // Unbooked entries name no customer, so an erasure cannot find them.
+    // An erasure clears only entries that are linked to a transfer or payment of the customer. It cannot find others.
     ...cleared('name iban purpose'),
   },
   bank_rules: { ...none('actor_id actor_name'), iban: 'cleared' },

@@ -129,7 +129,7 @@ const list = (columns: string[]) =>
 const each = (values: (string | number)[]) =>
   sql`jsonb_array_elements_text(${JSON.stringify(values)}::jsonb)`;
 
-/** Returns a query for the reconciliation changes of the customer's records, with one indexed query for each kind. */
+/** Returns the condition for reconciliation changes of the customer's records, with one indexed query for each kind. */
 function changesOf(of: Subject): SQL {
   const its = (entity: string, ids: SQL) =>
     sql`select id from reconciliation_changes where entity = ${entity} and entity_id in (${ids})`;

@@ -33,7 +33,7 @@ interface Tally {
 const tallies = perProcess('refusals', () => new WeakMap<Database, Tally>());
 
 /**
- * Counts a delivery whose signature was refused. At most one write and one log line happen per minute.
+ * Counts a delivery whose signature was refused. A process writes at most one row and one log line per minute.
  *
  * @param age seconds since the delivery's timestamp, negative if it is in the future; null if none of our secrets
  * signed the delivery

@@ -8,7 +8,6 @@ import type { Logger } from '../log';
 import { HANDLED_EVENTS, type HandledDelivery } from '../sync/inbox/handle-event';
 import { nameBuiltRoute, OTHER } from './route-names';
 
-/** The metrics of this process. */
 interface Metrics {
   /** Starts the timer of a request. Returns a function that counts the request with the status of its response. */
   startRequest(url: string, method: string): (status: number) => void;
@@ -16,7 +15,7 @@ interface Metrics {
   contentType: string;
   /** Returns all metrics as Prometheus text. */
   print(): Promise<string>;
-  /** Sets the gauges of the database. Null if the database does not answer. */
+  /** Sets the gauges of the queues and of the database. Null if the database does not answer. */
   setDatabase(measured: Measured | null): void;
   /** Stops counting Stripe's events. */
   close(): void;
@@ -83,7 +82,10 @@ export function countAlert(channel: string, outcome: 'delivered' | 'failed'): vo
 
 const DATABASE_MS = 3000;
 
-/** Returns all metrics as Prometheus text. If the database does not answer in time, only `w5t_database_up` shows it. */
+/**
+ * Returns all metrics as Prometheus text. If the database does not answer in time, `w5t_database_up` is 0, and the
+ * other metrics of the database are missing.
+ */
 export async function printMetrics({
   db,
   log,

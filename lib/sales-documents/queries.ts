@@ -67,7 +67,6 @@ export type SalesDocumentRow = z.infer<typeof salesDocumentRow>;
 
 const d = salesDocuments;
 
-/** The columns to select for a `SalesDocumentRow`. */
 const documentColumns = rowColumns(d, salesDocumentRow);
 
 function toSalesDocumentRow(record: RecordOf<typeof d, typeof documentColumns>): SalesDocumentRow {

@@ -148,7 +148,8 @@ function dateProblems({ document_date, valid_until }: Row): FieldError[] {
 
 /**
  * Converts an offer into an order confirmation or an invoice, or an order confirmation into an invoice. The new record
- * is a draft with the same lines for the same customer. A document can be converted only once.
+ * is a draft for the same customer, with the same lines, or with the same totals if the document has no lines. A
+ * document can be converted again only after `deleteDraft` has deleted the new draft.
  *
  * @param version the version of the document that the caller last read
  * @returns the id of the new order confirmation or invoice

@@ -39,7 +39,8 @@ import { MAX_HITS, type SearchGroup, type SearchHit, type SearchKind, type Searc
 
 /**
  * Finds records that match a text, grouped by kind. Kinds with an exact hit come first. The search ignores case, except
- * in Stripe ids. The text `#31` finds the records whose id in our database is 31.
+ * in Stripe ids, and in numbers of invoices, credit notes, services and sales documents that contain small letters. The
+ * text `#31` finds the records whose id in our database is 31.
  *
  * @param text output of `searchText`
  */
@@ -121,7 +122,6 @@ type Selected<Columns> = {
     : typeof customers.$inferSelect;
 };
 
-/** Builds the search for one kind of hit. */
 function hitsOf<Columns extends SelectedFields>(options: HitKind<Columns>) {
   const { kind, label, table, columns, join, order, toHit, exact, others, first } = options;
   async function read(db: Database, where: SQL | undefined, limit: number, before: SQL | undefined) {
@@ -202,8 +202,8 @@ export const customerHits = hitsOf({
 });
 
 /**
- * Returns the condition for customers that contain each word of the text in any field. Returns undefined for fewer than
- * two searchable words.
+ * Returns the condition for customers that contain each searchable word of the text, up to the fifth, in any field.
+ * Returns undefined for fewer than two searchable words.
  */
 function mentionsAll(text: string): SQL | undefined {
   const words = text.split(/\s+/).filter(hasTrigram).slice(0, MAX_NAME_WORDS);

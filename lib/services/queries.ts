@@ -78,7 +78,6 @@ export type ServiceRow = z.infer<typeof serviceRow>;
 
 const s = customerServices;
 
-/** The columns to select for a `ServiceRow`. */
 const serviceColumns = rowColumns(s, serviceRow);
 
 function toServiceRow(record: RecordOf<typeof s, typeof serviceColumns>): ServiceRow {

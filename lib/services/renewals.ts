@@ -14,7 +14,7 @@ const s = customerServices;
 /** The last day of a range without an end. It excludes rows without a date, whose indexed date is `infinity`. */
 const LAST_DAY = '9999-12-31';
 
-/** The kinds of records that renew: our services, and subscriptions at Stripe. */
+/** The kinds of records that renew: services, and subscriptions with their items. */
 export const RENEWING = ['services', 'subscriptions'] as const;
 
 /** The filters of the renewals page. */

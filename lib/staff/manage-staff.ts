@@ -49,7 +49,7 @@ export async function listStaffUsers(db: Database, request: PageRequest, now: Da
   );
 }
 
-/** Returns whether any member of staff is an admin. Only admins can issue tokens and manage staff. */
+/** Returns whether any member of staff is an admin. Of the staff, only admins can issue tokens and manage staff. */
 export async function hasAdmin(db: Database): Promise<boolean> {
   return (await db.$count(staffUsers, eq(staffUsers.role, 'admin'))) > 0;
 }

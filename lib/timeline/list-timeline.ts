@@ -173,7 +173,8 @@ const paymentSource = toSource({
 });
 
 /**
- * Returns the time when a payment was recorded. If it was recorded on another day, returns noon on the payment's date.
+ * Returns the time when a payment was recorded. If it was not recorded on its payment date, returns noon UTC on that
+ * date.
  */
 function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
   const isDayOnly = toCalendarDate(recorded, timeZone) !== date;

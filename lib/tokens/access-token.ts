@@ -16,7 +16,7 @@ export type AccessToken = Pick<
 
 const MINUTE_MS = 60_000;
 
-/** Time of the last failed write of `last_used_at`. Writes pause for a minute afterwards: the disk may be full. */
+/** Time of the last failed write of `last_used_at`. Writes then pause for a minute, because the disk may be full. */
 const touches = perProcess('token-touches', () => ({ failedAt: 0 }));
 
 const TOKEN = /^w5t_[A-Za-z0-9_-]{43}$/;
@@ -43,7 +43,7 @@ export function hashToken(token: string): string {
  * Verifies a token with one indexed database query, without a cache. A revocation therefore takes effect immediately.
  *
  * @returns null if the token is unknown, expired or revoked
- * @throws the driver's error if the database does not respond; the caller must then respond with 503, never 401
+ * @throws the database's error if it does not respond; the caller must then respond with 503, never 401
  */
 export async function verifyAccessToken(db: Database, token: string, now: Date): Promise<AccessToken | null> {
   if (!TOKEN.test(token)) return null;

@@ -36,7 +36,7 @@ export function recordToolCall(deps: Deps, call: NewToolCall): void {
   else waiting.timer ??= setTimeout(() => void flushToolCalls(deps), EVERY_MS).unref();
 }
 
-/** Writes the waiting calls. On failure, logs the error and keeps the calls until the next call is recorded. */
+/** Writes the waiting calls. On failure, logs the error and keeps the calls, which the next flush writes. */
 export function flushToolCalls(deps: Deps): Promise<void> {
   clearTimeout(waiting.timer);
   waiting.timer = undefined;
@@ -70,7 +70,7 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** Names of the arguments that are kept, because they describe no person: numbers, dates, types, column names. */
+/** Arguments whose texts are kept, because they describe no person: numbers, dates, types, column names. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
@@ -78,7 +78,7 @@ const KEPT = [
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
-/** Pattern that the argument names of all tools match. The log shortens other names, which may be personal data. */
+/** Pattern of the argument names that the log keeps. It shortens all other names, which may be personal data. */
 const ARGUMENT = /^[a-z_]{1,20}$/;
 
 /**

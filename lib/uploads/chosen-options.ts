@@ -113,7 +113,8 @@ function constantProblems(
  * Reads the first rows of an uploaded file and proposes options. The options come from the file's last run, otherwise
  * from the last import of a file with the same header, otherwise from the column names.
  *
- * @param asked options chosen on the page; if there are any, earlier imports are ignored
+ * @param asked options chosen on the page; if there are any, the last run and earlier imports are ignored
+ * @param before options of the file's last run
  * @returns the preview, the proposed options, and whether they come from an import with the same header
  * @throws StartError if the file is not CSV, or cannot be read
  */

@@ -73,7 +73,7 @@ export function writeRun(dataDir: string, { upload, run }: ImportJob): Promise<v
 
 /**
  * Reads a file's latest run. Returns null before the first run. The status is `interrupted` if the process ended during
- * the run.
+ * the run, or if the result of the run could not be saved.
  */
 export async function readRun(dataDir: string, id: string) {
   const job = currentJob();

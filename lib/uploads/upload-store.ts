@@ -21,7 +21,6 @@ export type Upload = z.infer<typeof storedUpload>;
 
 const UPLOAD = 'upload.json';
 
-/** Returns the folder with the upload folders. */
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
@@ -152,7 +151,7 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Converts the name of an uploaded file to a name without folders that every file system accepts. */
+/** Converts the name of an uploaded file to a short name without folders and characters that a file system refuses. */
 function toFileName(name: string): string {
   const safe = name.normalize('NFC').replace(/[\p{Cc}/\\:*?"<>|]/gu, '-');
   let fits = [...safe.replace(/^\.+/, '')];
