@@ -6,6 +6,7 @@ import {
   choose,
   confirm,
   endSession,
+  field,
   fill,
   fillFilter,
   follow,
@@ -27,8 +28,6 @@ import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
 const site = useSite('company');
-
-const field = (page: Page, label: string) => page.getByLabel(label, { exact: true });
 
 async function save(page: Page): Promise<void> {
   await press(page, 'Save', 'Your changes are saved.');

@@ -1,7 +1,19 @@
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
 import { visit } from './support/browser';
-import { confirm, fill, follow, press, pressAndSee, rows, see, told, use, valuesOf } from './support/forms';
+import {
+  confirm,
+  fill,
+  follow,
+  link,
+  press,
+  pressAndSee,
+  rows,
+  see,
+  told,
+  use,
+  valuesOf,
+} from './support/forms';
 import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
@@ -67,7 +79,8 @@ test('staff can record a transfer for two invoices in four clicks, then use its 
   await press(page, 'Record as paid back', 'The credit is recorded as paid back.');
   await confirm(page, ['Withdraw', 'Make it credit again'], 'The amount is customer credit again.');
   await page.getByRole('link', { name: 'SEPA-E2E/2' }).first().click();
-  await follow(page, 'SEPA-E2E', site.url + transferPage);
+  await link(page, 'SEPA-E2E').waitFor();
+  await visit(page, site.url + transferPage);
   await confirm(page, ['Delete', 'Delete transfer'], 'The transfer is deleted. Its invoices are open again.');
 });
 

@@ -23,15 +23,18 @@ export const seeHeading = (page: Page, name: string | RegExp) =>
 export const seeAlert = (page: Page, text: string | RegExp) =>
   page.getByRole('alert').filter({ hasText: text }).waitFor();
 
+/** Finds a form field by its label, which ends with a star if the field is required. */
+export const field = (form: Page | Locator, label: string) =>
+  form.getByLabel(label, { exact: true }).or(form.getByLabel(`${label} *`, { exact: true }));
+
 /** Fills in form fields, keyed by their labels. */
 export async function fill(form: Page | Locator, fields: Record<string, string>): Promise<void> {
-  for (const [label, text] of Object.entries(fields))
-    await form.getByLabel(label, { exact: true }).fill(text);
+  for (const [label, text] of Object.entries(fields)) await field(form, label).fill(text);
 }
 
 /** Returns the current values of form fields, in the order of their labels. */
 export const valuesOf = (form: Page | Locator, ...labels: string[]) =>
-  Promise.all(labels.map((label) => form.getByLabel(label, { exact: true }).inputValue()));
+  Promise.all(labels.map((label) => field(form, label).inputValue()));
 
 async function openFilter(page: Page, label: string): Promise<void> {
   await page
