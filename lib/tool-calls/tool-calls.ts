@@ -74,12 +74,13 @@ const insertCalls = statement(
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
+  ...['next_billing_date_from', 'next_billing_date_to', 'valid_until_from', 'valid_until_to'],
 ];
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
 /** Pattern of the argument names that the log keeps. It shortens all other names, which may be personal data. */
-const ARGUMENT = /^[a-z_]{1,20}$/;
+const ARGUMENT = /^[a-z_]{1,30}$/;
 
 /**
  * Shortens the arguments of a call for the log. If a text may contain personal data, only its first characters are

@@ -198,6 +198,13 @@ describe('the log of tool calls', () => {
     expect(JSON.stringify(mcp.logged)).not.toMatch(/mueller|private-number|w5t_/i);
   });
 
+  test('the log of tool calls contains the dates of filters', async () => {
+    const [renewed, valid] = [{ next_billing_date_from: '2026-03-01' }, { valid_until_to: '2026-03-31' }];
+    await mcp.callTool('list-services-tool', renewed);
+    await mcp.callTool('list-sales-documents-tool', valid);
+    expect(await newest(2)).toMatchObject([{ arguments: valid }, { arguments: renewed }]);
+  });
+
   test('the log of tool calls contains no text from invalid arguments', async () => {
     const name = 'mueller@example.com';
     for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }])
