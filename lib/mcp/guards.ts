@@ -191,7 +191,7 @@ export function checkProtocolVersion(request: HttpRequest, message: unknown): Re
   if (requested === null || PROTOCOL_VERSIONS.includes(requested)) return null;
   return rpcError(400, ProtocolErrorCode.UnsupportedProtocolVersion, 'Unsupported protocol version.', {
     message,
-    // A stateless client compares these revisions with the ones that server/discover returned.
+    // A stateless client tries again with a revision from this list, so offer only revisions without a session.
     data: {
       supported: isStateless(message) ? STATELESS_PROTOCOL_VERSIONS : PROTOCOL_VERSIONS,
       requested: requested.slice(0, 40),

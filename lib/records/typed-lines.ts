@@ -23,8 +23,8 @@ export const isLineField = (name: string): boolean => NAME.test(name);
 const MOST_TYPED = 501;
 
 /**
- * Collects the lines from the typed fields of a form, in order. Missing fields become empty texts, and a gap between
- * lines becomes an empty line. Validation then refuses that line by its number, so no later line is renumbered.
+ * Collects the lines from the typed fields of a form, in order. Missing fields become empty texts. A gap between lines
+ * becomes an empty line, so that later lines keep their numbers and validation refuses the gap by its number.
  */
 export function typedLines(typed: Record<string, string>): TypedLine[] {
   const indexes = Object.keys(typed)

@@ -233,7 +233,10 @@ function noteNumber(world: World, { customer, number }: Invoice): void {
 
 type Named = Pick<Invoice, 'paymentIntent' | 'charge'>;
 
-/** Adds up to three payments of an invoice: collected by Stripe, paid elsewhere, and an unpaid intent for the rest. */
+/**
+ * Stores at most three payments of an invoice: one that Stripe collected, one made outside Stripe, and one with an
+ * unpaid payment intent for the rest. Returns the ids of the invoice's payment intent and charge.
+ */
 function fillPayments(world: World, invoice: Invoice, intentId: string | null, hasFailed: boolean): Named {
   const { created, status } = invoice;
   const off = invoice.amountPaidOffStripe;

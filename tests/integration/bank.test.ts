@@ -280,7 +280,7 @@ test('a bank statement of 5 MB is read, and uploading its entries in another ord
   for (const one of [id, again.id]) expect(await countsOf(one)).toMatchObject({ all: 2000 });
 }, 60_000);
 
-test('booking all exact matches books one credit per invoice, and undoing a booking reopens its entry', async () => {
+test('booking all exact matches books one bank entry per invoice, and undoing a booking reopens its entry', async () => {
   const one = await invoice('100');
   const two = await invoice('40', one.customer_id);
   const day = newDay();

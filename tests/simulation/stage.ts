@@ -87,7 +87,7 @@ export interface Hands extends Making {
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
   /** Links a Stripe customer as staff. @throws AppError */
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
-  /** Links an item as staff. @throws AppError */
+  /** Links a subscription item to a service as staff, or unlinks it. @throws AppError if it is of another customer */
   linkItem(id: number, serviceNumber: string | null): Promise<void>;
   dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
 }

@@ -114,7 +114,7 @@ export const mayLackBody = (event: { type: string; stripe_created: number }, now
   event.stripe_created * 1000 <
   daysBefore(now, event.type === CHECKOUT ? RETENTION_DAYS : RETENTION_OF_ALL_DAYS).getTime();
 
-/** Returns a time. Every event that Stripe created later still has its body. */
+/** Returns the time before which Stripe must have created a checkout event for its body to be dropped. */
 export const bodyCutoff = (now: Date): Date => daysBefore(now, RETENTION_DAYS);
 
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * DAY_MS);
