@@ -70,8 +70,8 @@ describe('the daily schedule', () => {
     vi.restoreAllMocks();
   });
 
-  // Database drivers do not work with fake timers, so the database is a stub. The tests advance the timers without
-  // `await`, because each asynchronous tick would take real time.
+  // Database drivers do not work with fake timers, so the database is a stub. Where possible, the tests advance the
+  // timers without `await`, because each asynchronous tick takes real time.
   const start = async (found: { recent: boolean; dead?: boolean; timeZone?: string | null }) => {
     const { timeZone = null } = found;
     const db = { execute: async () => [found] } as unknown as Database;
