@@ -85,7 +85,7 @@ const ownerOf = async (stripeCustomerId: string) => (await sync.linkOf(stripeCus
 const customerOf = async (id: number) =>
   (await sync.db.select().from(customers).where(eq(customers.id, id)))[0];
 
-/** Creates a Stripe customer with this e-mail address, and completes its checkout for a sold subscription. */
+/** Creates a Stripe customer with this e-mail address, and completes its checkout with a reference to a sale. */
 async function pays(email: string | null, reference: number, unitAmount = 990) {
   const { id: customer } = (await sync.happen((world) => act.createCustomer(world, { email }))).object;
   const input = { customer, items: [{ unitAmount }], clientReferenceId: String(reference) };

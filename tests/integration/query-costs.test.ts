@@ -126,8 +126,8 @@ test('processing an event reads fewer than 100 rows of each table, apart from st
 });
 
 /**
- * Returns how many rows of each table the transaction has read. Leaves out the tables of stored counts and
- * sums, because updating these may read them completely.
+ * Returns how many rows of each table the transaction has read. Leaves out the blocks of stored counts, all deltas and
+ * the table `sums`, because updating these may read them completely.
  */
 async function readsOf(tx: Database): Promise<Record<string, number>> {
   const found = await rows<{ table: string; read: number }>(
