@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Creates the runtime of another process of the service. All of them share the database and DATA_DIR. */
+/** Creates the runtime of another process of the service. All processes share the database and DATA_DIR. */
 function newRuntime(env: Record<string, string> = {}, now = runtime.now()): TestRuntime {
   const own = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: SECRET, DATA_DIR: dataDir };
   return testRuntime(database.db, { env: { ...own, ...env }, now });

@@ -331,7 +331,7 @@ describe('bodies of old events', () => {
     const { events } = act.completeCheckout(sync.world, session.id);
     const completed = typed(events, 'checkout.session.completed');
     await sync.take(completed);
-    // Without the stored reference, only the checkout itself names the sold subscription.
+    // Without the reference of its subscription, only the checkout that the inbox keeps names the sold subscription.
     await sync.db.update(subscriptions).set({ checkout_reference: null });
     sync.later(41 * DAY);
     await sync.run({ withKey: false });

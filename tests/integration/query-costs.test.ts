@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
 });
 
-/** Counts statements and round trips. Statements that are sent together count as one round trip. */
+/** Counts statements and round trips. Statements that run at the same time count as one round trip. */
 async function countTrips(work: (db: Database) => Promise<unknown>) {
   let queries = 0;
   let trips = 0;

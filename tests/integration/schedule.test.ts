@@ -62,7 +62,7 @@ describe('the start of the daily schedule', () => {
 describe('the daily schedule', () => {
   let stop = () => {};
 
-  // Use a local time, because the schedule’s 03:40 is in the time zone of the server.
+  // Use a local time. If no time zone is set, the schedule’s 03:40 is in the time zone of the server.
   beforeEach(() => void vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) }));
   afterEach(() => {
     stop();

@@ -205,7 +205,7 @@ describe('a delivery during a database fault', () => {
     return happened;
   }
 
-  /** The faults, each with the status of the response to Stripe and the error code that the inbox keeps. */
+  /** The faults, each with the status of the response to Stripe, and the error code that the inbox keeps, if any. */
   const FAULTS: [string, Omit<Fault, 'at'>, { status: number; kept?: string }][] = [
     ['a full disk', { how: '53100' }, { status: 500 }],
     ['too little database memory', { how: '53200' }, { status: 500 }],
