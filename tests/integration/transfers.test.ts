@@ -214,7 +214,7 @@ test('a POST with the reference of a transfer changes only the transfer’s firs
   expect([await stateOf(first), await stateOf(second)]).toEqual(['overdue 20', 'paid 0']);
 });
 
-test('a POST for a transfer is refused if it raises its payment too far, moves it, makes it pending or finds none', async () => {
+test('a POST for a transfer is refused if it raises the payment too far, moves it, makes it pending or finds none', async () => {
   const { customerId, first, second, reference } = await spread();
   const { reference: unspread } = await getTransfer(base.db, await record(customerId, '30', []));
   for (const [of, amount, transfer, more] of [
