@@ -41,7 +41,7 @@ async function postedIn(month: string) {
   return cells.map((row) => [0, 1, 2, 3, 8, 14].map((at) => row[at]).join(' '));
 }
 
-/** Creates a sent invoice over 119 EUR that Stripe does not manage. */
+/** Creates a sent invoice that Stripe does not manage, for 119 EUR by default. */
 async function sendOwn(number: string, more: Record<string, unknown> = {}) {
   const { customer_number } = await createCustomer(sync.db);
   const sums = { subtotal: 100, tax: 19, total: 119 };
@@ -60,7 +60,7 @@ const pay = async (
   return (await recordPayment(sync.db, payment, sync.writer())).payment;
 };
 
-test('later corrections do not change the accounting export of a past month', async () => {
+test('later corrections appear in the accounting export of their own month, and leave that of a past month unchanged', async () => {
   const { world } = sync;
   // Create the records of October, the exported month.
   const partial = await sync.bill();
@@ -141,7 +141,7 @@ test('the accounting export omits an amount that is booked and reversed within o
   ]);
 });
 
-test('a payment corrected in a later month is reversed in that month’s accounting export', async () => {
+test('a payment corrected in a later month is reversed and booked again in the later month’s accounting export', async () => {
   setNow('2027-01-10T12:00:00Z');
   const [wrong, right] = [await sendOwn('OWN-WRONG'), await sendOwn('OWN-RIGHT')];
   const { id } = await pay(wrong, 'BANK-JAN', '2027-01-09');
@@ -177,7 +177,7 @@ test('changes requested before the end of a month but written after it are booke
   ]);
 });
 
-test('accounting entries rebuilt from the current records have the same sums as before', async () => {
+test('accounting entries rebuilt from the current records have the same sums, and a second rebuild adds none', async () => {
   const sums = () =>
     rows(
       sync.db,
@@ -202,7 +202,7 @@ test('an accounting entry keeps the country and the VAT ID that its customer had
   expect(found).toMatchObject([{ customer_country: 'AT', customer_vat_id: 'ATU00000001' }]);
 });
 
-/** Inserts the entry of an invoice over 119 EUR. */
+/** Inserts an accounting entry, by default of an invoice for 119 EUR. */
 const post = (
   booked_on: string,
   invoice_id: number,
@@ -218,7 +218,7 @@ test.each([
   ['comma', '19,6.30,1.20,7.50,eur', '7.5,465,35,500,jpy', '0,-7.500,0.000,-7.500,kwd'],
   ['semicolon', '19;6,30;1,20;7,50;eur', '7,5;465;35;500;jpy', '0;-7,500;0,000;-7,500;kwd'],
 ] as const)(
-  'the accounting export in the format %s has all decimals of each currency',
+  'the accounting export with the separator %s has all decimals of each currency, and escapes formulas',
   async (form, ...ends) => {
     await sync.db.delete(accountingEntries).where(eq(accountingEntries.booked_on, '2020-01-31'));
     for (const amounts of [
@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test('the accounting export splits a Stripe invoice and its cancellation by the tax rates of the lines', async () => {
+test('the accounting export splits a Stripe invoice and its cancellation by tax rate if its lines add up', async () => {
   const id = await sync.bill({ lines: [{ amount: 10_000 }, { amount: 5000 }], tax: 2250 });
   const { id: invoice_id, number } = (await sync.invoiceOf(id)) ?? { id: 0 };
   const setLine = (position: number, change: SQL) =>
@@ -267,7 +267,7 @@ test('the accounting export splits a Stripe invoice and its cancellation by the 
   expect(await amounts(first)).toEqual(['issued  150.00 22.50 172.50']);
 });
 
-test('SQL and TypeScript use the same number of decimals for each currency', async () => {
+test('SQL and TypeScript use the same number of decimals for currencies with 0, 2 and 3 decimals', async () => {
   const codes = 'eur jpy isk ugx bhd tnd kwd usd xaf krw lyd huf clp vnd'.split(' ');
   const found = await rows<{ code: string; decimals: number }>(
     sync.db,
@@ -287,7 +287,7 @@ async function saveAccounts(more: Record<string, string> = {}) {
   return typed;
 }
 
-test('the DATEV export names missing accounts, and leaves out entries that are not in euros', async () => {
+test('the DATEV export names missing settings, and leaves out entries that are not in euros', async () => {
   const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
   await post('2020-02-29', eur.id, { invoice_number: 'OWN-EUR' });
   await post('2020-02-29', chf.id, { invoice_number: 'OWN-CHF', currency: 'chf' });

@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Creates the runtime of another process of the service. All of them share the database and DATA_DIR. */
+/** Creates the runtime of another process of the service. All processes share the database and DATA_DIR. */
 function newRuntime(env: Record<string, string> = {}, now = runtime.now()): TestRuntime {
   const own = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: SECRET, DATA_DIR: dataDir };
   return testRuntime(database.db, { env: { ...own, ...env }, now });
@@ -51,7 +51,7 @@ const failedRun = (runtime: TestRuntime) => ({
 });
 
 describe('alerts', () => {
-  test('a problem is reported once when it starts and once when it ends', async () => {
+  test('a problem is reported once each time it starts, and once when it ends', async () => {
     const check = alertWatch(runtime);
     await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));
     await check();
@@ -123,7 +123,7 @@ describe('alerts', () => {
     expect(await listReported(silent)).toEqual([]);
   });
 
-  test('a test alert is delivered immediately, and is not followed by a resolved alert', async () => {
+  test('a test alert is delivered immediately without a resolved alert, and fails if it cannot be delivered', async () => {
     await sendTestAlert(runtime, 'admin@example.com');
     await alertWatch(runtime)();
     expect(kinds()).toEqual(['alert.test test']);

@@ -103,7 +103,7 @@ const invoice = async (total: string, customer_id?: number) => {
   const made = await createInvoice(base.db, { ...(customer_id && { customer_id }), ...sums });
   return { id: made.id, number: made.number ?? '', customer_id: made.customer_id };
 };
-/** Creates an invoice over 45 EUR that a payment with this reference has paid. @returns both ids */
+/** Creates an invoice for 45 EUR that a payment with this reference has paid. @returns both ids */
 async function paidByHand(payment_reference: string) {
   const { id: invoice_id, customer_id } = await invoice('45');
   const payment = { invoice_id, customer_id, amount: 45, payment_date: newDay(), payment_reference };
@@ -162,7 +162,7 @@ test('two payouts with the same amount match two bank entries, and a debit by St
   expect(found.sort()).toEqual(['po_bank_2', 'po_bank_3', 'po_bank_4', undefined]);
 });
 
-test('only one of two bank entries accepted at the same time is linked to the payout', async () => {
+test('only one of two bank entries is linked to a payout if both are accepted at the same time', async () => {
   const day = newDay();
   const payoutId = await payout('po_bank_6', day, '64.10');
   const lines = ['payout', 'the same again'].map((text): Line => [day, '64.10', 'Stripe', '', text]);
@@ -176,7 +176,11 @@ test('a payout that is missing from the bank statements of its days has a task u
   const dayAfter = (n: number) => days[n + 1] ?? '';
   const id = await payout('po_bank_5', dayAfter(0), '81.25');
   const deps = { db: base.db, now: () => new Date(`${dayAfter(8)}T12:00:00Z`), timeZone: 'UTC' } as SyncDeps;
-  /** Uploads a statement and compares the payouts. @returns whether the task is open, in an empty list if it does not exist */
+  /**
+   * Uploads a statement and compares the payouts.
+   *
+   * @returns a list with whether the task is open, or an empty list if the task does not exist
+   */
   const uploadAndCompare = async (...lines: Line[]) => {
     await upload(lines);
     await comparePayouts(deps, { id: 0 } as Run, String(id - 1));
@@ -185,7 +189,7 @@ test('a payout that is missing from the bank statements of its days has a task u
   };
   const other = (n: number): Line => [dayAfter(n), '1.00', 'Ada', '', 'x'];
   expect(await uploadAndCompare(other(-1), other(0))).toEqual([]);
-  // A statement is missing, because weekends and bank holidays never last for seven days.
+  // There is no task yet. The statements have a gap, because weekends and bank holidays never last for seven days.
   expect(await uploadAndCompare(other(8))).toEqual([]);
   expect(await uploadAndCompare(other(4))).toEqual([true]);
   expect(await uploadAndCompare([dayAfter(0), '81.25', 'Stripe', '', 'po'])).toEqual([false]);
@@ -269,7 +273,7 @@ test('the CSV file of a bank statement contains the entries of all its days, and
   ]);
 });
 
-test('a bank statement of 5 MB is read, and uploading its entries in another order adds none', async () => {
+test('a bank statement of more than 4 MB is read, and uploading its entries in another order adds none', async () => {
   const days = Array.from({ length: 100 }, () => newDay());
   const lines = days.flatMap((day) =>
     Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
@@ -393,7 +397,7 @@ test('the return of a payment that staff recorded is recognized by its reference
   expect(await getPayment(base.db, payment)).toMatchObject({ refunded_amount: 0 });
 });
 
-test('undoing a return whose process ended before the refund keeps a refund that staff recorded', async () => {
+test('undoing an interrupted return keeps the refund that staff recorded for its payment', async () => {
   const { id: payment } = await paidByHand('LEFT-2024-1');
   const { id, entries } = await uploadOpen([newDay(), '-45.00', 'Ada', '', 'Retoure LEFT-2024-1 AC04']);
   const [entry = 0] = entries;

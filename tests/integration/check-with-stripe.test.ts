@@ -38,7 +38,7 @@ test('checking a payment with Stripe records its refunds and disputes', async ()
   expect(await sync.bringInSync()).toEqual([]);
 });
 
-test('checking an invoice with Stripe records its credit notes', async () => {
+test('checking an invoice with Stripe records its credit notes and their refunds', async () => {
   const { invoice } = await sync.collect();
   await sync.run();
   const row = await sync.invoiceOf(invoice);
@@ -86,7 +86,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     },
   );
 
-  test('the daily reconciliation assigns a refund found earlier to its payment', async () => {
+  test('the daily reconciliation assigns a recent refund to its payment, and a check of the invoice an old one', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     await early.expectUnknown();

@@ -40,7 +40,7 @@ describe('command arguments', () => {
     return runCommandFile(file, [...first, ...args], env);
   };
 
-  test('every npm script prints its help with --help even in an invalid environment', async () => {
+  test('npm scripts print their help with --help even in an invalid environment', async () => {
     const names =
       'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
@@ -179,7 +179,7 @@ describe('a server with the embedded database', () => {
     );
   });
 
-  test('npm run reconcile -- --dry-run leaves the database unchanged', async () => {
+  test('npm run reconcile shows its progress, and with --dry-run stores no run', async () => {
     const done = await ask('reconcile');
     expect(done).toMatchObject({ code: 0, out: expect.stringMatching(/^Run 1, completed:/m) });
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
@@ -193,7 +193,7 @@ describe('a server with the embedded database', () => {
     expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });
 
-  test('import and export resolve relative paths against the folder in which the command runs', async () => {
+  test('import and export resolve paths against the command’s folder, and an import without --yes adds no rows', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv', '--yes']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
@@ -204,7 +204,8 @@ describe('a server with the embedded database', () => {
     expect(files.read('out.csv')).toBe(printed.out);
     const importFile = (name: string) =>
       runCommandFile('import', ['customers', join(folder, name)], { DATA_DIR: dataDir });
-    expect((await importFile('in.csv')).out).not.toMatch(/--yes/); // All rows exist: nothing to confirm.
+    // All customers of the file exist, so there is nothing to confirm.
+    expect((await importFile('in.csv')).out).not.toMatch(/--yes/);
     files.write('more.csv', ['customer_number,company', 'T3,Three', '']);
     const out = expect.stringMatching(/1 new.*\nNothing was written: add --yes/);
     expect(await importFile('more.csv')).toMatchObject({ code: 1, out });

@@ -182,7 +182,7 @@ if (server && isPoolerInstalled()) {
       },
     );
 
-    test('500 concurrent statements are answered behind PgBouncer', async () => {
+    test('each of 500 concurrent statements gets its own answer behind PgBouncer', async () => {
       const handle = openPostgres(pooled, { pooler: TRANSACTION_POOLER, max: 4 });
       const asked = Array.from({ length: 500 }, async (_, i) => {
         if (i % 2) await handle.db.execute(sql`select pg_sleep(0.0002)`);
@@ -222,7 +222,7 @@ if (server && isPoolerInstalled()) {
       await handle.close();
     });
 
-    test('payments are neither lost nor duplicated when one of two servers is killed', async () => {
+    test('payments and events are neither lost nor duplicated when one of two servers is killed', async () => {
       const invoice = await createInvoice(base.db, { total: '100000.000', amount_due: '100000.000' });
       const made = { name: 'Test', expires_at: null, created_by: commandActor('test') };
       const { token } = await createAccessToken(

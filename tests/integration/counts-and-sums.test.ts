@@ -140,7 +140,8 @@ describe.each(LISTS)('counts of $name', (listed) => {
   const someOf = ({ enumName, enumValues }: Listed['closed'][string]) =>
     sql.raw(`(array['${enumValues.join("','")}'])[1 + floor(random() * ${enumValues.length})]::${enumName}`);
 
-  // Otherwise a payment left by the tests of another list could refer to a row that a test deletes.
+  // Otherwise a payment left by the tests of another list could refer to a row that a test deletes, and the second list
+  // of a table would start with the rows of the first.
   beforeAll(() => base.db.execute(sql`truncate ${isOtherDay ? target : sql`payments`} cascade`));
 
   function insert(count: number): SQL {
@@ -151,7 +152,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
   }
   const setKey = () => sql`update ${target} set ${sql.raw(key)} = ${values()[key]}`;
 
-  /** Inserts, changes or deletes a row, or adds the pending deltas to the stored counts. */
+  /** Inserts, changes or deletes rows, or adds the pending deltas to the stored counts. */
   function change(): SQL {
     const some = sql.raw(`id = (select id from ${table} offset floor(random() * 500) limit 1)`);
     const [filter, type] = oneOf(Object.entries(closed)) ?? [];
@@ -260,7 +261,7 @@ describe.each(LISTS)('counts of $name', (listed) => {
   });
 });
 
-test('every SQL function that updates stored counts enables all query plan types', async () => {
+test('every SQL function that updates stored counts enables all scans and joins, and disables JIT', async () => {
   const unset = await rows(
     base.db,
     sql`select proname, setting from pg_proc, unnest(array[

@@ -53,7 +53,7 @@ describe('access tokens', () => {
   const now = new Date('2026-03-15T12:00:00Z');
   const verify = (token: string, at = now) => verifyAccessToken(base.db, token, at);
 
-  test('an access token is rejected after it is revoked', async () => {
+  test('an access token works until it is revoked, and its creation and revocation are logged without secrets', async () => {
     const { id, name, token } = await issue();
     expect([name, token]).toEqual(['Website', expect.stringMatching(/^w5t_[\w-]{43}$/)]);
     const scopes = ['mcp:read', 'payments:write'];
@@ -134,7 +134,7 @@ describe('access tokens', () => {
     expect(await base.db.$count(auditLog)).toBe(before);
   });
 
-  test('access tokens are listed newest first', async () => {
+  test('access tokens are listed newest first, without their hashes', async () => {
     await issue({ name: 'Last' });
     const page = await listAccessTokens(base.db, { page: 1, per_page: 2 });
     expect(page).toMatchObject({ per_page: 2, data: [{ name: 'Last' }, {}] });
@@ -182,7 +182,7 @@ describe('sign-in with a second factor', () => {
     await base.db.delete(staffSessions);
   });
 
-  test('a second-factor code opens only one session when it is sent several times', async () => {
+  test('a code and a recovery code each open only one session when they are sent several times', async () => {
     const [typed, [kept = '']] = [await code(), recovery];
     for (const one of [typed, kept]) {
       const waiting = [await first(), await first(), await first()];
@@ -194,7 +194,7 @@ describe('sign-in with a second factor', () => {
     expect(await base.db.$count(staffSessions)).toBe(2);
   });
 
-  test('two recovery codes used at the same time both become invalid', async () => {
+  test('two recovery codes used at the same time open one session each', async () => {
     const [one = '', two = ''] = recovery;
     const waiting = [await first(), await first()] as const;
     await outcomes([enterCode(world, one, waiting[0]), enterCode(world, two, waiting[1])]);
@@ -210,7 +210,7 @@ describe('sign-in with a second factor', () => {
   });
 });
 
-test('a failed sign-in deletes expired sessions in batches of a hundred', async () => {
+test('a failed sign-in deletes at most a hundred expired rows of each sign-in table', async () => {
   const { db } = base;
   await emptyStaff();
   const now = new Date('2026-03-15T12:00:00Z');
@@ -237,7 +237,7 @@ test('a failed sign-in deletes expired sessions in batches of a hundred', async 
   }
 });
 
-test('a generated cookie secret is stored in a file that only its owner can read', () => {
+test('a generated cookie secret is kept in a file that only its owner can read, and a short one is refused', () => {
   const dataDir = files.folder;
   const name = 'better-auth-secret';
   const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);

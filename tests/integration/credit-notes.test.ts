@@ -93,8 +93,8 @@ describe('a credit note', () => {
     ['a fraction of a cent', [{ position: 1, amount: 1.001 }], 'at most 2 decimals'],
     ['a line that the invoice lacks', [{ position: 9, quantity: 1 }], 'no line 9'],
     ['no line', [{ position: 1 }], 'at least one line'],
-    ['nothing', [{ position: 1, quantity: -1 }], 'not valid'],
-  ])('a credit note over %s is refused', async (_, lines, problem) => {
+    ['a negative quantity', [{ position: 1, quantity: -1 }], 'not valid'],
+  ])('a credit note for %s is refused', async (_, lines, problem) => {
     const id = await issue();
     await expect(credit(id, lines)).rejects.toThrow(problem);
     expect(await listCreditNotes(base.db, id)).toEqual([]);
@@ -113,7 +113,7 @@ describe('a credit note', () => {
     ['a draft', { status: 'draft', number: null }],
     ['a cancelled invoice', { status: 'cancelled' }],
     ['an invoice of Stripe', { stripe_invoice_id: 'in_1' }],
-  ] as const)('a credit note of %s is refused', async (_, values) => {
+  ] as const)('a credit note for %s cannot be issued', async (_, values) => {
     const { id } = await createInvoice(base.db, values);
     await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
   });

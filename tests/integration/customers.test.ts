@@ -49,7 +49,7 @@ describe('the staff list of customers', () => {
     [{ sort: 'name' }, 'K4 K1 K2 K5 K3'],
     [{ sort: '-name' }, 'K3 K5 K2 K1 K4'],
     [{ sort: 'nonsense' }, 'K4 K5 K2 K1 K3'],
-    // The customers who owe nothing come last in either direction.
+    // Customers who owe nothing in their own currency come last in either direction.
     [{ sort: '-open' }, 'K2 K4 K1 K5 K3'],
     [{ sort: 'open' }, 'K1 K4 K2 K5 K3'],
     [{ sort: 'due' }, 'K4 K1 K2 K5 K3'],
@@ -70,7 +70,7 @@ describe('the staff list of customers', () => {
     [{ q: '%' }, ''],
     [{ q: '_' }, ''],
     [{ q: '#999999' }, ''],
-  ])('the customer list for %j is “%s”, on one page and on pages of any size', async (input, numbers) => {
+  ])('the customer list for %j is “%s”, on one page and on smaller pages', async (input, numbers) => {
     const page = await read(input);
     expect(page).toMatchObject({ numbers, count: page.data.length, previous: null, next: null });
     for (const per_page of ['1', '2', '3']) {
@@ -81,7 +81,7 @@ describe('the staff list of customers', () => {
     }
   });
 
-  test('the customer list finds a customer by # and its id', async () => {
+  test('the customer list finds a customer by # and its id, and returns only the columns of the list', async () => {
     expect((await read({ q: `#${last.K2}` })).numbers).toBe('K2');
     expect((await read({ q: 'K3' })).data).toEqual([
       {

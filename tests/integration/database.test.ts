@@ -38,7 +38,7 @@ describe('prepared statements', () => {
     db.select().from(servers).where(eq(servers.hostname, hostname)),
   );
 
-  test('a prepared statement returns the same rows as the query builder', async () => {
+  test('a prepared statement returns complete rows, and in a transaction the uncommitted changes', async () => {
     const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
     const rolledBack = base.db.transaction(async (tx) => {
@@ -130,7 +130,7 @@ describe('the sample data in a database', () => {
   });
   afterAll(() => fresh?.close());
 
-  test('the demo has an overpaid invoice and a reconciliation run with changes', async () => {
+  test('the demo has tasks, an overpaid invoice and a reconciliation run with changes', async () => {
     const { db } = base;
     await showStates(db, { now, timeZone: 'UTC' });
     const codes = (await listTasks(db, now, parseEnv({}))).map(({ code }) => code);
@@ -174,7 +174,7 @@ test('the newest migration contains the whole schema; if not, run npm run db:gen
   expect(await generateMigration(last, generateDrizzleJson(schema, last.id))).toEqual([]);
 });
 
-test('the newest migration has the hash of db/functions; if not, run npm run db:generate -- --custom', () => {
+test('the last hash in the migrations is that of db/functions; if not, run npm run db:generate -- --custom', () => {
   const hash = createHash('sha256').update(readAll('functions')).digest('hex');
   const marks = readAll('migrations').match(/^-- Functions: .*$/gm);
   expect(marks?.at(-1)).toBe(`-- Functions: ${hash}`);
@@ -210,7 +210,7 @@ test('migrating refuses a database of a newer version without changing it', asyn
   expect(await databaseState(other.db)).toEqual(before);
 });
 
-test('migrating does not replace the SQL functions of a newer version', async () => {
+test('migrating replaces a changed SQL function only if it applies migrations', async () => {
   const other = await newDatabase();
   const { db } = other;
   const source = async () =>

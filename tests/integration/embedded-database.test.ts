@@ -153,7 +153,7 @@ describe('the files of the embedded database', () => {
     expect(exposed()).toEqual([]);
   });
 
-  test('opening the embedded database keeps the permissions of other programs’ files in DATA_DIR', async () => {
+  test('opening the embedded database restricts its own files in DATA_DIR to their owner, and no other files', async () => {
     const demo = join(dataDir, 'demo.json');
     writeFileSync(demo, '{}');
     writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');

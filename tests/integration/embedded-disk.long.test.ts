@@ -24,7 +24,7 @@ import { readRows } from '../support/database';
 import { createCustomer } from '../support/factories';
 import { temporaryFolder } from '../support/run-command';
 
-// These tests are slow, because each of them opens its own embedded database, which takes seconds.
+// These tests are slow, because most of them open their own embedded database, which takes seconds.
 
 const folder = temporaryFolder();
 /** Folder of a migrated database, which the tests copy. */
@@ -141,7 +141,7 @@ test.each([
   ['a disk with free files', { files: 1000, ffree: 500 }, 4096],
   ['a disk that can hold no more files', { files: 1000, ffree: 3 }, 0],
   ['a file system without a limit on files', { files: 0, ffree: 0 }, 4096],
-])('the usable space of %s', (_, files, bytes) => {
+])('the usable space of %s (%j) is %d bytes', (_, files, bytes) => {
   expect(usableBytes({ bavail: 2, bsize: 2048, ...files })).toBe(bytes);
 });
 
@@ -218,7 +218,7 @@ describe('an embedded database on a small disk', () => {
     expect(segments().length).toBeLessThan(7);
   });
 
-  test('a database is neither opened nor created without disk space', async () => {
+  test('an embedded database is neither opened nor created without enough disk space', async () => {
     await handle.close();
     disk.spendReserve();
     disk.megabytes = 31;

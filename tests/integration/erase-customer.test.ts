@@ -52,8 +52,8 @@ const books = () =>
   );
 
 /**
- * Creates a customer with a paid Stripe subscription, and stores the customer's name in every table that can contain
- * it.
+ * Creates a customer with a paid Stripe subscription, and stores the customer's personal data in most of the tables
+ * that can contain it.
  */
 async function openCase() {
   const values = {
@@ -160,7 +160,7 @@ test('an erased customer cannot be changed', async () => {
   await expect(link('cus_other', other, known.id)).rejects.toMatchObject(refused);
 });
 
-test('an erased customer stays erased when old events are replayed', async () => {
+test('an erased customer stays erased when events are replayed or arrive, and when a reconciliation runs', async () => {
   for (const event of sync.world.history) {
     await sync.take(event);
     await replayEvent(sync.deps(), event.id);
@@ -209,7 +209,7 @@ test('a new Stripe customer with an erased customer’s number is linked to a ne
   expect(link?.customer_id).not.toBe(known.id);
 });
 
-test('erasing a customer also erases the customers merged into it', async () => {
+test('erasing a customer also erases the customers merged into it, and no more can be merged', async () => {
   const personal = { first_name: 'Erika', last_name: 'Mustermann', currency: 'eur' };
   const gone = await saveRecord(sync.db, customerKind, { values: personal, isNew: true }, writer());
   const kept = await createCustomer(sync.db, { last_name: 'Else' });
@@ -225,7 +225,7 @@ test('erasing a customer also erases the customers merged into it', async () => 
   await expect(merge(other.id)).rejects.toThrow('erased cannot be merged');
 });
 
-test('npm run customer:erase erases nothing without --yes', async () => {
+test('npm run customer:erase erases a customer only with --yes', async () => {
   const { id, customer_number } = await createCustomer(sync.db, { last_name: 'Mustermann' });
   const run = async (...args: string[]) => {
     const here = { cwd: '/', runtime: sync.runtime };

@@ -47,7 +47,7 @@ describe('a search in few customers', () => {
     { customer_number: 'R1', company: 'Alphazeta' },
     { customer_number: 'zETA' },
   ];
-  test('the customer search ranks exact matches before prefixes and other matches', async () => {
+  test('the customer search ranks exact matches before prefixes, and prefixes before other matches', async () => {
     for (const one of RANKED) await createCustomer(base.db, one);
     await expectFound(base.db, ['zeta'], ['R2', 'zETA', 'R3', 'R4', 'R1', 'R5']);
   });
@@ -94,7 +94,7 @@ describe('a search in few customers', () => {
     },
   );
 
-  test('a customer search query is limited to 200 characters', () => {
+  test('a customer search query is trimmed and limited to 200 characters', () => {
     expect(customerQuery.parse('  a b\n')).toBe('a b');
     const { error } = customerQuery.safeParse('x'.repeat(201));
     expect(error?.issues[0]?.message).toBe('must have at most 200 characters');
@@ -170,7 +170,7 @@ describe('a search in many customers', () => {
     );
   });
 
-  test('the database and the server remove accents and punctuation alike', async () => {
+  test('SQL and TypeScript remove accents and punctuation alike', async () => {
     const texts = ['Bäckerei Müller & Söhne', 'Mueller', 'Weißbach', 'Ærø-Łódź', "O'Neill, Ltd.", 'K-10.042'];
     const found = await rows<{ text: string }>(
       base.db,

@@ -29,7 +29,7 @@ const PRICED = 'service_number,customer_number,service_type,name,currency,price'
 const PRODUCT = 'ID,User ID,Domain Name,Product ID,Billing Cycle,Status,Recurring Amount';
 const WHMCS_INVOICE = 'ID,User ID,Invoice Number,Creation Date,Subtotal,Credit,Tax,Total,Status';
 
-/** The first lines of files with one record, and the options of their import. */
+/** The kind of record, the first line and the import options of each form of file. */
 const FORMS = {
   customer: ['customers', `${CUSTOMER},phone,email,last_name,postal_code`, []],
   latin1: ['customers', CUSTOMER, []],
@@ -50,7 +50,7 @@ const FORMS = {
   whmcsInvoice: ['invoices', WHMCS_INVOICE, WHMCS],
 } satisfies Record<string, [keyof typeof TABLES, header: string, options: string[]]>;
 
-/** The files that are not in UTF-8. */
+/** The forms whose files are not written in UTF-8. */
 const WINDOWS = ['latin1', 'excel', 'bank'];
 const windows = (text: string) =>
   Buffer.from(text.replaceAll('€', '\u0080').replaceAll('’', '\u0092'), 'latin1');
@@ -108,7 +108,7 @@ const withAmount = AMOUNTS.map(([form, amount, outcome], i): Case => {
 });
 
 type Case = [form: keyof typeof FORMS, content: string, lines: string, Outcome];
-/** Files with one record, whose key is a K and a number. */
+/** Files in which the expected record has a key of the letter K and a number. */
 const CASES: Case[] = [
   ['latin1', 'a Windows-1252 line among UTF-8', `${UTF_8}K1,M\u00fcl`, MIXED],
   ['latin1', 'Windows-1252 text', 'K2,M\u00fcller \u0080', { company: 'Müller €' }],
@@ -154,7 +154,7 @@ beforeAll(async () => {
 });
 
 test.each([...withAmount, ...CASES])(
-  'importing a %s file with %s has the expected outcome',
+  'importing a %s file with %s stores the expected record, or says why it stores none',
   async (...given) => {
     const [form, , lines, outcome] = given;
     const [kind, header, options] = FORMS[form];

@@ -89,7 +89,7 @@ test('the health check returns alerts only to requests with CRON_SECRET', async 
   expect(await read(SECRET)).toEqual({ ...told, alerts });
 });
 
-test('health alerts use the limits from the environment variables', async () => {
+test('health alerts use the limits from the settings', async () => {
   const { env } = server.runtime;
   await addRun('completed', 26, { changes_count: 101 });
   env.alerts = { overdueHours: 3, driftChanges: 101, diskMb: 0 };

@@ -8,14 +8,14 @@ import { type Command, freePort, startUntil } from '../e2e/support/commands';
 import { ROOT } from '../support/command-server';
 import { ensureBuild, productionEnv } from '../support/next-build';
 
-// This test builds the image of the Dockerfile without Docker. Each stage is a folder, in which the instructions of the
-// stage run.
+// These tests build the image of the Dockerfile without Docker. Each stage is a folder, in which most instructions of
+// the stage run.
 
 const MOST_MB = 350;
 /** Id of an unprivileged user and group. */
 const NOBODY = 65534;
 const isRoot = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
-/** Only root can become another user and make the root folder read-only. */
+/** Only root can become another user and make the root file system read-only. */
 const RUNS_AS = isRoot ? 'an unprivileged user on a read-only root' : 'the current user on a writable root';
 
 const folder = mkdtempSync(join(tmpdir(), 'w5t-image-'));
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const names = new Map<string, string>();
 
-/** Follows an instruction of the Dockerfile in the folder of the current stage. */
+/** Follows an instruction of the Dockerfile in the folder of the current stage. Ignores unknown instructions. */
 function follow(line: string): void {
   const [, instruction = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
   if (instruction === 'FROM') {
@@ -73,7 +73,7 @@ function copy(words: string[]): void {
   }
 }
 
-/** Runs an instruction of a stage. The build and the packages of the tests replace those of the first stage. */
+/** Runs the command of a RUN instruction, or replaces it by the packages and the build that the tests already have. */
 function run(line: string): void {
   if (/^(apt-get|install) /.test(line)) return; // Without Docker, these instructions would change this machine.
   const shared: Record<string, string[]> = {

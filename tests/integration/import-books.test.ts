@@ -37,7 +37,7 @@ describe('an import of payments and Stripe invoices', () => {
     await createInvoice(base.db, { number: 'R-1', customer_id });
   });
 
-  test('importing a payments file twice records each payment once', async () => {
+  test('importing a payments file rejects invalid rows, and importing it again changes nothing', async () => {
     const file = [
       'payment_reference,invoice_number,customer_number,amount,currency,payment_date',
       'BANK-1,R-1,p1,119,eur,2026-03-01',
@@ -61,7 +61,7 @@ describe('an import of payments and Stripe invoices', () => {
 
   const HEADER = 'payment_reference,refund_of,invoice_number,amount,payment_date,refunded_amount,refunded_at';
 
-  test('an imported refund reduces the refundable amount of its payment', async () => {
+  test('imported refunds reduce the refundable amount of their payment and cannot exceed it', async () => {
     await createInvoice(base.db, { number: 'RF-1', status: 'cancelled' });
     const file = [
       HEADER,
@@ -89,7 +89,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(days.sort()).toEqual(['2026-03-05', '2026-03-05', '2026-03-06']);
   });
 
-  test('importing a refund a second time changes nothing', async () => {
+  test('importing a refund a second time changes nothing, and with another amount is refused', async () => {
     const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
     expect((await importing('payments', again)).slice(0, 2)).toEqual([
       'line 3, column refunded_amount: must be at least 50.50 EUR, which has already come back',
@@ -99,7 +99,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(refusal).toBe('line 2, column payment_reference: is used by another refund');
   });
 
-  test('an import cannot change a Stripe invoice that was imported before', async () => {
+  test('an import refuses inconsistent Stripe invoices, and cannot change one that was imported before', async () => {
     const header =
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
     const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
@@ -193,7 +193,7 @@ describe('an import of invoice lines', () => {
     expect(invoice).toMatchObject({ subtotal: '100.000', tax: '19.000', total: '119.000', status: 'sent' });
   });
 
-  test('imported lines are added to the draft invoice with their import key', async () => {
+  test('imported lines find a draft invoice by its import key, and a sales document by its number', async () => {
     const header = 'import_key,customer_number,status,invoice_date,subtotal,tax';
     const draft = [header, 'd-1,L1,draft,2026-03-01,100,19'];
     expect((await importing('invoices', draft)).at(-1)).toBe(created(1, 0));

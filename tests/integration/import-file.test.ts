@@ -40,7 +40,7 @@ test('a dry run of a customer import writes nothing', async () => {
   expect(() => read('c.rejected.csv')).toThrow('ENOENT');
 });
 
-test('an import writes its rejected rows to a separate file', async () => {
+test('an import names the fault of each rejected row, writes these rows to a separate file, and is logged', async () => {
   const output = [
     'line 3, column company: must not be empty unless there is a name',
     'line 4, column country: must be a country by its name or its two letters, such as Germany or DE',
@@ -92,7 +92,7 @@ test('a stopped import keeps the rows that it has imported', async () => {
   expect(await base.db.$count(customers, like(customers.company, 'Company %'))).toBeGreaterThan(0);
 });
 
-test('an imported service is assigned to its customer by number and its server by hostname', async () => {
+test('an imported service must name a known customer by number and a known server by hostname', async () => {
   write('servers.csv', '\ufeffhostname\tipv4\tram_gb\nweb1.example.net\t192.0.2.1 192.0.2.2\t64\n');
   write('services.csv', [
     'service_number;customer_number;hostname;service_type;name;price;start_date',

@@ -79,7 +79,7 @@ describe('the first import of a Stripe account', () => {
     expect([code, output]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
     expect(await at.linkOf(one)).toEqual({ customer_id: await idOf('T1'), linked_by: 'staff' });
     for (const id of [two, none]) expect(await at.linkOf(id)).toMatchObject({ linked_by: 'created' });
-    // The link deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
+    // Linking deleted the customer that sync had created. Its amounts of the recorded month now belong to T1.
     const ofT1 = eq(monthAmounts.customer_id, (await idOf('T1')) ?? 0);
     const amounts = await readRows(at.sync.db, monthAmounts, ofT1);
     expect(amounts.map(({ measure }) => measure)).toContain('age_open');
@@ -163,7 +163,7 @@ describe('refused imports from Stripe', () => {
     expect(await at.run(args)).toEqual({ code: 1, output: [sentence] });
   });
 
-  test('a Stripe import is refused if the API key is missing or invalid', async () => {
+  test('a Stripe import is refused if the API key is missing or invalid, or if Stripe does not answer', async () => {
     const outputWith = async (stripe: TestRuntime['stripe']) =>
       (await at.run([], { runtime: { ...at.sync.runtime, stripe } })).output.join();
     expect(await outputWith(null)).toBe('STRIPE_SECRET_KEY is not set: Stripe cannot be asked.');
@@ -200,7 +200,7 @@ describe('refused imports from Stripe', () => {
     expect(await at.sync.db.$count(stripeCustomers, byStaff)).toBe(0);
   });
 
-  test('a Stripe import is refused while a reconciliation run has a recent heartbeat', async () => {
+  test('a Stripe import is refused while another run has recent heartbeats, and continues a run without them', async () => {
     const started_at = at.sync.now();
     const lease = { trigger: 'schedule', started_at, heartbeat_at: started_at } as const;
     await at.sync.db.insert(reconciliationRuns).values(lease);

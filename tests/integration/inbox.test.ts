@@ -100,7 +100,7 @@ describe('the list of events', () => {
     await expect(getEvent(sync.db, 'evt_nowhere')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('other events of the same Stripe object are listed newest first', async () => {
+  test('the newest other events of a Stripe object are listed, up to a limit', async () => {
     for (let n = 0; n <= MAX_RELATED + 1; n += 1) {
       const stripe_created = new Date(at('05T10:00:00').getTime() + n * 1000);
       await createStoredEvent(sync.db, { id: `evt_same_${n}`, object_id: 'in_same', stripe_created });
@@ -295,7 +295,7 @@ describe('redeliveries with another body', () => {
 describe('bodies of old events', () => {
   beforeAll(() => sync.db.delete(stripeEvents));
 
-  test('bodies of applied events are dropped after the retention time', async () => {
+  test('bodies of old events are dropped unless the events failed or are unmatched', async () => {
     const daysAgo = (days: number) => new Date(sync.now().getTime() - days * DAY * 1000);
     const old = { stripe_created: daysAgo(41) };
     for (const outcome of ['processed', 'stale', 'ignored', 'failed', 'unmatched'] as const) {
@@ -331,7 +331,7 @@ describe('bodies of old events', () => {
     const { events } = act.completeCheckout(sync.world, session.id);
     const completed = typed(events, 'checkout.session.completed');
     await sync.take(completed);
-    // Without the stored reference, only the checkout itself names the sold subscription.
+    // Without the reference of its subscription, only the checkout that the inbox keeps names the sold subscription.
     await sync.db.update(subscriptions).set({ checkout_reference: null });
     sync.later(41 * DAY);
     await sync.run({ withKey: false });

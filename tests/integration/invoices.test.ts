@@ -95,7 +95,7 @@ test.each([
   );
 });
 
-test('recording a payment is refused for an unknown, cancelled or ambiguous invoice', async () => {
+test('the lookup of an invoice to pay is refused if the invoice is unknown, ambiguous, a draft or cancelled', async () => {
   const { db } = base;
   const draft = await createInvoice(db, { number: null, status: 'draft' });
   await createInvoice(db, { number: 'C-1', status: 'cancelled' });

@@ -11,7 +11,7 @@ import { fillUnreadAccount } from '../support/unread-stripe';
 const KEY = 'sk_test_killed';
 const PATIENCE = 1_200_000;
 vi.setConfig({ testTimeout: PATIENCE });
-/** Milliseconds without a heartbeat after which a run counts as dead. */
+/** More milliseconds than a run may go without a heartbeat before it counts as dead. */
 const TEN_MINUTES = 600_000;
 
 const folder = temporaryFolder();

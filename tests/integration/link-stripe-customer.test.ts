@@ -67,7 +67,7 @@ const invoicesOf = (stripeCustomerId: string) =>
     .orderBy(invoices.id);
 const naming = ({ service_number }: { service_number: string }) => [{ metadata: { service_number } }];
 
-/** Creates a Stripe customer whose first event creates a customer. */
+/** Creates a Stripe customer with a subscription, for which sync creates a customer. */
 async function createAtStripe(email: string, metadata: Record<string, string> = {}) {
   const { id } = (await sync.happen((world) => act.createCustomer(world, { email }))).object;
   const input = { customer: id, items: [{ unitAmount: 990, metadata }] };
@@ -85,7 +85,7 @@ const ownerOf = async (stripeCustomerId: string) => (await sync.linkOf(stripeCus
 const customerOf = async (id: number) =>
   (await sync.db.select().from(customers).where(eq(customers.id, id)))[0];
 
-/** Creates a Stripe customer with this e-mail address, and completes its checkout for a sold subscription. */
+/** Creates a Stripe customer with this e-mail address, and completes its checkout with a reference to a sale. */
 async function pays(email: string | null, reference: number, unitAmount = 990) {
   const { id: customer } = (await sync.happen((world) => act.createCustomer(world, { email }))).object;
   const input = { customer, items: [{ unitAmount }], clientReferenceId: String(reference) };
@@ -299,7 +299,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(log).toMatchObject([{ action: 'stripe_customer.link', actor_name: GRACE.name, before, after }]);
   });
 
-  test('moving a Stripe customer is refused if either customer is wrong', async () => {
+  test('moving a Stripe customer is refused if it is unknown or if either customer is wrong', async () => {
     const { from, to, stripeCustomerId } = await openCase();
     const moving = [
       move(stripeCustomerId, to.id, from.id),

@@ -190,7 +190,7 @@ describe('list filters', () => {
   });
 });
 
-test('a customer’s open sales documents have the status draft, sent or accepted', async () => {
+test('a customer’s open sales documents are drafts, sent or accepted, and at most 100 of them are listed', async () => {
   const { id: customer_id } = await createCustomer(base.db);
   for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
     await createSalesDocument(base.db, { customer_id, status });
@@ -213,7 +213,7 @@ test('the latest payments are listed with their customers', async () => {
   expect(latest[0]?.customer?.id).toBe(latest[0]?.customer_id);
 });
 
-test('reading a service, an invoice and a sales document returns their related records', async () => {
+test('reading a service, an invoice or a sales document returns related records, and fails for an unknown id', async () => {
   const server = await createServer(base.db, { hostname: 'one.example' });
   const service = await createService(base.db, { server_id: server.id, price: '9.90' });
   expect(await getService(base.db, service.id)).toMatchObject({

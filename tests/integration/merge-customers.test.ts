@@ -56,7 +56,7 @@ const merge = async (gone: number, kept: number, taken: string[] = []) =>
 const countsOf = (id: number) =>
   Promise.all(REFERRING.map(({ table }) => base.db.$count(table, eq(table.customer_id, id))));
 
-/** Creates a customer with one row in each table that refers to customers. */
+/** Creates a customer with one row in each table that refers to customers, except that of merged customers. */
 async function createWhole(overrides: Parameters<typeof createCustomer>[1] = {}) {
   const customer = await createCustomer(base.db, overrides);
   const of = { customer_id: customer.id };
@@ -122,7 +122,7 @@ test('merging customers moves all records to the remaining customer', async () =
   expect(notes.sort()).toEqual([`Of ${gone.customer_number}`, `Of ${kept.customer_number}`].sort());
 });
 
-/** Expects every query to find the customer by its number, with this many subscriptions. */
+/** Expects lookups, searches and lists to find the customer by this number, with this many subscriptions. */
 async function expectFound(number: string, id: number, subscriptions: number) {
   const { db } = base;
   expect((await getCustomer(db, { customer_number: number }))?.id).toBe(id);
@@ -221,7 +221,7 @@ test('a merge takes over only the chosen fields of the merged customer', async (
   expect(await getCustomer(base.db, { id: kept.id })).toMatchObject(expected);
 });
 
-test('a merge is refused if one of the customers has changed meanwhile', async () => {
+test('a merge is refused if a customer has changed meanwhile, is missing, or is merged into itself', async () => {
   const [one, other] = [await createWhole(), await createWhole()];
   const merging = () => mergeSeen(one, other);
   await expect(mergeSeen(one, one)).rejects.toMatchObject({ code: 'validation_failed' });

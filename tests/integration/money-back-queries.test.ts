@@ -68,7 +68,7 @@ describe('refunds and disputes on the staff pages', () => {
     }
   });
 
-  test('refunds and disputes of a payment are listed latest first', async () => {
+  test('refunds and disputes of a payment, an invoice or a customer are listed latest first', async () => {
     const kinds = async (which: Which) =>
       (await listMoneyBack(base.db, which, 10)).map(({ kind, status }) => `${kind} ${status}`);
     const all = ['refund succeeded', 'dispute warning_closed'];
@@ -83,7 +83,7 @@ describe('refunds and disputes on the staff pages', () => {
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
 
-  test('a refund or dispute without a matching payment becomes a task', async () => {
+  test('refunds and disputes that exceed their payment, differ in currency or match none become tasks', async () => {
     const { db } = base;
     const tasks = () => listTasks(db, NOW, parseEnv({}));
     expect(await tasks()).toEqual([]);
@@ -109,7 +109,7 @@ describe('money received per day', () => {
   const base = useDatabase();
   const AT = new Date('2026-03-12T23:30:00Z');
 
-  /** The year of the latest payment. Each payment has its own year, so that the tests do not affect each other. */
+  /** The year of the latest payment by `paid`. Each has its own year, so that the tests do not affect each other. */
   let year = 1900;
   async function paid(amount: string, more = {}) {
     year += 2;
@@ -166,7 +166,7 @@ describe('money received per day', () => {
     await createRefund(base.db, { payment_id: failed.id, issued_at: at('03-12') });
     await createRefund(base.db, { payment_id: null, issued_at: at('03-12') });
     expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
-    await paid('100', { status: 'refunded' }); // It has no refund, and does not count as received either.
+    await paid('100', { status: 'refunded' }); // A refunded payment without a refund does not count as received.
     expect((await received()).sums).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { customer, expectRow, type Rule, type Scene, testRules } from '../suppor
 const REFUNDED = { status: 'refunded', refunded_amount: '119.000' };
 const KEPT = { status: 'completed', refunded_amount: '0.000' };
 
-/** An invoice of 119 EUR that Stripe collected, and the id of the refund or dispute from the latest step. */
+/** An invoice of 119 EUR that Stripe collected, and the id of the latest refund or dispute that a step created. */
 interface Case {
   scene: Scene;
   invoice: string;
@@ -231,7 +231,7 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       reports('payment_id', null, null),
       payment(REFUNDED),
     ),
-    'a refund in another currency than its payment is reported': inMemory(
+    'a refund with another currency than its payment or an unknown status is reported': inMemory(
       refund({ amount: 1_900 }),
       (at) => change(at, { currency: 'usd' }),
       reports('currency', 'eur', 'usd'),

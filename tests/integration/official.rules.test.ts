@@ -91,7 +91,7 @@ interface Checked {
 
 /**
  * Returns the XRechnungen of all invoices, credit notes and cancellations of the demo that have a document. One of each
- * combination of origin, country, currency, tax and number of lines comes first.
+ * combination of properties, such as origin, country, currency and tax rate, comes first.
  */
 async function demoDocuments(): Promise<Checked[]> {
   const { db } = base;
@@ -362,7 +362,7 @@ describe('XRechnungen', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('an XRechnung with ten faults breaks one rule for each fault', () => {
+  test('an XRechnung with ten faults breaks the rule of each fault', () => {
     const sums = /(<ram:SpecifiedTradeSettlementHeaderMonetarySummation>\s*<ram:LineTotalAmount>)[^<]+/;
     const element = (name: string) => new RegExp(`<ram:${name}>.*?</ram:${name}>`, 's');
     const faults: [rule: string, pattern: RegExp, replacement: string][] = [

@@ -23,7 +23,7 @@ const NOW = new Date('2026-03-15T12:00:00Z');
 const tasks = async () =>
   (await listTasks(base.db, NOW, parseEnv({}))).map(({ code, message }) => `${code}: ${message}`);
 
-test('the tasks on the overview are sorted by severity', async () => {
+test('the tasks on the overview count their records and are sorted by severity', async () => {
   const { customer_id, id } = await createService(base.db);
   const live = await createSubscription(base.db, { customer_id });
   await createSubscriptionItem(base.db, { subscription_id: live.id, customer_service_id: id });

@@ -35,7 +35,7 @@ const openTasks = async () => {
   const open = await sync.db.select().from(staffTasks).where(isNull(staffTasks.done_at));
   return open.map(({ subject, message }) => [subject, message]).sort();
 };
-/** Pays out and reconciles. @returns the payout as stored */
+/** Pays out and reconciles. @returns the payout's Stripe id, the run, and the payout as stored */
 async function payOut(options?: Parameters<typeof act.payOut>[1]) {
   const { id } = act.payOut(sync.world, options);
   return { id, run: await sync.run(), payout: await payoutOf(id) };

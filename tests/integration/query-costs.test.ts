@@ -13,7 +13,7 @@ const MANY = 2_000;
 const MOST_READ = 100;
 const sync = useSync();
 
-// Create records of 2,000 Stripe customers, and a customer whose lists have many pages.
+// Create records of 2,000 Stripe customers, and a customer with 100 invoices.
 beforeAll(async () => {
   const { id } = await createCustomer(sync.db, { customer_number: 'K77' });
   await createCustomer(sync.db, { customer_number: 'K78' });
@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
 });
 
-/** Counts statements and round trips. Statements that are sent together count as one round trip. */
+/** Counts statements and round trips. Statements that run at the same time count as one round trip. */
 async function countTrips(work: (db: Database) => Promise<unknown>) {
   let queries = 0;
   let trips = 0;
@@ -105,7 +105,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   expect(await countTrips(read)).toEqual(expected);
 });
 
-test('processing an event reads fewer than 100 rows of each table', async () => {
+test('processing an event reads fewer than 100 rows of each table, apart from stored counts and sums', async () => {
   const { world } = sync;
   const { object: customer } = act.createCustomer(world, { email: 'one@example.com' });
   const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });
@@ -126,8 +126,8 @@ test('processing an event reads fewer than 100 rows of each table', async () => 
 });
 
 /**
- * Returns how many rows of each table the transaction has read. Leaves out the tables of stored counts and
- * sums, because updating these may read them completely.
+ * Returns how many rows of each table the transaction has read. Leaves out the blocks of stored counts, all deltas and
+ * the table `sums`, because updating these may read them completely.
  */
 async function readsOf(tx: Database): Promise<Record<string, number>> {
   const found = await rows<{ table: string; read: number }>(

@@ -65,7 +65,7 @@ const live = () => [...sync.world.subscriptions.values()].filter((one) => one.st
 const BROKEN = { kind: 'status', status: 500, shouldRetry: false } as const;
 
 describe('reconciliation runs with and without changes at Stripe', () => {
-  test('the first reconciliation run changes nothing if every webhook event was delivered', async () => {
+  test('the first reconciliation run changes nothing if Stripe and the database have the same records', async () => {
     const first = await sync.run();
     expect(await sync.changesOf(first)).toEqual([]);
     expect(first).toMatchObject({ status: 'completed', changes: 0, failures: 0, stripeSkipped: false });
@@ -183,7 +183,7 @@ describe('a run with failures at Stripe', () => {
     const { id } = act.createInvoice(sync.world, input).object;
     act.finalizeInvoice(sync.world, id);
     act.failInvoicePayment(sync.world, id);
-    // The first request of the run fails, and the retry at its end.
+    // Both the first request of the run and its retry at the end of the run fail.
     sync.api.faults.add({ when: ({ path }) => path === `/v1/invoices/${id}`, times: 2, fault: BROKEN });
     expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
     expect(await sync.invoiceOf(id)).toBeUndefined();

@@ -99,7 +99,7 @@ describe('payments recorded by staff', () => {
     [{ amount_credited: 19, amount_paid: 100, recorded: 100 }, 19, 19],
     [{ status: 'cancelled', amount_paid: 0, recorded: 0 }, 19, 0],
   ])(
-    'an invoice over 119 EUR with %j has, after a refund of %d EUR, the amount due %d',
+    'an invoice for 119 EUR with %j has, after a refund of %d EUR, the amount due %d',
     (values, back, owed) => {
       const settled = { status: 'paid', total: 119, amount_credited: 0, amount_due: 0 };
       expect(owedAfter({ ...settled, ...values }, back)).toBe(owed);
@@ -138,7 +138,7 @@ describe('payments recorded by staff', () => {
   });
 });
 
-test('raising the amount of a refunded payment does not raise its refunded amount', async () => {
+test('raising the amount of a refunded payment keeps its refunded amount, and lowering it lowers both', async () => {
   const refunded = { amount: '119', status: 'refunded', refunded_amount: '119' } as const;
   const { id } = await createPayment(base.db, refunded);
   await createRefund(base.db, { payment_id: id, amount: '119' });

@@ -4,8 +4,8 @@ import { useRunScene } from '../support/run-scene';
 vi.setConfig({ testTimeout: 600_000 });
 
 /**
- * Distance between the tested statements. Testing every statement and every request would take an hour, so only every
- * 27th statement and every third request is tested.
+ * Distance between the tested statements. Testing every statement and every request of a run would take an hour, so
+ * most tests skip some of them.
  */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
@@ -22,7 +22,7 @@ describe('a run whose process dies', () => {
     }
   });
 
-  test('a reconciliation run killed between checkpoints leads to the same rows when continued', async () => {
+  test('a reconciliation run killed at a statement between checkpoints leads to the same rows when continued', async () => {
     const { isCheckpoint } = scene;
     const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
     for (let i = 0; i < others.length; i += STRIDE) await scene.playDeath(others[i] ?? 0);

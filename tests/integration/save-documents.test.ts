@@ -110,7 +110,7 @@ const TYPED = {
 const type = (typed: Record<string, string>, seen: Seen | null = null) =>
   saveTyped(base.db, typedInvoice, seen, typed, writer);
 
-test('saving a draft invoice ignores a submitted status and invoice number', async () => {
+test('the invoice form shows saved values, names missing line fields, and ignores a submitted status and number', async () => {
   const { id } = await type(TYPED);
   const filled = { customer_number: 'K1', invoice_date: '2026-11-23', due_date: '' };
   const typed = { ...TYPED, ...filled, 'lines.0.unit_price': '9.90', 'lines.0.tax_category': '' };
@@ -123,7 +123,7 @@ test('saving a draft invoice ignores a submitted status and invoice number', asy
   expect(await read(other.id)).toMatchObject({ status: 'draft', number: null });
 });
 
-test('a sent invoice gets the next number of its year', async () => {
+test('a sent invoice gets the next number of its year, and cannot be sent again', async () => {
   const { id, version } = await draft({ invoice_date: '2025-12-31' });
   await step('send', { id, version });
   const sent = { number: '2025-000001', status: 'overdue', due_date: '2026-01-14' };
@@ -171,7 +171,7 @@ test.each<[Values, string[]]>([
   expect((await problemsOf(save(values, { id }))).sort()).toEqual(fields);
 });
 
-test('lines can be added to a sent invoice that has none', async () => {
+test('lines can be added to a sent invoice that has none, but not changed afterwards', async () => {
   await imported({ number: 'I2' });
   const lines = [{ text: 'All', quantity: 1, unit_price: 100, tax_rate: 19 }];
   const { id } = await save({ number: 'I2', lines });
@@ -180,7 +180,7 @@ test('lines can be added to a sent invoice that has none', async () => {
   expect(await problemsOf(save(other))).toEqual(['lines']);
 });
 
-test('an invoice with a payment cannot be cancelled', async () => {
+test('an invoice with a payment cannot be cancelled, and a cancelled one cannot be changed', async () => {
   const made = await imported({ number: 'I3' });
   await pay(made, 5, 'I3-1');
   expect(await problemsOf(step('cancel', await read(made.id)))).toEqual(['status']);
@@ -196,7 +196,7 @@ test('a Stripe invoice cannot be changed by staff or imports', async () => {
   expect(await problemsOf(imported({ number: 'ST1' }))).toEqual(['']);
 });
 
-test('an invoice imported as paid has nothing due', async () => {
+test('an invoice imported as paid has nothing due, and is refused with a smaller amount paid', async () => {
   const values = { number: 'P1', status: 'paid', paid_at: '2026-01-05' };
   const made = await imported(values);
   const paid_at = new Date('2026-01-05T00:00:00Z');
@@ -258,7 +258,7 @@ test('a sent sales document refuses new content, and no sales document skips a s
   expect(await problemsOf(keep({ status: 'accepted' }, id))).toEqual(['status']);
 });
 
-test('an imported sales document links to the document it was converted to', async () => {
+test('an imported sales document links to the document it was converted to, and names invalid fields', async () => {
   const sums = { lines: undefined, subtotal: 100, tax: 19, total: 119 };
   await offer({ ...sums, document_number: 'X2', type: 'order_confirmation', status: 'sent' });
   const converted = { status: 'converted', converted_to_document_number: 'X2' };
@@ -332,7 +332,7 @@ test('a deleted draft invoice leaves no gap in the invoice numbers', async () =>
   expect(await problemsOf(remove(invoiceKind, second))).toEqual(['not_found']);
 });
 
-test('deleting a draft invoice is refused once it is sent', async () => {
+test('deleting a document is refused from an outdated version, and if it is not a draft of our own', async () => {
   const made = await draft();
   await save({ due_date: '2026-12-24' }, { id: made.id });
   expect(await problemsOf(remove(invoiceKind, made))).toEqual(['precondition_failed']);

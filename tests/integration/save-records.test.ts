@@ -62,7 +62,7 @@ test('each invalid field of a record is named, and other records are saved', asy
   expect(await base.db.$count(servers)).toBe(1);
 });
 
-test('saving a customer is refused if the new country does not fit the VAT ID', async () => {
+test('saving a customer is refused if the new country is unknown or does not fit the VAT ID', async () => {
   const of = { customer_number: 'V1', company: 'Vat' };
   const austrian = { ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' };
   expect(await saveCustomers(austrian)).toMatchObject([{ outcome: 'created' }]);
@@ -74,7 +74,7 @@ test('saving a customer is refused if the new country does not fit the VAT ID', 
   expect(await saveCustomers({ ...of, vat_id: '?', phone: '1' })).toMatchObject([{ outcome: 'changed' }]);
 });
 
-test('the audit log contains the state before and after a change', async () => {
+test('the audit log has the state before and after a change, but no entry for a record that an import creates', async () => {
   const imported = { ...writer, importId: 1 };
   const { id } = await saveServer({ hostname: 'a.example.net' });
   await saveServer({ location: 'Vienna' }, { id }, imported);
@@ -124,7 +124,7 @@ test('a saved service gets the next number, and an unknown customer or server is
   });
 });
 
-test('a recheck of a Stripe customer becomes due when a customer with its customer number is created', async () => {
+test('a recheck becomes due when the customer or service that Stripe’s metadata names is created', async () => {
   const numbers = [{ number: 'K900', source: 'customer' as const, at: null, by: null }];
   const { stripe_customer_id } = await createStripeCustomer(base.db, { linked_by: 'created', numbers });
   const item = await createSubscriptionItem(base.db, { named_service_number: 'S900' });
@@ -161,7 +161,7 @@ test('the service form accepts a price with a decimal comma', async () => {
   expect((await readTyped(base.db, typedNewService, id)).typed).toEqual(shown);
 });
 
-test('the server form names each invalid field', async () => {
+test('the forms of servers and services name each invalid field', async () => {
   const typed = { hostname: '', ipv4: '192.0.2', cpu_cores: '1,5', ram_gb: 'much' };
   const fields = [
     { field: 'hostname', message: expect.any(String) },

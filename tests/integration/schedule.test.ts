@@ -62,7 +62,7 @@ describe('the start of the daily schedule', () => {
 describe('the daily schedule', () => {
   let stop = () => {};
 
-  // Use a local time, because the schedule’s 03:40 is in the time zone of the server.
+  // Use a local time. If no time zone is set, the schedule’s 03:40 is in the time zone of the server.
   beforeEach(() => void vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) }));
   afterEach(() => {
     stop();
@@ -70,8 +70,8 @@ describe('the daily schedule', () => {
     vi.restoreAllMocks();
   });
 
-  // Database drivers do not work with fake timers, so the database is a stub. The tests advance the timers without
-  // `await`, because each asynchronous tick would take real time.
+  // Database drivers do not work with fake timers, so the database is a stub. Where possible, the tests advance the
+  // timers without `await`, because each asynchronous tick takes real time.
   const start = async (found: { recent: boolean; dead?: boolean; timeZone?: string | null }) => {
     const { timeZone = null } = found;
     const db = { execute: async () => [found] } as unknown as Database;

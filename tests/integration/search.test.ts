@@ -82,7 +82,7 @@ test.each([
   for (const text of texts) expect([text, await titles(text)]).toEqual([text, expected]);
 });
 
-test('a search for # and an id finds every record with that id', async () => {
+test('a search for # and an id finds the customer, payment, service or subscription with that id', async () => {
   expect(await titles(`#${ids.weiss}`)).toContain(WEISS);
   expect(await titles(`#${ids.payment}`)).toContain(SEPA);
   expect(await titles(`#${ids.service}`)).toContain(SHOP);

@@ -450,7 +450,7 @@ test('random draws in one part of sample data do not affect another part', () =>
   expect(chance.branch('b').int(0, 1e9)).toBe(alone);
 });
 
-test('adding a month to 31 January gives the last day of February', () => {
+test('adding months keeps the day of the month, or gives the last day of a shorter month', () => {
   const added = (day: string, months: number) => addMonths(new Date(day), months).toISOString().slice(0, 10);
   const days = [added('2026-01-31', 1), added('2028-02-29', -12), added('2026-12-15', 1)];
   expect(days).toEqual(['2026-02-28', '2027-02-28', '2027-01-15']);

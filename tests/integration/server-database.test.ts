@@ -58,7 +58,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     expect(await isMigrated(handle.db)).toBe(false);
   });
 
-  test('three processes can migrate one database at the same time', async () => {
+  test('three processes can migrate one database at the same time, even with other settings invalid', async () => {
     const wrong = { PORT: 'http', CRON_SECRET: 'short', STRIPE_SECRET_KEY: 'secret' };
     const all = await Promise.all([runMigrate(), runMigrate(wrong), runMigrate()]);
     expect(all).toEqual(Array(3).fill(success(/./)));
@@ -90,7 +90,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       await createCustomer(handle.db, { customer_number: 'K-KEPT' });
     });
 
-    test('a PostgreSQL backup can be restored into an empty database', async () => {
+    test('a PostgreSQL backup can be restored into an empty database only', async () => {
       const contents = `the database ${name} on \\S+ with 1 customer, 0 invoices and 0 payments\\. `;
       expect(await backUp()).toEqual(success(new RegExp(`: [\\d.]+ MB, ${contents}`)));
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -160,7 +160,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     expect(await runMigrate({ DATABASE_URL })).toEqual(refusal(sentence));
   });
 
-  test('a database from before the first release is refused by every command', async () => {
+  test('a database from before the first release is refused by migrations, builds and commands, and not changed', async () => {
     await migrate(handle);
     await createCustomer(handle.db);
     await disownMigrations(handle.db);
@@ -235,7 +235,7 @@ describe.runIf(server)('a demo on DATABASE_URL', () => {
     }
   });
 
-  test('the demo can start again with the database that it created', async () => {
+  test('the demo starts again with the database that it created, unless others added staff or valid tokens', async () => {
     await prepare();
     await prepare();
     const other = await addStaff('a@example.com');

@@ -247,7 +247,7 @@ class PaymentModel {
   }
 }
 
-/** Converts an amount below 10¹² with at most three decimals, which is exact in this range. */
+/** Converts an amount to thousandths. This is exact for amounts below 10¹² with at most three decimals. */
 const thousandths = (amount: string | number) => Math.round(Number(amount) * 1000);
 
 function decimalsOf(amount: number): number {
@@ -313,7 +313,7 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 const NONE = 999_999;
 
-/** Invoices of every kind. The sixth belongs to another customer. */
+/** Invoices of many kinds. The sixth belongs to another customer. */
 const INVOICES: Partial<typeof invoices.$inferInsert>[] = [
   { total: '119', due_date: '2026-03-25' },
   { total: '119', due_date: '2026-03-10', status: 'overdue' },

@@ -79,7 +79,7 @@ test('removing a staff user deletes the user’s sessions and revokes only that 
   ]);
 });
 
-test('an invitation of a staff user is accepted only once', async () => {
+test('an invitation of a staff user is accepted once, within a day, unless a newer one replaced it', async () => {
   await add('root@example.com', 'admin');
   const email = 'ada@example.com';
   const { url } = await inviteStaffUser(world, { email }, CLI);
@@ -166,7 +166,7 @@ const DEMOTE_OR_REMOVE = [
   (id: string, actor: Actor) => removeStaffUser(world, { id }, actor),
 ];
 
-test('the last admin cannot be demoted or removed', async () => {
+test('the last admin cannot be demoted or removed, and no admin can do it to themselves', async () => {
   const root = await add('root@example.com', 'admin');
   await add('joan@example.com');
   for (const write of DEMOTE_OR_REMOVE) {
@@ -179,7 +179,7 @@ test('the last admin cannot be demoted or removed', async () => {
   expect(await getStaffUser(base.db, { id: root.id })).toMatchObject({ role: 'admin' });
 });
 
-test('admins who remove each other at the same time leave at least one admin', async () => {
+test('admins who demote or remove each other at the same time leave at least one admin', async () => {
   for (const write of DEMOTE_OR_REMOVE) {
     await base.db.delete(staffUsers);
     const admins: Awaited<ReturnType<typeof add>>[] = [];
@@ -230,7 +230,7 @@ const expectRefused = async (token: string) => {
 };
 const staff = () => base.db.select({ email: staffUsers.email, role: staffUsers.role }).from(staffUsers);
 
-test('the first-admin link creates one admin', async () => {
+test('the first-admin link creates one admin and is then invalid', async () => {
   const token = await issue();
   expect(token).toMatch(/^[\w-]{43}$/);
   expect(JSON.stringify(await base.db.select().from(staffVerifications))).not.toContain(token);
@@ -246,7 +246,7 @@ test('the first-admin link creates one admin', async () => {
   });
 });
 
-test('the first-admin link expires after an hour', async () => {
+test('the first-admin link expires after an hour, and when a newer one is issued', async () => {
   const [first, second] = [await issue(), await issue()];
   await expectRefused(first);
   passTime(3599);

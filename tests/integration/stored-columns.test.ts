@@ -33,7 +33,7 @@ const CHECKED: Record<string, [unknown, unknown]> = {
 
 const base = useDatabase();
 const bookedOn = () => ({ today: '2026-04-01', timeZone: 'UTC' });
-/** For each column that refers to another table, two ids in that table. */
+/** For each column that refers to another table, two ids or references of that table. */
 const others: Record<string, [number | string, number | string]> = {};
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ function columnsOf(name: TableName): [string, Column][] {
   return all.filter(([column, { generated }]) => !generated && ![...OWN, ...OF_STAFF].includes(column));
 }
 
-/** Returns the first or second test value of a column. Neither is the column’s default. */
+/** Returns the first or second test value of a column. */
 function valueFor(name: string, column: Column, which: 0 | 1): unknown {
   const values = others[name] ?? CHECKED[name] ?? twoOf(name, column);
   if (!values) throw new Error(`add two values of ${name} to CHECKED`);
@@ -93,7 +93,7 @@ async function latest(name: TableName): Promise<Values> {
 }
 
 test.each(TABLE_NAMES.filter((name) => !(name in WRITTEN)))(
-  'a sync commit stores every column of %s',
+  'a sync commit stores every column of %s that sync writes',
   async (name) => {
     const values = valuesOf(name, 0);
     const key = keyColumn(name);

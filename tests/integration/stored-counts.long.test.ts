@@ -35,7 +35,7 @@ function startWriter(): ChildProcess {
   });
 }
 
-/** Ends all database sessions, which rolls back their transactions, and waits until they have ended. */
+/** Ends all sessions of the database, which rolls back their transactions, and waits up to five seconds for each. */
 const endSessions = async () =>
   await admin?.db.execute(
     sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${name}`,

@@ -100,7 +100,7 @@ describe('lists of the local Stripe API', () => {
     ]);
   });
 
-  test('the local Stripe API refuses a cursor that the filter excludes', async () => {
+  test('the local Stripe API refuses a cursor that the filter excludes, but not that of a deleted object', async () => {
     const own = newCustomer();
     const [newest] = makeEach(3, () => subscribe(own));
     act.updateSubscription(world, newest?.id ?? '', { status: 'past_due' });
@@ -190,7 +190,7 @@ describe('refused requests to the local Stripe API', () => {
     },
   );
 
-  test('the local Stripe API refuses a wrong API key', async () => {
+  test('the local Stripe API refuses a wrong API key, another API version and writes', async () => {
     const stranger = client('sk_test_other').customers.list();
     await expect(stranger).rejects.toMatchObject({ type: 'StripeAuthenticationError', statusCode: 401 });
     expect(await ask('/v1/customers', { authorization: '' })).toMatchObject({ status: 401 });
@@ -287,7 +287,7 @@ describe('the control API of the local Stripe', () => {
     },
   );
 
-  test('the local Stripe refuses to trigger an event without a matching object', async () => {
+  test('the local Stripe refuses to trigger an event for an invalid request or without a matching object', async () => {
     expect(await refusalOf('refund.created')).toBe('404 There is no refundable invoice at Stripe.');
     const paid = act.payInvoice(world, makeInvoice(1).id, { offStripe: true }).object.number;
     const open = makeInvoice(3).number;
@@ -321,7 +321,7 @@ describe('the control API of the local Stripe', () => {
     expect(received).toEqual([]);
   });
 
-  test('a triggered refund or dispute of the local Stripe has the requested status', async () => {
+  test('a triggered refund or dispute of the local Stripe has the requested status, or else the usual next one', async () => {
     const invoice_number = act.payInvoice(world, makeInvoice(100).id).object.number;
     const status = async (type: string, asked?: string) => {
       const { body } = await happen({ type, invoice_number, status: asked });

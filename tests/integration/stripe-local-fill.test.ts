@@ -57,7 +57,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     });
 
-    // Run in one time zone only, because reconciling all sample data takes seconds.
+    // Run in one time zone only, because reconciling all sample data twice takes seconds.
     if (timeZone === 'Pacific/Auckland') {
       test('a reconciliation run finds the silent changes in a filled local Stripe', async () => {
         prepareReturns(sync.world);

@@ -81,7 +81,7 @@ test('reading a subscription returns its items, and fails for an unknown id', as
   }
 });
 
-test('the invoices of a subscription are listed latest first', async () => {
+test('only the latest invoices of a subscription are listed', async () => {
   const { id, customer_id } = await createSubscription(base.db);
   await createInvoice(base.db);
   for (let n = 0; n < MAX_INVOICES + 1; n += 1) {

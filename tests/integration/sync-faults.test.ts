@@ -72,7 +72,7 @@ describe('a delivery during a database fault', () => {
     return object;
   }
 
-  /** Creates a subscription and its finalized invoice. The event of the invoice is not delivered. */
+  /** Creates a subscription and its finalized invoice. Delivers no events. */
   function invoiced(customer = newCustomer()) {
     const items = [{ unitAmount: 990 }];
     const { id } = act.createSubscription(sync.world, { customer, items }).object;
@@ -205,7 +205,7 @@ describe('a delivery during a database fault', () => {
     return happened;
   }
 
-  /** The faults, each with the status of the response to Stripe and the error code that the inbox keeps. */
+  /** The faults, each with the status of the response to Stripe, and the error code that the inbox keeps, if any. */
   const FAULTS: [string, Omit<Fault, 'at'>, { status: number; kept?: string }][] = [
     ['a full disk', { how: '53100' }, { status: 500 }],
     ['too little database memory', { how: '53200' }, { status: 500 }],
@@ -247,7 +247,7 @@ describe('a delivery during a database fault', () => {
   });
 });
 
-// These tests cover a sample of the faults. run-faults.long.test.ts covers a whole run.
+// These tests cover a few faults of a run. run-faults.long.test.ts covers many more.
 describe('a run during a fault', () => {
   const scene = useRunScene();
   const find = (from: number, is: (statement: string) => boolean | undefined) =>
@@ -268,7 +268,7 @@ describe('a run during a fault', () => {
     await scene.playRefusal(commit, '53100');
   });
 
-  test('a reconciliation run fails if a list from Stripe is not valid JSON', async () => {
+  test('a reconciliation run fails if a list is not valid JSON, but not if one invoice is an empty object', async () => {
     const isObject = ({ path }: { path: string }) => /^\/v1\/invoices\/\w+$/.test(path);
     const object = scene.requests().findIndex(isObject);
     expect(await scene.playStripe({ kind: 'garbage' }, 0)).toBe('failed');

@@ -74,7 +74,7 @@ testRules({
     },
     counts: { tasks: 1 },
   },
-  'a reconciliation run reports an invoice without a customer only once': {
+  'a reconciliation run reports an invoice and a subscription without a customer only once': {
     inSql: true,
     events: [
       async (scene) => {
@@ -255,7 +255,7 @@ describe('subscriptions with many items', () => {
 
   testRules(
     {
-      'an eleventh subscription item counts towards the billing date': {
+      'a twelfth subscription item counts towards the billing date': {
         inSql: true,
         events: [countsTowards],
       },
@@ -349,7 +349,7 @@ describe('payments that Stripe and an API client both report', () => {
             rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'stripe' } } },
             counts: { payments: 1, tasks: 0 },
           },
-          [`a task about ${reference} is closed when its amount equals that of an event ${shape}`]: {
+          [`a task about ${reference} is closed when the payment gets the amount of an event ${shape}`]: {
             events: [finalized('in_1'), posts(reference, 100), again, correct, again],
             rows: { tasks: { [differs]: { done_by: 'Stripe' } } },
             counts: { payments: 1, tasks: 1 },

@@ -31,7 +31,7 @@ describe('customers created for Stripe', () => {
   const byron = { last_name: 'Byron', phone: '0' };
   const phone = expect.objectContaining({ field: 'phone', source: 'other', by: 'evt_c' });
   testRules({
-    'a customer created from Stripe takes each field from the earliest event': {
+    'a customer created from Stripe takes each field from the earliest event that contains it': {
       inSql: true,
       events: [...parts],
       orders: 'all',
@@ -62,7 +62,7 @@ describe('customers created for Stripe', () => {
       ],
       rows: { customers: { 'new 1': { last_name: 'Own Name', phone: '+49 1', city: 'Berlin' } } },
     },
-    'a Stripe customer with a Turkish İ in its e-mail address is linked once': {
+    'two events of a Stripe customer with a Turkish İ in its e-mail address create one customer': {
       inSql: true,
       settings: { linkByEmail: true },
       events: ['in_1', 'in_2'].map((id) => finalized(id, { customer_email: 'İnfo@example.com' })),
@@ -97,7 +97,7 @@ describe('checkouts of sold subscriptions', () => {
 
   testRules(
     {
-      'events of a checkout lead to the same rows in every order': {
+      'events of a checkout lead to the same rows in different orders': {
         inSql: true,
         events: [
           ...[completed('cs_1', reference, { at: 4 }), created('sub_1')],
@@ -176,7 +176,8 @@ describe('a completed checkout', () => {
 
   testRules({
     'a paid checkout makes an incomplete subscription active': activating('paid'),
-    'a checkout without payment makes an incomplete subscription active': activating('no_payment_required'),
+    'a checkout that requires no payment makes an incomplete subscription active':
+      activating('no_payment_required'),
     'a checkout does not reactivate a cancelled subscription': {
       events: [incomplete, completed('cs_1', {}, { at: 0 }), deleted('sub_1', {}, { at: 0 })],
       orders: 'all',
@@ -204,7 +205,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
   let first: object | undefined;
 
   testRules({
-    'recorded Stripe events lead to the same consistent rows in any order': {
+    'recorded Stripe events lead to consistent rows and the same customers in different orders': {
       inSql: true,
       events: [
         ...handled,
@@ -223,7 +224,7 @@ describe.runIf(recorded.length > 0)('recorded events of many API versions', () =
     },
   });
 
-  /** Returns the rows that break a rule that must hold after every Stripe event. */
+  /** Returns the names of rows that break a rule that must hold after all events. */
   function inconsistencies({ customers, events, invoices, links, payments, subscriptions }: View): string[] {
     const linked = Object.values(links).map((link) => link.customer);
     const where = (rows: View['events'], isWrong: (row: View['events'][string]) => boolean) =>

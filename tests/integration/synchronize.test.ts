@@ -69,7 +69,7 @@ test('processing a typical event takes two SQL statements without a transaction'
   expect(again.counts).toEqual({ statements: 1, transactions: 0 });
 });
 
-test('processing an event of an unknown customer takes two SQL statements', async () => {
+test('processing the first events of an unknown customer takes two SQL statements each', async () => {
   const { object: customer } = act.createCustomer(sync.world, { email: 'new@example.com' });
   const { object: invoice } = act.createInvoice(sync.world, {
     customer: customer.id,

@@ -107,7 +107,7 @@ beforeAll(async () => {
   }
 });
 
-test('the timeline of a customer shows payments, events and changes by reconciliation, newest first', async () => {
+test('the timeline of a customer shows links, payments, events and changes by reconciliation, newest first', async () => {
   const { entries, older } = await read(ada);
   expect(entries.map(say)).toEqual([
     'stripe_customer.link',
@@ -156,7 +156,7 @@ test('the timeline shows tool calls to admins only', async () => {
   expect((await read(id, null, { withCalls: false })).entries).toEqual([]);
 });
 
-test('the timeline shows refunds and disputes on their own day', async () => {
+test('the timeline shows refunds and disputes on their own day, and checks with Stripe', async () => {
   const { db } = base;
   const eve = (await createCustomer(db)).id;
   const payment = await createPayment(db, { customer_id: eve, payment_reference: 'E' });

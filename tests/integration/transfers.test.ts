@@ -81,7 +81,7 @@ const ofCustomer = (id: number) => ({
   payments: () => readRows(base.db, payments, eq(payments.customer_id, id)),
 });
 
-/** Creates a customer with invoices over 100 and 50 EUR, and a transfer of 180 EUR that pays both. */
+/** Creates a customer with invoices for 100 and 50 EUR, and a transfer of 180 EUR that pays both. */
 async function spread() {
   const customer = await createCustomer(base.db);
   const { id: customerId } = customer;
@@ -214,7 +214,7 @@ test('a POST with the reference of a transfer changes only the transfer’s firs
   expect([await stateOf(first), await stateOf(second)]).toEqual(['overdue 20', 'paid 0']);
 });
 
-test('a POST is refused if it raises a transfer’s payment too far, moves it, makes it pending or names a transfer without payments', async () => {
+test('a POST for a transfer is refused if it raises the payment too far, moves it, makes it pending or finds none', async () => {
   const { customerId, first, second, reference } = await spread();
   const { reference: unspread } = await getTransfer(base.db, await record(customerId, '30', []));
   for (const [of, amount, transfer, more] of [
@@ -273,7 +273,7 @@ test('the payment of a fully credited invoice can pay another invoice', async ()
   expect(await sharesOf('BANK-WHOLE')).toEqual(['BANK-WHOLE/2 100']);
 });
 
-test('an overpayment that was imported, that Stripe reported or whose reference is too long is no usable credit', async () => {
+test('an overpayment that was imported, that Stripe reported or whose reference is too long is not usable credit', async () => {
   const { id: customerId } = await createCustomer(base.db);
   const paid = { status: 'paid', amount_due: '0' };
   await invoice(customerId, '100', { ...paid, amount_paid: '130' });

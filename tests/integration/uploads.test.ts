@@ -90,7 +90,7 @@ test('a WHMCS file can be imported without choosing a key column', () => {
 /** Number of rows, enough for several batches. */
 const ROWS = onPostgres() ? 3000 : 500;
 
-test('an uploaded file is imported after a dry run', async () => {
+test('a dry run of an uploaded file writes nothing, and its import is logged and keeps the rejected rows', async () => {
   const upload = await add('Kunde,Firma,Extra\nU1,One,x\nU2,,x\nU3,Three\n');
   await start(upload, COLUMNS, true).ended;
   expect(await base.db.$count(customers)).toBe(0);
@@ -155,13 +155,13 @@ test('an import whose process ended is listed as interrupted', async () => {
   expect(importState(silent, new Date('2026-01-01T12:02:00Z'))).toBe('interrupted');
 });
 
-test('a failed import of an uploaded file stores why it failed', async () => {
+test('a failed import of an uploaded file stores why it failed, and does not block the next import', async () => {
   const upload = await add('Kunde,Kunde\n1,2\n');
   await start(upload, { columns: { Kunde: 'customer_number' } }).ended;
   const failure = 'The column customer_number appears twice: rename or delete one of them in the file.';
   expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
   await removeUpload(dataDir, upload.id);
-  await start(upload, COLUMNS).ended; // Another window has removed the upload, so nothing starts.
+  await start(upload, COLUMNS).ended; // The upload was removed, as by another window, so nothing starts.
   expect(await readRun(dataDir, upload.id)).toBeNull();
   await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
 });

@@ -19,7 +19,10 @@ export interface FaultyDatabase {
   db: Database;
   /** Clears the recorded statements and sets the next fault, if any. */
   arm(fault?: Fault): void;
-  /** Returns the statements since `arm`, with `commit` before and `committed` after the end of a transaction. */
+  /**
+   * Returns the statements since `arm`, with `commit` before and `committed` after the end of a transaction. A write
+   * outside a transaction is also followed by `committed`.
+   */
   passed(): string[];
   happened(): boolean;
 }

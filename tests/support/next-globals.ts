@@ -1,2 +1,3 @@
-// Some modules of Next read this global when they load, and any test file may load them.
+// This import sets `globalThis.AsyncLocalStorage`. Some modules of Next read it when they load, and any test file may
+// load them.
 import 'next/dist/server/node-environment-baseline.js';

@@ -11,8 +11,9 @@ addFormats.default(ajv);
 ajv.addSchema(document, 'openapi');
 
 /**
- * Checks a response against the OpenAPI document: its status is described for the operation, the promised headers are
- * present, and the body has its media type and matches its schema. Skips paths outside the document and OPTIONS.
+ * Checks a response against the OpenAPI document: its status is described for the operation, its headers and its body
+ * match their schemas, and no required header is missing. Skips paths outside the document and OPTIONS, and the body of
+ * a response to HEAD.
  *
  * @throws Error with the differences
  */
@@ -54,7 +55,7 @@ export function arbitraryOf(schema: Json): fc.Arbitrary<unknown> {
   }
 }
 
-/** Draws JSON values that do not fit one field. */
+/** Draws JSON values that do not fit a field. `fits` tells whether a value fits it. */
 export function arbitraryMisfit(fits: (value: unknown) => boolean): fc.Arbitrary<unknown> {
   const nearby = [0, -1, 0.5, 1e21, 2 ** 31, '', ' ', '12', 'a\u0000', 'x'.repeat(256), '2025-02-30'];
   return fc

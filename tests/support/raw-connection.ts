@@ -5,7 +5,7 @@ export interface RawConnection {
   socket: Socket;
   /** Returns the response so far. */
   text(): string;
-  /** Milliseconds until the other side closed the connection. */
+  /** Milliseconds from the opening of the connection until either side has closed it. */
   closed: Promise<number>;
 }
 

@@ -37,7 +37,7 @@ export function useRunScene() {
   const sync = useSync({ withKey: true });
   let faulty: faults.FaultyDatabase;
   let restore: () => Promise<void>;
-  /** The start of the run. The run writes no earlier timestamps. */
+  /** The start of the run. The comparison of rows does not distinguish times within the hour after it. */
   let begin: Date;
   let truth: faults.ComparableRows;
   let passed: string[];
@@ -74,7 +74,7 @@ export function useRunScene() {
     return new Stripe('sk_test_local', { ...at, httpClient, telemetry: false, maxNetworkRetries, timeout });
   }
 
-  /** Creates rows by events and a first run, then changes our tables and Stripe without delivering events. */
+  /** Creates rows by events and a first run, then changes our tables and Stripe so that they differ. */
   async function drift(): Promise<void> {
     const { db, world } = sync;
     const ours = await create.createCustomer(db);
@@ -113,8 +113,8 @@ export function useRunScene() {
   }
 
   /**
-   * Creates six subscriptions with their events. The items of the first two name services. The last has more items than
-   * an event contains.
+   * Creates six subscriptions and delivers their events. The items of the first two name services. The last has more
+   * items than an event contains.
    */
   async function subscribe(customer_id: number, customer: string): Promise<string[]> {
     const made: string[] = [];
@@ -130,7 +130,7 @@ export function useRunScene() {
     return made;
   }
 
-  /** Creates open invoices and a paid one, delivers their events, and creates drafts without events. */
+  /** Creates drafts, open invoices and a paid invoice. Delivers the finalization of the open ones, and the payment. */
   async function invoice(customer: string) {
     const { world } = sync;
     const draft = (amount: number) => act.createInvoice(world, { customer, lines: [{ amount }] }).object.id;
@@ -157,7 +157,10 @@ export function useRunScene() {
     await db.insert(reconciliationFailures).values({ run_id: earlier?.id ?? 0, ...failure });
   }
 
-  /** Creates new Stripe customers: one known by e-mail address, one unknown, and one that could not be fetched. */
+  /**
+   * Creates three new Stripe customers: one with the e-mail address of a customer, one that is unknown, and one that
+   * names a customer number. Delivers an event of the last, whose first lookup at Stripe fails.
+   */
   async function newcomers(): Promise<void> {
     const { db, world } = sync;
     const known = await create.createCustomer(db);
@@ -221,7 +224,7 @@ export function useRunScene() {
       .from(reconciliationFailures)
       .where(and(eq(reconciliationFailures.run_id, runId), isNull(reconciliationFailures.resolved_at)));
 
-  /** Expects the tables to contain the failures of a run. */
+  /** Expects the tables to contain the status of a run and its failures. */
   async function expectNoted({ runId, status, failures }: ReconcileResult, where: string): Promise<void> {
     const row = await runOf(runId);
     expect(row, where).toMatchObject({ status, failures_count: failures });
@@ -240,12 +243,15 @@ export function useRunScene() {
     expect(faulty.happened(), where).toBe(true);
   }
 
-  /** Removes the faults.differences about reconciliation's own tables, and about an object or a customer with its objects. */
+  /**
+   * Leaves out the differences in reconciliation's own tables and those about the subject. If the subject is a Stripe
+   * customer, also leaves out those about its subscriptions and invoices.
+   */
   function ofOthers(found: string[], subject: string): string[] {
     const all = [...sync.world.subscriptions.values(), ...sync.world.invoices.values()];
     const own = [subject, ...all.filter(({ customer }) => customer === subject).map(({ id }) => id)];
     const isOwn = (row: string) => own.some((id) => row.includes(id));
-    // Rows without a Stripe id depend on the customer data that Stripe reports.
+    // If a Stripe customer cannot be read, rows without a Stripe id can also differ, such as the customer's own row.
     const isUnnamed = (row: string) => subject.startsWith('cus_') && !/"(cus|sub|si|in|evt)_/.test(row);
     return found.filter((row) => !/^. reconciliation_/.test(row) && !isOwn(row) && !isUnnamed(row));
   }
@@ -276,7 +282,7 @@ export function useRunScene() {
       await expectTruth(await run(), where);
     },
 
-    /** Performs a run in which the database refuses one statement. */
+    /** Performs a run in which the database refuses one statement, and another run once the lease has expired. */
     async playRefusal(at: number, how: string): Promise<void> {
       const where = `${how} at ${at}: ${passed[at]?.slice(0, 200)}`;
       await rewind();
@@ -293,7 +299,7 @@ export function useRunScene() {
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Performs a run in which one request to Stripe fails. @returns the status of the run */
+    /** Performs a run in which one request to Stripe fails, and another if it did not complete. @returns its status */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;

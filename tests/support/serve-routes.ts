@@ -13,10 +13,11 @@ import { serveHandler } from './serve-handler';
 export type RouteModule = Record<string, unknown>;
 
 /**
- * Serves route files over real HTTP in the test process, on the test database. Checks each response against the OpenAPI
- * document. Our server answers the paths in `FAST_ROUTES`. If TEST_THROUGH is `next`, Next answers them.
+ * Serves route files over real HTTP in the test process, on the test database. Checks their responses against the
+ * OpenAPI document. Our server answers the paths in `FAST_ROUTES`. If TEST_THROUGH is `next`, Next answers these paths,
+ * from its own build and without the check.
  *
- * @param routes modules by path; `[name]` in a path stands for one segment
+ * @param routes modules by path; a path is a regular expression in which `[name]` stands for one segment
  */
 export async function serveRoutes(
   routes: Record<string, RouteModule>,

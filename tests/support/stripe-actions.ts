@@ -32,8 +32,8 @@ export const updateCustomer = action((world, id: string, patch: CustomerInput): 
 });
 
 /**
- * Deletes a customer and cancels its subscriptions. Emits customer.subscription.deleted for each, then
- * customer.deleted.
+ * Deletes a customer and cancels those of its subscriptions that have not ended. Emits customer.subscription.deleted
+ * for each of them, then customer.deleted.
  */
 export const deleteCustomer = action((world, id: string): Customer => {
   const before = liveCustomer(world, id);

@@ -30,6 +30,8 @@ export function recordedEvents(): Fixture[] {
 /**
  * Reads the invoices of recorded events and of recorded answers of Stripe's API. Leaves out previews of invoices, which
  * have no id.
+ *
+ * @throws Error if the recordings are not on this machine
  */
 export function recordedInvoices(): { file: string; invoice: Json }[] {
   const folder = 'objects/invoice';

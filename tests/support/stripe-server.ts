@@ -41,9 +41,9 @@ export async function startStripeLocal({ apiVersion, ...options }: Options) {
   return {
     ...local,
     faults,
-    /** The last 10,000 requests to /v1. */
+    /** The last 10,000 requests to Stripe's API. Requests to the control API are not logged. */
     requests,
-    /** Returns the number of all requests to /v1. */
+    /** Returns the number of all requests to Stripe's API. */
     requestCount: () => count,
   };
 }

@@ -45,7 +45,8 @@ export interface Rule {
   /** Events to deliver, and functions to run. The event at position n, counted from 1, gets the id `evt_n`. */
   events: (EventContent | ((scene: Scene) => unknown))[];
   /**
-   * The orders in which the events are delivered, each with new tables. The database tests only the first and the last.
+   * The orders in which the events are delivered, each with new tables. The default is the order of the list. The
+   * database tests only the first and the last.
    */
   orders?: number[][] | 'all';
   /** Expected values of some rows. Null means that the row must not exist. */
@@ -261,7 +262,7 @@ async function databaseGround(db: Database): Promise<Ground> {
 const silent = () => {};
 const NO_LOG = { info: silent, warn: silent, error: silent } as unknown as Logger;
 
-/** Ids of given rows start here, so that they differ from the ids that sync creates. */
+/** Ids of given rows are above this number, so that they differ from the ids that sync creates. */
 const GIVEN = 1_000_000;
 const GIVEN_AT = new Date('2026-03-01T00:00:00Z');
 let drawn = GIVEN;

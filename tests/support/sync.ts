@@ -174,7 +174,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       sync.later(60);
       return reconcile(sync.deps({ withKey: true, ...options }), { trigger: 'cli', startedBy: 'test' });
     },
-    /** Reconciles with Stripe a day later. */
+    /** Reconciles with Stripe a day and a minute later. */
     night: () => {
       sync.later(DAY);
       return sync.run();
@@ -184,7 +184,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       const found = await readRows(sync.db, reconciliationChanges, eq(reconciliationChanges.run_id, runId));
       return found.map((one) => [one.entity, one.field, one.before, one.after, one.outcome]);
     },
-    /** Reconciles twice and expects the second run to change nothing. @returns the changes of the first run */
+    /** Reconciles twice. Expects no failures first, and then no changes. @returns the changes of the first run */
     async bringInSync() {
       const first = await sync.run();
       const second = await sync.run();
@@ -206,7 +206,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       return { stripeCustomerId, subscription: object };
     },
 
-    /** Returns the actor and time of a write that does not come from sync. */
+    /** Returns the actor, source and time of a write that does not come from sync. */
     writer: () => ({
       ...{ actor: commandActor('test'), source: 'api' as const, now: sync.now(), timeZone: 'UTC' },
     }),

@@ -22,8 +22,8 @@ export async function startServerProcess(variables: Record<string, string>): Pro
 }
 
 /**
- * Serves the database of DATABASE_URL and prints the server's URL. Runs in the separate process, which is the only one
- * that loads the product.
+ * Serves the database of DATABASE_URL and prints the server's URL. Runs in the separate process. It imports the product
+ * only there, so that the test process does not load the routes.
  */
 export async function serveHere(): Promise<void> {
   const webhook = await import('@/app/api/stripe/webhook/route');
@@ -40,7 +40,9 @@ export async function serveHere(): Promise<void> {
  * Sends requests to servers that may die. Repeats each request until a server answers 2xx, because a request without a
  * response may not have been handled.
  *
+ * @param atOnce the number of requests under way at the same time
  * @returns the number of repetitions
+ * @throws Error if a request fails 21 times
  */
 export async function sendToAny(servers: ServerProcess[], requests: Send[], atOnce: number): Promise<number> {
   const waiting = [...requests.entries()];

@@ -5,7 +5,7 @@ import { createCustomer } from './factories';
 import * as act from './stripe-actions';
 
 const [SUBSCRIPTIONS, INVOICES] = [3, 5];
-/** The number of objects per Stripe customer, including the customer itself. */
+/** The number of listed objects per Stripe customer: the customer itself, its subscriptions and its invoices. */
 const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
 
 /**
@@ -13,7 +13,7 @@ const OF_EACH = 1 + SUBSCRIPTIONS + INVOICES;
  * quarter each: they match by number, by the e-mail address of one customer, by an e-mail address that two customers
  * share, or not at all.
  *
- * @param objects the minimum number of objects in the account
+ * @param objects the minimum number of customers, subscriptions and invoices in the account
  */
 export async function fillUnreadAccount(
   db: Database,
