@@ -161,7 +161,7 @@ test.each([
   ...['1.2.3', '(5.00)-', '\u20ac5\u00a0USD', '99999999999999999', '1,23,456.78', '\u0665', '--5', '12%'],
 ])('the text %j is not an amount', (text) => expect(readAmount(text)).toBeNull());
 
-test('amounts in any spreadsheet notation are read with the correct value', () => {
+test('the possible values of an amount in a spreadsheet’s notation include the correct one', () => {
   const amount = fc.record({
     whole: fc.integer({ min: 0, max: 99_999_999 }),
     part: fc.integer({ min: 0, max: 999 }),

@@ -130,7 +130,7 @@ describe('the queue of password hashing', () => {
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
   });
 
-  test('unknown devices of one network share two places in the hashing queue', async () => {
+  test('unknown devices of one network share a limited number of places in the hashing queue', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
     void enter(['a', 'b', 'c'], () => 'one');
     void enter(['d']);
