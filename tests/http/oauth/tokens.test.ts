@@ -25,7 +25,7 @@ async function expectEnded({ client, access_token, refresh_token }: Awaited<Retu
   expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
 }
 
-test('a disconnected OAuth client cannot refresh its token', async () => {
+test('an OAuth client gets and refreshes tokens until it is disconnected', async () => {
   const { db } = flow.server.runtime;
   const client = await flow.client();
   const page = await flow.authorize(client);
