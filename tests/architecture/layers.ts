@@ -117,7 +117,8 @@ function partDepth(path: string): number {
 }
 
 /**
- * Returns the folder that the rules use for a path: `app`, `db`, `lib/payments`, or `lib/*.ts` for single files of lib.
+ * Returns the folder that the rules use for a path, such as `app` or `lib/payments`. It is `lib/*.ts` for a single file
+ * of lib, except for lib/runtime.ts, which is its own folder.
  */
 function folderOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;
