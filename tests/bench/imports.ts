@@ -9,8 +9,8 @@ import { importFile } from '@/lib/imports/import-file';
 import type { ImportName } from '@/lib/imports/kinds';
 import { BENCH_ACTOR, withMigratedDatabase } from './database';
 
-// Measures imported rows per second and memory use. The baseline is bare inserts of the same rows, a thousand
-// at a time, into the same tables with their indexes and triggers.
+// Measures imported rows per second and memory use. The baseline is bare inserts of similar rows, a thousand at a time,
+// into the same tables with their indexes and triggers.
 
 const CUSTOMERS = Number(process.env.BENCH_CUSTOMERS ?? 100_000);
 const MOST_MEMORY_MB = 150;

@@ -129,7 +129,7 @@ describe('stopping npm start while payments are recorded', () => {
   });
   afterAll(() => database?.drop());
 
-  test('every payment acknowledged before SIGTERM is stored', async () => {
+  test('npm start ends on SIGTERM without losing an acknowledged payment or cutting off a response', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
@@ -227,7 +227,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
   const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
 
-  test('1,500 upgrade requests leave no file descriptors open', async () => {
+  test('1,500 upgrade requests leave fewer than ten file descriptors open', async () => {
     const before = countFiles();
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const held = [];

@@ -41,7 +41,7 @@ describe.each([1440, 390])('at %i px', (width) => {
 // tested together with one pixel less and one pixel more.
 const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
 
-test('the navigation and the account button are reachable at every screen width', async () => {
+test('the navigation and the account button are reachable at screen widths from 320 to 1,920 pixels', async () => {
   const page = await site.open('/admin', { own: true });
   const navigation = page.getByRole('navigation', { name: 'Main' });
   for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {

@@ -293,7 +293,7 @@ describe('documents of credit notes', () => {
     ]);
   });
 
-  test('a month’s documents include its credit notes, which are deleted after an erased customer’s retention period', async () => {
+  test('a month’s documents include credit notes, and those of an erased customer are deleted after the retention period', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = (await monthOf(note.date.slice(0, 7))).map(({ number }) => number);

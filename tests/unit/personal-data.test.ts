@@ -47,7 +47,7 @@ function readBy(payload: string) {
   const read = [toProviderInvoice, toProviderSubscription, toProviderCheckout].map((to) => {
     const provider = to(object);
     if (provider && 'lines' in provider && provider.lines) {
-      // Erasing removes the descriptions of lines, which changes the fingerprint of the lines. Leave both out.
+      // Erasing removes the descriptions of lines, which changes the hash of the lines. Leave both out.
       const { lines, isComplete } = provider.lines;
       const withoutText = lines.map((line) => ({ ...line, description: null }));
       Object.assign(provider, { lines: { lines: withoutText, isComplete } });

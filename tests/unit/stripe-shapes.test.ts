@@ -176,7 +176,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
   });
 
-  test('the lines of a Stripe invoice have the same hash in every API version', () => {
+  test('the hash of Stripe’s invoice lines is the same for the field taxes and the older field tax_amounts', () => {
     const hashOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.hash;
     expect(hashOf({ taxes: [newer] })).toBe(hashOf({ tax_amounts: [older] }));
     expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));
