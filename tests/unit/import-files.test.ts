@@ -166,7 +166,7 @@ test('the possible values of an amount in a spreadsheet’s notation include the
     whole: fc.integer({ min: 0, max: 99_999_999 }),
     part: fc.integer({ min: 0, max: 999 }),
     decimals: fc.nat(3),
-    separators: fc.constantFrom('.', ',', ',.', '.,', "'.", '\u202f,'), // the last one is before the decimals
+    separators: fc.constantFrom('.', ',', ',.', '.,', "'.", '\u202f,'), // the last character precedes the decimals
     around: fc.constantFrom('#', '\u20ac#', '# EUR', 'CHF #', '#\u00a0$'),
     sign: fc.constantFrom('#', '-#', '#-', '(#)', '\u2212#'),
   });
