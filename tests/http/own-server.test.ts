@@ -273,7 +273,7 @@ describe('request targets, hosts and headers', () => {
 });
 
 describe('slow clients', () => {
-  /** Sends text, and then perhaps more bytes one at a time, until the server closes the connection. */
+  /** Sends text, and if `drips` is true also one more byte at a time, until the server closes the connection. */
   async function trickle(port: number, start: string, drips = true) {
     const { socket, closed, text } = openRaw(port, start);
     const drip = drips ? setInterval(() => socket.write('a'), 20) : undefined;

@@ -201,7 +201,7 @@ function openBatches() {
   return { batches, given: () => begun.map((batch) => batch.given), begun };
 }
 
-// If the timer fires late, the immediate that starts a batch is still pending. Hence the additional immediate.
+// If the timer fires late, the immediate that starts a batch is still pending, so wait for one more immediate.
 const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
 describe('batches', () => {

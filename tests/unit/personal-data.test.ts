@@ -40,7 +40,7 @@ beforeAll(() => {
   for (const { read } of recordedEvents()) payloads.push(JSON.stringify(read()));
 });
 
-/** Returns the fields that sync reads from an event, without personal data and the metadata keys that sync ignores. */
+/** Returns the fields that sync reads from an event. Leaves out personal data and metadata keys that sync ignores. */
 function readBy(payload: string) {
   const event = fromInbox(payload);
   const { object, previousAttributes: _, ...envelope } = event;
