@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import postgres, { type ISql, type Sql } from 'postgres';
 
-// This file does the work of the payments API with prepared SQL statements that are written by hand, without drizzle and
-// zod.
+// This file does the work of the payments API with prepared SQL statements that are written by hand, without drizzle
+// and zod.
 
 interface Token {
   id: number;
