@@ -20,7 +20,7 @@ describe('architecture rules', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
-  test('public-files.txt lists every file that one folder of lib imports from another', async () => {
+  test('public-files.txt lists every file of a folder of lib that files outside the folder import', async () => {
     await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 

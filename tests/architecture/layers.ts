@@ -34,7 +34,7 @@ const LAYERS: string[][] = [
 /** The folders of the staff pages' components, from the top down. None of them imports a page. */
 const COMPONENT_FOLDERS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
-/** Folders that may import Next.js and the runtime. All other folders are domains, which these entry points call. */
+/** Folders that may import Next.js and the runtime. All other folders are domains, which import neither. */
 const ENTRY_POINTS = [
   ...['app', 'proxy.ts', 'instrumentation.ts', 'db', 'lib/cli', 'lib/server', 'lib/stripe-local', 'lib/mcp'],
   ...['lib/openapi', 'lib/http', 'lib/uploads', 'lib/commands', 'lib/staff', 'lib/auth', 'lib/tokens'],
@@ -117,7 +117,8 @@ function partDepth(path: string): number {
 }
 
 /**
- * Returns the folder that the rules use for a path: `app`, `db`, `lib/payments`, or `lib/*.ts` for single files of lib.
+ * Returns the folder that the rules use for a path, such as `app` or `lib/payments`. It is `lib/*.ts` for a single file
+ * of lib, except for lib/runtime.ts, which is its own folder.
  */
 function folderOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;

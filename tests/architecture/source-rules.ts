@@ -2,7 +2,8 @@ import ts from 'typescript';
 import { lineOf, type Source, walk } from './sources';
 
 /**
- * These files hold only caches. Each bundle may have its own copy, because the content can be recomputed at any time.
+ * The variables of these modules are only caches. Each bundle may have its own copy, because the content can be
+ * recomputed at any time.
  */
 const CACHES = ['lib/countries.ts', 'lib/dates.ts', 'lib/records/save-records.ts', 'lib/store/store.ts'];
 /** These files run in only one bundle or in their own process. */

@@ -6,8 +6,9 @@ import { openEngine } from './engine';
 import { type Input, type Row as Payment, readPayment, readToken, toJson as toPayment } from './same-sql';
 
 // The benches compare the product with this minimal server, called the floor, which uses only node:http and the driver.
-// It reads with the same SQL statements as the product. It writes a payment with one statement and without checks. With
-// BENCH_ENGINE it passes each delivery to Supabase's sync engine instead, after checking the signature.
+// It reads lists and the answers of tools with the statements that the product sent. It writes a payment with one
+// statement and without checks. With BENCH_ENGINE it passes each delivery to Supabase's sync engine instead, after
+// checking the signature.
 
 /** A statement as the product sent it to the database. */
 interface Statement {

@@ -14,8 +14,9 @@ import { CONNECTIONS, percentile, requireNone, send, type Target } from './measu
 import { type Invoice, openInvoices, paymentFor, toolCall } from './requests';
 import { type Served, serve } from './serve';
 
-// This bench measures the time, the memory and the leftovers of starting and stopping the product. BENCH_PART=starts,
-// memory, embedded or postgres runs only that part. BENCH_PAGES=1 also requests a page while the memory is measured.
+// This bench measures how long the product takes to start, how much its memory grows, and what it leaves behind when it
+// stops. BENCH_PART=starts, memory, embedded or postgres runs only that part. BENCH_PAGES=1 also requests a page while
+// the memory is measured.
 
 const STARTS = 10;
 const MOST_START_MS = 1000;

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 
-/** The number of simultaneous connections for which the benches require a minimum speed. */
+/** The number of simultaneous connections for which the benches require a minimum speed, unless they say otherwise. */
 export const CONNECTIONS = 20;
 
 /** One subject of a comparison. The bench calls `once` repeatedly. */

@@ -212,7 +212,7 @@ export function signedDelivery(url: string, payload: string): Target {
   };
 }
 
-/** Links each subscription item to a new service, so that an event also changes the service's billing date. */
+/** Links each Stripe item without a service to a new one, so that an event also changes the service's billing date. */
 export async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`
     insert into customer_services (service_number, customer_id, service_type, status, name, price)

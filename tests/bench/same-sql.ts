@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import postgres, { type ISql, type Sql } from 'postgres';
 
-// This file contains the SQL statements of the payments API, written by hand and prepared, without drizzle and zod.
+// This file does the work of the payments API with prepared SQL statements that are written by hand, without drizzle
+// and zod.
 
 interface Token {
   id: number;
@@ -30,7 +31,7 @@ export interface Row extends Omit<Input, 'amount'> {
 
 let opened: Sql | undefined;
 
-/** Returns the pool of this process, which has the size and options of the product's pool. */
+/** Returns the pool of this process, which has as many connections as the product's pool. */
 export function openSql(): Sql {
   opened ??= postgres(process.env.DATABASE_URL ?? '', {
     max: 10,
@@ -68,7 +69,7 @@ export async function readPage(sql: Sql) {
 export async function upsertPayment(sql: Sql, token: Token, input: Input) {
   const { payment_reference, invoice_id } = input;
   return sql.begin(async (tx) => {
-    // As in the product, the statements are sent together and run in this order.
+    // The statements are sent together, and PostgreSQL runs them in this order.
     const [, invoices, [before]] = await Promise.all([
       tx`select pg_advisory_xact_lock(hashtextextended(${`payment ${payment_reference}`}, 0))`,
       tx`

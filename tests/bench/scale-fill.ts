@@ -134,7 +134,7 @@ function tables(counts: typeof SMALL): Filled[] {
   ];
 }
 
-/** Opens a database with `times` as many rows as the small one. The first run fills it, and later runs reuse it. */
+/** Opens a database with `times` times the rows of the small one. The first run fills it, and later runs reuse it. */
 export async function openFilled(
   server: string,
   times: number,

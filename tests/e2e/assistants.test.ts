@@ -233,7 +233,7 @@ test('the connection check page reports no problem except the local URL', async 
   await pressAndSee(page, 'Check the connection', '6 of 10 clients can connect.');
   const told = await page.getByRole('status').getByRole('listitem').allTextContents();
   const failed = told.filter((sentence) => !sentence.includes(': It can connect'));
-  // The test server has no public URL, so these clients cannot reach it.
+  // The test server has a local URL, which clients in the cloud cannot reach.
   for (const sentence of failed) expect(sentence).toContain(`cannot reach ${site.url}`);
   expect(await violationsOf(page)).toEqual([]);
   await page.getByRole('tab', { name: 'Claude Code' }).click();

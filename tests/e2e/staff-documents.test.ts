@@ -101,7 +101,7 @@ test('a document of each kind can be opened within two clicks from the overview'
   }
 });
 
-test('the PDF link of an invoice without a document opens the page that names the missing fields', async () => {
+test('the PDF link of an invoice without a document opens the page of the invoice with a notice', async () => {
   const page = await site.open('/admin');
   const path = await draft(page);
   await issue(page);

@@ -95,7 +95,7 @@ test('a typed share of a transfer stays unchanged while the other shares follow 
   expect(await valuesOf(page, shares[0], 'Reference')).toEqual(['60', 'SEPA-WRONG']);
 });
 
-test('the form of a refund links to the credit note of its invoice', async () => {
+test('the form of a refund has a link for issuing a credit note of its invoice', async () => {
   const page = await site.open(`/admin/payments/${site.facts.form.completed}/refund`);
   await follow(page, 'issue a credit note', /\/admin\/invoices\/\d+(\/credit)?$/);
 });

@@ -33,7 +33,7 @@ describe('security headers', () => {
     'x-frame-options': 'DENY',
   };
 
-  test('every page and download sends the security headers', async () => {
+  test('pages and downloads send the security headers', async () => {
     for (const path of [...pages, '/admin/export/invoices', '/sign-in']) {
       const { headers } = await site.fetch(path, path === '/sign-in' ? { as: null } : {});
       expect([path, Object.fromEntries(headers)]).toEqual([
@@ -76,7 +76,7 @@ describe('security headers', () => {
     expect(nonces.size).toBe(asked.length);
   });
 
-  test('every API response forbids MIME sniffing and framing', async () => {
+  test('API responses forbid MIME sniffing and framing', async () => {
     for (const path of ['health', 'w5t/payments', 'openapi.json', 'nowhere']) {
       const { headers } = await site.fetch(`/api/${path}`, { as: null });
       expect([path, Object.fromEntries(headers)]).toEqual([path, expect.objectContaining(fixed)]);
@@ -237,7 +237,7 @@ describe('access to server actions', () => {
     expect(await site.inspect(look)).toEqual(before);
   });
 
-  test('server actions called by an admin are recorded in the audit log', async () => {
+  test('changes by an admin to tokens, staff and settings are recorded in the audit log', async () => {
     for (const name of Object.keys(args()).filter((one) => /\/(tokens|staff|settings)\//.test(one))) {
       const action = actions.find((one) => one.name === name);
       if (!action) throw new Error(`${name} is not built`);

@@ -184,7 +184,7 @@ const TIMEOUT_MS = 180_000;
 const MAX_TRIES = 4;
 const RETRY_AFTER_MS = 5000;
 
-/** Sends a conversation. Retries if the API is overloaded or limits the rate. */
+/** Sends a conversation. Tries up to four times if the API limits the rate or answers with a 5xx status. */
 async function send(model: Model, protocol: Protocol, messages: object[], tries = 1): Promise<unknown> {
   const response = await fetch(`${model.baseUrl.replace(/\/$/, '')}${protocol.path}`, {
     method: 'POST',

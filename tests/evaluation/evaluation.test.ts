@@ -47,13 +47,16 @@ async function makeCalls({ plan }: Question) {
 
 const sorted = (figure: Figure) => (Array.isArray(figure) ? figure.toSorted() : figure);
 
-test.each(answerable)('the plan of evaluation question $id finds the figure of SQL', async (question) => {
-  const { answers } = await replay(question);
-  const figure = question.figure(answers.at(-1) as Answer, answers[0] as Answer);
-  expect(sorted(figure)).toEqual(sorted(await readGolden(mcp.db, question)));
-  expect(figure === 'none').toBe(question.kind === 'none');
-  expect(figure).not.toEqual([]);
-});
+test.each(answerable)(
+  'the plan of evaluation question $id finds the figure that SQL computes',
+  async (question) => {
+    const { answers } = await replay(question);
+    const figure = question.figure(answers.at(-1) as Answer, answers[0] as Answer);
+    expect(sorted(figure)).toEqual(sorted(await readGolden(mcp.db, question)));
+    expect(figure === 'none').toBe(question.kind === 'none');
+    expect(figure).not.toEqual([]);
+  },
+);
 
 test('the plans of the evaluation questions stay within the limits for calls and characters', async () => {
   const all: Replay[] = [];

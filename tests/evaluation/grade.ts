@@ -7,8 +7,8 @@ export function answerOf(text: string): string {
 }
 
 /**
- * Returns whether a model's text ends with the figure. Compares numbers by value, lists as sets, and texts regardless
- * of case.
+ * Returns whether the last `ANSWER:` of a model's text is the figure. Compares numbers by value, lists as sets, and
+ * texts regardless of case.
  */
 export function isRight(text: string, figure: Figure): boolean {
   const answer = answerOf(text);
@@ -19,7 +19,7 @@ export function isRight(text: string, figure: Figure): boolean {
   return answered.size === wanted.size && [...wanted].every((item) => answered.has(item));
 }
 
-/** Reads the only number of a text such as `1,234.50 EUR`. */
+/** Reads the only number of a text such as `1,234.50 EUR`. Returns undefined if the text has none or several. */
 function toNumber(text: string): number | undefined {
   const numbers = text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, '').match(/-?\d+(\.\d+)?/g) ?? [];
   return numbers.length === 1 ? Number(numbers[0]) : undefined;

@@ -28,7 +28,7 @@ const listServers = (...fields: string[]): Call => list('servers')({ fields });
 /** Arguments that select the only customer that the previous call found. */
 const ofMatch = ({ matches }: Answer) => ({ customer_id: only(matches, ({ id }) => id) });
 
-/** Arguments for the rows of some days, both included. */
+/** Arguments for the rows of a range of days, both ends included. */
 const between = (column: string, from: string, to: string) => ({
   [`${column}_from`]: from,
   [`${column}_to`]: to,

@@ -17,7 +17,8 @@ const CRON_SECRET = 'a-secret-of-the-cron-job';
 const MIB = 1_048_576;
 
 /**
- * Headers that may differ between any two responses, because they depend on the connection, the time or the request.
+ * Headers that are not compared. They depend on the connection, the time or the request, or on how a server compresses
+ * its responses.
  */
 const ITS_OWN = ['date', 'connection', 'keep-alive', 'vary', 'content-encoding', 'x-request-id'];
 const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
@@ -113,7 +114,7 @@ const send = (method: string, path: string, headers = {}, body?: string): Sent =
 });
 const get = (path: string, headers = {}) => send('GET', path, headers);
 
-/** Returns requests with every method for each path of FAST_ROUTES, and requests for similar paths. */
+/** Returns requests with eight methods for most paths of FAST_ROUTES, and requests for similar paths. */
 function toPaths(): Sent[] {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
   const payments = ['/api/w5t/payments', '/api/w5t/payments/1'];

@@ -18,7 +18,8 @@ import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 const AT_ONCE = 12;
 const postgres = inject('postgres');
 
-// payments-concurrency.test.ts tests concurrent payments on PGlite, which has one connection and therefore no locks.
+// PGlite has a single connection, so no write waits for the lock of another one. payments-concurrency.test.ts tests
+// concurrent payments on both databases.
 describe.runIf(postgres)('twelve writes that wait for a lock', () => {
   const server = useApi(
     {

@@ -293,7 +293,7 @@ describe('documents of credit notes', () => {
     ]);
   });
 
-  test('a month’s documents include its credit notes, which are deleted after an erased customer’s retention period', async () => {
+  test('a month’s documents include credit notes, and those of an erased customer are deleted after the retention period', async () => {
     const { db } = server.runtime;
     const { id, note, cancellation } = await creditNotesOf({ company: 'Vergessen AG' });
     const numbers = (await monthOf(note.date.slice(0, 7))).map(({ number }) => number);
@@ -358,7 +358,7 @@ test.each([
     const xml = await xmlOf(id);
     expect(xml).toContain(`<ram:CategoryCode>${category}<`);
     if (reason) expect(xml).toContain(reason);
-    // An e-invoice without VAT contains no VAT ID (BR-O-2).
+    // An e-invoice of category O, which is not subject to VAT, contains no VAT ID (BR-O-2).
     expect(xml.includes('schemeID="VA"')).toBe(category !== 'O');
     // Without a VAT ID, the e-invoice must identify the seller in another way (BR-CO-26).
     expect(xml.includes('<ram:SpecifiedLegalOrganization>')).toBe(category === 'O');
@@ -500,7 +500,7 @@ describe('the logo of the company', () => {
     ['a PNG without its pixels', PNG.subarray(0, 40), 'cannot be read'],
     ['a PNG with damaged pixels', Buffer.from(PNG).fill(0, 45, 50), 'cannot be read'],
     ['a PNG that claims to be larger than its pixels', resized(40), 'cannot be read'],
-    ['a PNG of 1,501 pixels', resized(1501), 'at most 1500'],
+    ['a PNG 1,501 pixels wide', resized(1501), 'at most 1500'],
     ['a JPEG without a picture', Buffer.from('ffd8ffe000104a46ffd9', 'hex'), 'cannot be read'],
     ['a file of 200,001 bytes', Buffer.alloc(200_001), 'at most 200 KB'],
   ])('%s is refused as a logo', async (_, file, message) => {

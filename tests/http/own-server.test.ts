@@ -26,7 +26,7 @@ const SHORT: Limits = {
 };
 
 /**
- * Short limits, except the limit for receiving a request, because a busy machine may be too slow to send one in time.
+ * Short limits, except those for receiving a request, because a busy machine may be too slow to send one in time.
  */
 const PATIENT: Limits = { ...SHORT, headersMs: LIMITS.headersMs, requestMs: LIMITS.requestMs };
 
@@ -258,7 +258,7 @@ describe('request targets, hosts and headers', () => {
     expect(seen.map((request) => [request.url, request.headers.host])).toEqual([[url, host]]);
   });
 
-  test('every response contains an HSTS header if the public URL uses https', async () => {
+  test('responses contain an HSTS header only if the public URL uses https', async () => {
     const tooLarge = { method: 'POST', body: ' '.repeat(LIMITS.pageBody + 1) };
     for (const [publicUrl, request, hsts] of [
       ['https://admin.example.com', {}, 'max-age=31536000'],
@@ -273,7 +273,7 @@ describe('request targets, hosts and headers', () => {
 });
 
 describe('slow clients', () => {
-  /** Sends text, and then perhaps more bytes one at a time, until the server closes the connection. */
+  /** Sends text, and if `drips` is true also one more byte at a time, until the server closes the connection. */
   async function trickle(port: number, start: string, drips = true) {
     const { socket, closed, text } = openRaw(port, start);
     const drip = drips ? setInterval(() => socket.write('a'), 20) : undefined;

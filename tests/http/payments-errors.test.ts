@@ -355,7 +355,7 @@ describe('bodies over HTTP', () => {
     expect((await call('GET', path)).body).toEqual(payment);
   });
 
-  test('the largest payment in Bahraini dinars is stored exactly', async () => {
+  test('a payment of 99,999,999,999.999 Bahraini dinars is stored exactly', async () => {
     const { body } = await openInvoice({ currency: 'bhd' });
     const { body: payment } = await call('POST', '', { ...body, amount: 99_999_999_999.999 });
     expect(payment).toMatchObject({ amount: 99_999_999_999.999, currency: 'bhd' });

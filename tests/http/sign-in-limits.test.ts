@@ -156,7 +156,7 @@ describe('known devices', () => {
     expect(await isStranger(cookie)).toBe(false);
   });
 
-  test('a device known to one account is unknown to every other account', async () => {
+  test('a device known to one account is unknown to another account', async () => {
     const cookie = await knownDevice(ADA);
     const renamed = cookie.replace(accountKey(ADA.email).slice(0, 16), accountKey(GRACE.email).slice(0, 16));
     expect(renamed).not.toBe(cookie);

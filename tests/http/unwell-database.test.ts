@@ -41,7 +41,7 @@ const rpc = (method: string, params: unknown) =>
 
 const event = { id: 'evt_1', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
 
-/** Advances the clock past the ten-second cache of the health check, and returns a new report. */
+/** Advances the clock, by default past the ten-second cache of the health check, and returns the report. */
 async function healthLater(seconds = 10) {
   server.later(seconds);
   const response = await get('/api/health', `Bearer ${CRON_SECRET}`);
@@ -156,7 +156,7 @@ describe('a full disk', () => {
     env.alerts.diskMb = 200;
   });
 
-  /** Statements that make every insert of payments, events and new tables fail as if the disk were full. */
+  /** Statements that make inserts of payments and events, and CREATE TABLE AS, fail as if the disk were full. */
   const NO_ROOM = [
     `create function no_room() returns trigger language plpgsql as
       $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$`,

@@ -77,7 +77,7 @@ describe('bank statements', () => {
     await server.runtime.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
   });
 
-  test('any member of staff can upload a large bank statement, and uploading it again changes nothing', async () => {
+  test('staff without admin rights can upload a large bank statement, and uploading it again changes nothing', async () => {
     const first = await upload(csv(2_500_000), query, cookies.staff);
     const stored = { id: expect.any(Number), isKnown: false, booked: 0 };
     expect([first.status, await first.json()]).toEqual([201, stored]);

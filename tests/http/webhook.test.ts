@@ -120,7 +120,7 @@ describe('webhook deliveries', () => {
   });
 
   // tests/integration/sync-faults.test.ts tests failures after which a second delivery succeeds.
-  test('an event that cannot be stored is answered with 500, and reconciliation does not retry it', async () => {
+  test('a webhook event with an invalid currency is answered with 500, and reconciliation does not retry it', async () => {
     const event = draw(finalized('in_bad', { ...own('bad'), currency: 'euro' }));
     const body = { error: 'Internal error', ref: expect.any(String) };
     expect(await send(event)).toEqual({ status: 500, body });
@@ -156,7 +156,7 @@ describe('concurrent deliveries', () => {
     expect(await statuses(both)).toEqual(Array(20).fill(200));
   });
 
-  test('two new Stripe customers with the same e-mail address become one customer', async () => {
+  test('two new Stripe customers with the same e-mail address become one customer if linking by e-mail is on', async () => {
     server.runtime.env.linkByEmail = true;
     for (const round of [1, 2]) {
       const twins = [`a${round}`, `b${round}`];

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import * as mcpRoute from '@/app/mcp/route';
 import { useApi } from '../support/api';
 
-/** Scenarios of the conformance suite that apply to every server. */
+/** Scenarios of the conformance suite that apply to this server. */
 const APPLICABLE = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'];
 
 /** The other scenarios, grouped by the reason why they do not apply here. */

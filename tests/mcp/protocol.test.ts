@@ -143,8 +143,7 @@ describe('JSON-RPC messages', () => {
 describe('the MCP-Protocol-Version header', () => {
   const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
-  test.each(VERSIONS)('the MCP endpoint accepts protocol version %s without a session', async (version) => {
-    // The endpoint ignores the session, which it did not open.
+  test.each(VERSIONS)('the MCP endpoint ignores a session id in protocol version %s', async (version) => {
     const headers = { 'mcp-protocol-version': version, 'mcp-session-id': 'old' };
     expect((await mcp.post(request('tools/list'), headers)).status).toBe(200);
   });

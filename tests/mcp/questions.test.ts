@@ -119,7 +119,7 @@ test.each(['K 10043', '10043', 'k-10043'])('get-customer-tool finds K10043 as %s
   expect(found).toMatchObject({ customer_number: 'K10043' });
 });
 
-test('get-customer-tool names similar customers unless exactly one customer matches', async () => {
+test('get-customer-tool names similar customers if a customer number matches several or no customers', async () => {
   for (const [customer_number, text] of [
     ['10042', / Similar: C-10042 \(Third AG\), K10042 \(Bäckerei Müller & Söhne\)\.$/],
     ['Mueller', /^No customer with .* Similar: K10042 \(Bäckerei Müller & Söhne\)\.$/],

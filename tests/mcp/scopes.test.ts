@@ -104,7 +104,7 @@ describe('masked personal data', () => {
   });
 
   test.each(['mueller@example.com', 'mueller', 'm', 'Müller GmbH', 'example.com', '@', ' ', '%'])(
-    'the search text %j finds no customer if names are masked',
+    'the search text %j is refused if names are masked',
     async (query) => {
       const { isError, text } = await ask(await hidden(), 'find-customer-tool', { query });
       expect(isError).toBe(true);

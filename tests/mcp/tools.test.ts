@@ -98,7 +98,7 @@ describe('results of tools', () => {
     await createServer(mcp.db);
   });
 
-  test('a tool converts a number to text and text to a number if its argument has that type', async () => {
+  test('a tool accepts a number for a text argument, and digits in a text for a number argument', async () => {
     for (const customer_number of ['7', '099']) await createCustomer(mcp.db, { customer_number });
     for (const [tool, args, found] of [
       ['get-customer-tool', { id: String(customer.id) }, { id: customer.id }],

@@ -60,7 +60,7 @@ async function openView({ width = 800, context = CONTEXT }: { width?: number; co
   await expect.poll(received).toContain('ui/notifications/initialized');
 }
 
-/** The script of the page of the host. */
+/** The window of the host's page. */
 type Host = Window & { received: { method?: string }[]; tell(message: object): void };
 const messages = () => page.evaluate(() => (window as unknown as Host).received);
 const received = async () => (await messages()).map(({ method }) => method);

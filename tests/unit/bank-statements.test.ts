@@ -56,7 +56,7 @@ test.each(['02', '08'] as const)(
   },
 );
 
-test('CAMT.053 entries with a reversal or return reason are returned payments, and pending entries are skipped', async () => {
+test('CAMT.053 entries with a reversal, a return reason or a return code are returned payments, and pending entries are skipped', async () => {
   const reversed = entryOf('20.00', '', { sign: 'DBIT', more: '<RvslInd>true</RvslInd>' });
   const reason = '<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>';
   const returning = paid('30.00', 'back').replace('</TxDtls>', `${reason}</TxDtls>`);
@@ -79,7 +79,7 @@ test('CAMT.053 entries with a reversal or return reason are returned payments, a
   ]);
 });
 
-test('a CAMT file of almost 10 MB is read without delaying other requests by a second', async () => {
+test('a CAMT file of more than 8 MB is read without delaying other requests by a second', async () => {
   const text = 'Hosting '.repeat(55);
   const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
   const file = camt('02', entries, { closing: '11000.00' });

@@ -122,7 +122,7 @@ describe('environment variables', () => {
     expect(() => parseEnv(variables, COMMANDS.token.variables)).toThrow(/^PORT must be/);
   });
 
-  test('the reconcile command reads every environment variable that sync uses', () => {
+  test('the reconcile command and the import from Stripe read every environment variable that sync uses', () => {
     const variables = {
       ...{ APP_TIMEZONE: 'Europe/Berlin', LINK_BY_EMAIL: 'on' },
       ...{ EVENT_RETENTION_DAYS: '90', TOOL_CALL_RETENTION_DAYS: '30' },

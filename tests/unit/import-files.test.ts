@@ -161,12 +161,12 @@ test.each([
   ...['1.2.3', '(5.00)-', '\u20ac5\u00a0USD', '99999999999999999', '1,23,456.78', '\u0665', '--5', '12%'],
 ])('the text %j is not an amount', (text) => expect(readAmount(text)).toBeNull());
 
-test('amounts in any spreadsheet notation are read with the correct value', () => {
+test('the possible values of an amount in a spreadsheet’s notation include the correct one', () => {
   const amount = fc.record({
     whole: fc.integer({ min: 0, max: 99_999_999 }),
     part: fc.integer({ min: 0, max: 999 }),
     decimals: fc.nat(3),
-    separators: fc.constantFrom('.', ',', ',.', '.,', "'.", '\u202f,'), // the last one is before the decimals
+    separators: fc.constantFrom('.', ',', ',.', '.,', "'.", '\u202f,'), // the last character precedes the decimals
     around: fc.constantFrom('#', '\u20ac#', '# EUR', 'CHF #', '#\u00a0$'),
     sign: fc.constantFrom('#', '-#', '#-', '(#)', '\u2212#'),
   });

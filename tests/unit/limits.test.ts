@@ -130,7 +130,7 @@ describe('the queue of password hashing', () => {
     expect(begun).toEqual(['a', 'known 1', 'known 2']);
   });
 
-  test('unknown devices of one network share two places in the hashing queue', async () => {
+  test('unknown devices of one network share a limited number of places in the hashing queue', async () => {
     const { enter, end, begun, refused } = controlled({ running: 1, waiting: 8, ofNetwork: 2 });
     void enter(['a', 'b', 'c'], () => 'one');
     void enter(['d']);
@@ -201,7 +201,7 @@ function openBatches() {
   return { batches, given: () => begun.map((batch) => batch.given), begun };
 }
 
-// If the timer fires late, the immediate that starts a batch is still pending. Hence the additional immediate.
+// If the timer fires late, the immediate that starts a batch is still pending, so wait for one more immediate.
 const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
 describe('batches', () => {

@@ -65,7 +65,7 @@ describe('money', () => {
     expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
   });
 
-  test('the largest allowed amount keeps its three decimals in JSON', () => {
+  test('the largest amount that a column can hold keeps its three decimals in JSON', () => {
     expect(toJsonAmount('19.990')).toBe(19.99);
     expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
   });
@@ -109,7 +109,7 @@ describe('the totals of lines', () => {
     ]);
   });
 
-  test('the totals of invoice lines do not depend on the order of the lines', () => {
+  test('the nets and taxes of invoice lines add up to the totals, in any order of the lines', () => {
     const text = (max: number, decimals: number) =>
       fc.integer({ min: -max, max }).map((n) => (n / 10 ** decimals).toFixed(decimals));
     const line = fc
@@ -171,7 +171,7 @@ describe('dates', () => {
   const rangesOf = (presets: { label: string; from: string; to: string }[]) =>
     presets.map(({ label, from, to }) => `${label}: ${from} ${to}`);
 
-  test('on 31 January, the preset “Last month” is December of the previous year', () => {
+  test('on 31 January, the presets “Last month”, “Last quarter” and “Last year” end on 31 December', () => {
     expect(rangesOf(pastPresets('2026-01-31'))).toEqual([
       ...['This month: 2026-01-01 2026-01-31', 'Last month: 2025-12-01 2025-12-31'],
       ...['This quarter: 2026-01-01 2026-03-31', 'Last quarter: 2025-10-01 2025-12-31'],

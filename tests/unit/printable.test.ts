@@ -5,7 +5,7 @@ import { toPrinted, unprintable } from '@/lib/printable';
 /** Code points that the fonts contain although they are not printable. */
 const UNPRINTABLE_GLYPHS = new Set([0, 0xd, 0xfeff, 0xfffc, 0xfffd, 0xffff]);
 
-test('a character is printable if both fonts of documents contain it', async () => {
+test('a visible character is printable exactly if both fonts of documents contain it', async () => {
   const { regular, bold } = await loadFonts();
   const printed = Array.from({ length: 0x10000 }, (_, code) => code).filter((code) => {
     const character = String.fromCodePoint(code);

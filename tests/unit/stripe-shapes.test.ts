@@ -89,8 +89,8 @@ describe('an invoice of any API version', () => {
     ['can be paid outside Stripe', OUT_OF_BAND, { ...amounts('119.00', '0.00'), ...paidOff('119.00') }],
     ['adds an overpaid amount that amount_paid leaves out', { ...overpaid, ...paid }, PAID_139],
     ['does not add an overpaid amount that amount_paid includes', { ...overpaid, ...tooMuch }, PAID_139],
-    ['adds no overpaid amount to all its payments', { ...overpaid, ...paid, ...allPayments }, PAID_119],
-    ['has its payments as paid', { ...paid, ...payments(paidBy(13900)) }, amounts('139.00', '0.00')],
+    ['adds no overpaid amount to complete payments', { ...overpaid, ...paid, ...allPayments }, PAID_119],
+    ['adds up its payments', { ...paid, ...payments(paidBy(13900)) }, amounts('139.00', '0.00')],
     ['adds an overpaid amount to incomplete payments', { ...overpaid, ...paid, ...part }, PAID_139],
     ['from before version basil has the overpaid amount as paid', oldOverpaid, amounts('139.00', '0.00')],
     ['ignores an overpaid amount while it is a draft', draftOverpaid, { amountPaid: '0.00' }],
@@ -176,7 +176,7 @@ describe('the lines of an invoice of any API version', () => {
     expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
   });
 
-  test('the lines of a Stripe invoice have the same hash in every API version', () => {
+  test('the hash of Stripe’s invoice lines is the same for the field taxes and the older field tax_amounts', () => {
     const hashOf = (reported: object) => map({ data: [{ ...line, ...reported }] })?.hash;
     expect(hashOf({ taxes: [newer] })).toBe(hashOf({ tax_amounts: [older] }));
     expect(hashOf({ taxes: [newer] })).not.toBe(hashOf({}));

@@ -38,7 +38,7 @@ describe('the page after sign-in', () => {
   });
 });
 
-describe('query parameters that URLSearchParams would lose', () => {
+describe('query parameters that Next.js would lose', () => {
   test('every query parameter reaches a page, even if it is named __proto__', () => {
     const pieces = ['__proto__', '%5F_proto__', 'constructor', 'page', '=', '=?', '&', 'x', '%', '%E0%A4%A'];
     const query = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((some) => `?${some.join('')}`);

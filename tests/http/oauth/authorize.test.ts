@@ -51,7 +51,7 @@ describe('OAuth metadata', () => {
           client_id_metadata_document_supported: true,
           code_challenge_methods_supported: ['S256'],
         });
-        // Only authorization responses of /api/auth contain an `iss` parameter.
+        // Authorization responses name /api/auth as their issuer, so only the metadata of that path announces `iss`.
         const hasIssuer = path === '/api/auth' || undefined;
         expect(read.authorization_response_iss_parameter_supported).toBe(hasIssuer);
       }

@@ -98,7 +98,7 @@ describe('the connection check', () => {
     expect(new Set(revisions)).toEqual(new Set([null, '2026-07-28', '2025-11-25', '2025-06-18']));
   });
 
-  test('the connection check sends the user agent of each client', async () => {
+  test('the connection check sends the user agent of each client, and names a client whose user agent is blocked', async () => {
     const agentOf = ({ headers }: Sent) => headers.get('user-agent') ?? '';
     const { sent, report } = await check();
     const agents = CLIENTS.map(({ userAgent }) => userAgent);

@@ -19,7 +19,7 @@ const pageFor = async (id: string, redirect_uri: string) =>
 
 describe('dynamic registration', () => {
   test.each<[string, { redirect_uris: unknown[]; [field: string]: unknown }]>([
-    ['at any loopback port', { ...uris('http://localhost:54545/callback'), application_type: 'web' }],
+    ['at a loopback port', { ...uris('http://localhost:54545/callback'), application_type: 'web' }],
     ['with a scope', { ...uris('http://localhost:7777/oauth/callback'), scope: 'mcp:read' }],
     ['with a private URI scheme', uris('cursor://anysphere.cursor-mcp/oauth/callback')],
     ['at loopback and website addresses', uris('http://127.0.0.1:33418', 'https://vscode.dev/redirect')],
@@ -81,7 +81,7 @@ describe('dynamic registration', () => {
     }
   });
 
-  test('one IP address can register at most twenty OAuth clients', async () => {
+  test('one IP address can register at most twenty OAuth clients within an hour', async () => {
     const { db, env, now } = flow.server.runtime;
     const from = '203.0.113.9';
     const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, from)));
@@ -96,7 +96,7 @@ describe('dynamic registration', () => {
     expect((await checkHealth(flow.server.runtime)).status).toBe('ok');
   });
 
-  test('one private IP address can register at most 200 OAuth clients', async () => {
+  test('one private IP address can register at most 200 OAuth clients within an hour', async () => {
     const { db, now } = flow.server.runtime;
     const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
     const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));
@@ -120,7 +120,7 @@ describe('dynamic registration', () => {
     expect(await pageFor(client_id, loopback)).toBe('/oauth/consent');
   });
 
-  test('one IPv6 network cannot use up the registration limit of other networks', async () => {
+  test('an IPv6 /56 network can have at most 60 unused OAuth clients, and its /48 network at most 120', async () => {
     const register = async (network: number, i: number) =>
       (await flow.register(REDIRECTS, `2001:db8:7:${(network * 256 + i).toString(16)}::1`)).status;
     for (const network of [1, 2]) {

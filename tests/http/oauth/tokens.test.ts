@@ -25,7 +25,7 @@ async function expectEnded({ client, access_token, refresh_token }: Awaited<Retu
   expect(await flow.refresh(client, refresh_token)).toMatchObject(refusal('invalid_grant'));
 }
 
-test('a disconnected OAuth client cannot refresh its token', async () => {
+test('an OAuth client gets and refreshes tokens until it is disconnected', async () => {
   const { db } = flow.server.runtime;
   const client = await flow.client();
   const page = await flow.authorize(client);
@@ -55,7 +55,7 @@ test.each<[string, Record<string, string | null>, Record<string, string>, number
   ['a percent-encoded Basic header', { client_id: null }, { authorization: `Basic ${btoa('a%00b:c')}` }, 401],
   ['a Basic header', { client_id: null }, { authorization: `Basic ${btoa('a\0b:c')}` }, 401],
 ])(
-  'a NUL character in %s of a token request is answered as a client error',
+  'a NUL character in %s of a token or revocation request is answered as a client error',
   async (_, form, headers, status) => {
     const asked = { grant_type: 'authorization_code', client_id: 'x', code: 'y', redirect_uri: CALLBACK };
     expect((await flow.token({ ...asked, ...form }, headers)).status).toBe(status);
