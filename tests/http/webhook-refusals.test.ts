@@ -199,9 +199,9 @@ describe('refused deliveries', () => {
       await send('whsec_wrong');
       expect((await tasks())[0]?.message).toContain(clock);
       await send(WEBHOOK_SECRET);
-      await refuse(9);
+      await refuse(10);
       minute();
-      await written(10);
+      await written(11);
       expect((await tasks())[0]?.message).toMatch(/had no valid signature/);
     },
   );
