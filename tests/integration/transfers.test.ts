@@ -234,7 +234,10 @@ test('a POST for a transfer is refused if it raises the payment too far, moves i
 test('the reference of a single payment of a transfer cannot be changed', async () => {
   const { shareId } = await spread();
   const changing = updatePayment(base.db, shareId, { payment_reference: 'OTHER' }, writer());
-  await expect(changing).rejects.toMatchObject({ code: 'conflict', fields: [{ field: 'payment_reference' }] });
+  await expect(changing).rejects.toMatchObject({
+    code: 'conflict',
+    fields: [{ field: 'payment_reference' }],
+  });
 });
 
 test('a partly refunded payment of a transfer can be neither deleted nor lowered below its refunded amount', async () => {
