@@ -49,8 +49,8 @@ export const dbRecount = command({
       for (const { block, kind, excess } of wrong.slice(0, MAX_SHOWN)) {
         const isSum = list.endsWith('sums') || list === 'receivables';
         const [more, less] = isSum ? ['much', 'little'] : ['many', 'few'];
-        const rows = `${Math.abs(excess)} too ${excess > 0 ? more : less}`;
-        print(`  from ${isFirst(block) ? 'the first' : block}${kind && `, ${kind}`}: ${rows}`);
+        const error = `${Math.abs(excess)} too ${excess > 0 ? more : less}`;
+        print(`  from ${isFirst(block) ? 'the first' : block}${kind && `, ${kind}`}: ${error}`);
       }
       if (wrong.length > MAX_SHOWN) print(`  … and ${wrong.length - MAX_SHOWN} more`);
     }

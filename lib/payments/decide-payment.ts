@@ -321,8 +321,8 @@ export function create(
     true,
     source === 'import' ? tookPayments : takesPayments,
   );
-  const isAllBack = cameBack !== undefined && cameBack >= wanted.amount;
-  const status = input.status ?? (isAllBack ? 'refunded' : 'completed');
+  const isFullyRefunded = cameBack !== undefined && cameBack >= wanted.amount;
+  const status = input.status ?? (isFullyRefunded ? 'refunded' : 'completed');
   refuseFuture({ ...wanted, status }, writer);
   const made: StoredPayment = {
     ...wanted,

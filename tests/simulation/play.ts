@@ -52,7 +52,7 @@ export function count(tally: Tally, kind: string, times = 1): void {
 
 export class Played {
   readonly deeds: Deeds;
-  /** Ids of the events of which a delivery was answered with status 200. */
+  /** Ids of the events with a delivery that was answered with status 200. */
   readonly delivered = new Set<string>();
   readonly times = new Map<string, EventTimes>();
   readonly looks: Look[] = [];
