@@ -408,18 +408,19 @@ export type CreditNoteRow = Awaited<ReturnType<typeof listCreditNotes>>[number];
 /**
  * Lists the credit notes and cancellations of a customer with their invoices, newest first.
  *
- * @param behind cursor after which the list starts; null starts with the newest
+ * @param behind id of the credit note after which the list starts; null starts with the newest
  */
 export async function listCustomerCreditNotes(
   db: Database,
   customerId: number,
   limit: number,
-  behind: { created_at: Date; id: number } | null,
+  behind: number | null,
 ) {
   const { customer_id, created_at, id } = creditNotes;
+  // The database compares the times, because JavaScript's dates have no microseconds.
   const older =
     behind &&
-    sql`(${created_at}, ${id}) < (${behind.created_at.toISOString()}::timestamptz, ${behind.id}::int)`;
+    sql`(${created_at}, ${id}) < (select b.created_at, b.id from credit_notes b where b.id = ${behind}::int)`;
   const rows = await db
     .select({ ...CREDIT_NOTE_COLUMNS, invoice_id: creditNotes.invoice_id, invoice_number: invoices.number })
     .from(creditNotes)

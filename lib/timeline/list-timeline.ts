@@ -197,18 +197,16 @@ const moneyBackSource = toSource({
   cursorOf: (row) => `${row.issued_at.getTime()}.${row.kind}.${row.id}`,
 });
 
+/** Pattern of a cursor that consists of a row id. */
+const ID = /^(?<id>\d{1,10})$/;
+
 /** The credit notes and cancellations of a customer's invoices. */
 const creditNoteSource = toSource({
-  form: /^(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
+  form: ID,
   read: ({ db, customerId }, place, limit) =>
-    listCustomerCreditNotes(
-      db,
-      customerId,
-      limit,
-      place && { created_at: new Date(Number(place.ms)), id: Number(place.id) },
-    ),
+    listCustomerCreditNotes(db, customerId, limit, place && Number(place.id)),
   toEntry: (note) => ({ kind: 'credit_note', at: note.created_at, note }),
-  cursorOf: ({ created_at, id }) => `${created_at.getTime()}.${id}`,
+  cursorOf: ({ id }) => String(id),
 });
 
 /** The events that Stripe reported about the customer's Stripe customers. */
@@ -242,9 +240,6 @@ const eventSource = toSource({
   toEntry: (event) => ({ kind: 'event', at: event.stripe_created, event }),
   cursorOf: (event) => `${toEpoch(event.stripe_created)}.${event.id}`,
 });
-
-/** Pattern of a cursor that consists of a row id. */
-const ID = /^(?<id>\d{1,10})$/;
 
 type Group = Record<'run_id' | 'last_id' | 'at', number> & { changes: FieldChange[] };
 
