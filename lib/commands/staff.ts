@@ -50,8 +50,10 @@ export const staff = command({
   },
 });
 
-function read(values: { name?: string; role?: string }, [verb, email = '']: string[]) {
-  if (!verb || !(verb === 'list' ? email === '' : VERBS.includes(verb) && email !== '')) return undefined;
+function read(values: { name?: string; role?: string }, [verb = '', email = '']: string[]) {
+  const taken = OPTIONS.get(verb);
+  if (!taken || (verb === 'list') !== (email === '')) return undefined;
+  if (Object.keys(values).some((option) => !taken.includes(option))) return undefined;
   const wanted = values.role ?? (verb === 'set-role' ? '' : 'staff');
   const role = STAFF_ROLES.find((known) => known === wanted);
   return role && { verb, email, name: values.name, role };
@@ -59,7 +61,15 @@ function read(values: { name?: string; role?: string }, [verb, email = '']: stri
 
 type StaffRequest = NonNullable<ReturnType<typeof read>>;
 
-const VERBS = ['add', 'reset-password', 'reset-two-factor', 'set-role', 'remove'];
+/** The verbs, each with the options that it takes. */
+const OPTIONS = new Map([
+  ['add', ['name', 'role']],
+  ['list', []],
+  ['reset-password', []],
+  ['reset-two-factor', []],
+  ['set-role', ['role']],
+  ['remove', []],
+]);
 
 async function writePassword(
   { verb, email, name, role }: StaffRequest,

@@ -31,6 +31,7 @@ export const token = command({
   options: { name: TEXT, scopes: TEXT, expires: TEXT, staff: TEXT, 'hide-personal-data': FLAG },
   positionals: 2,
   read(values, [verb, id = '']) {
+    if (verb !== 'create' && Object.keys(values).length > 0) return undefined; // Only `create` takes options.
     if (verb === 'list' && id === '') return { verb: 'list' as const };
     if (verb === 'revoke' && /^\d{1,9}$/.test(id)) return { verb: 'revoke' as const, id: Number(id) };
     if (verb !== 'create' || id !== '' || !values.scopes) return undefined;

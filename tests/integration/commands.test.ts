@@ -81,6 +81,20 @@ describe('command arguments', () => {
     expect(() => read(args)).toThrow(expect.objectContaining({ sentences: [sentence] }));
   });
 
+  test.each<[CommandName, string[]]>([
+    ['staff', ['remove', 'a@example.com', '--role', 'admin']],
+    ['staff', ['set-role', 'a@example.com', '--role', 'admin', '--name', 'Ada']],
+    ['staff', ['list', '--name', 'Ada']],
+    ['token', ['revoke', '1', '--expires', '90d']],
+    ['token', ['list', '--hide-personal-data']],
+  ])(
+    'the command %s %j is refused with its usage, because its verb does not take the option',
+    (name, args) => {
+      const { read, usage } = COMMANDS[name];
+      expect(() => read(args)).toThrow(expect.objectContaining({ sentences: usage }));
+    },
+  );
+
   test.each<[CommandName, string[], string]>([
     ['reconcile', [], 'dry-run'],
     ['db:migrate', [], 'role-limits'],
