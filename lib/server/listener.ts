@@ -75,13 +75,15 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
 /**
  * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for a target that is neither a path nor an http(s) URL, such as `*` in an OPTIONS request
+ * @returns false for a target that is neither a path nor an http(s) URL with a plain host, such as `*` in an OPTIONS
+ *   request
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
   if (url.startsWith('/')) return true;
   const target = URL.canParse(url) ? new URL(url) : null;
   if (!target || !/^https?:$/.test(target.protocol) || target.username || target.password) return false;
+  if (!HOST.test(target.host)) return false;
   request.url = target.pathname + target.search;
   request.headers.host = target.host;
   return true;

@@ -26,9 +26,11 @@ const SHORT: Limits = {
 };
 
 /**
- * Short limits, except those for receiving a request, because a busy machine may be too slow to send one in time.
+ * Short limits, except those for receiving a request or the rest of a refused one, because a busy machine may be too slow
+ * to send it in time.
  */
-const PATIENT: Limits = { ...SHORT, headersMs: LIMITS.headersMs, requestMs: LIMITS.requestMs };
+const { headersMs, requestMs, lingerMs } = LIMITS;
+const PATIENT: Limits = { ...SHORT, headersMs, requestMs, lingerMs };
 
 const SETTINGS = {
   ...{ host: null, trustedProxies: [], publicUrl: 'http://localhost' },
@@ -231,6 +233,7 @@ describe('request targets, hosts and headers', () => {
     ['with the target *', 'GET *', {}, 400],
     ['with an FTP address', 'GET ftp://localhost/', {}, 400],
     ['with a user name in its address', 'GET http://user@localhost/', {}, 400],
+    ['with a quotation mark in the host of its address', 'GET http://a"b/', {}, 400],
     ['with a javascript: address', 'GET javascript:alert(1)', {}, 400],
     ['with the method TRACE', 'TRACE /', {}, 405],
     ['with the method TRACK', 'TRACK /sign-in', {}, 400],
