@@ -88,7 +88,10 @@ function toEnv(v: Variables) {
     },
     /** Days after which the records of tool calls are deleted. */
     toolCallRetentionDays: v.TOOL_CALL_RETENTION_DAYS,
-    /** Rate limit of one token or connected app, in requests per minute. 0 for no limit. */
+    /**
+     * Rate limit of one token, or of one connected app for one member of staff, in requests per minute. 0 for no limit. An
+     * app may send five times as many for all its users together.
+     */
     mcpRequestsPerMinute: v.MCP_REQUESTS_PER_MINUTE,
     alerts: {
       /**

@@ -117,7 +117,7 @@ export const paymentRow = z.object({
   payment_reference: z.string().meta({ examples: ['BANK-2026-0310'] }),
   status: z.enum(paymentStatus.enumValues),
   refunded_amount: z.number().meta({
-    description: 'What came back of the amount: succeeded refunds and lost disputes.',
+    description: 'Sum of the succeeded refunds and lost disputes of this payment.',
     examples: [0],
   }),
   source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded it.' }),
@@ -138,7 +138,10 @@ export type PaymentRow = z.infer<typeof paymentRow>;
 export const writtenPayment = paymentRow.extend({
   warning: z
     .string()
-    .meta({ description: 'More is recorded of the invoice than Stripe asks for; staff are told, too.' })
+    .meta({
+      description:
+        'Warns that the payments of the invoice exceed the amount that Stripe requests. Staff also see a task.',
+    })
     .optional(),
 });
 export type WrittenPayment = z.infer<typeof writtenPayment>;

@@ -114,7 +114,7 @@ export function toProviderEvent(body: unknown) {
 /** Reads an event from its stored body. */
 export function fromInbox(payload: string): ProviderEvent {
   const event = toProviderEvent(JSON.parse(payload));
-  if (!event) throw new Error('the inbox holds what is no event');
+  if (!event) throw new Error('a stored body is not a Stripe event');
   return event;
 }
 

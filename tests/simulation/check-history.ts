@@ -88,7 +88,7 @@ export async function checkHistory(stage: Stage, seed: number, shrinkFor: number
 /** Runs one history of a seed without shrinking it. */
 export async function replayHistory(stage: Stage, seed: number, path: string): Promise<Checked> {
   const [plan] = fc.sample(plans, { seed, path, numRuns: 1 });
-  if (!plan) throw new Error(`${seed}:${path} is no history`);
+  if (!plan) throw new Error(`${seed}:${path} is not the path of a history`);
   try {
     return { outcome: await runHistory(stage, plan, seed) };
   } catch (error) {
