@@ -59,16 +59,18 @@ export const resetPassword = staffFormAction({
     // Admins who reset their own password have just lost their session. A refresh would show the sign-in page
     // instead of the password.
     if (!isOwn) refreshPages();
-    return reset;
+    return { ...reset, isOwn };
   },
-  done: ({ email, password }, id): FormState => ({
+  done: ({ email, password, isOwn }, id): FormState => ({
     typed: {},
     problems: {},
     secret: {
       title: `${email} has a new password and is signed out.`,
       name: 'password',
       text: password,
-      advice: 'Send it to them in a way you trust. They choose their own when they next sign in.',
+      advice: isOwn
+        ? 'Keep it in a safe place: you sign in with it from now on.'
+        : 'Send it to them in a way you trust. They choose their own when they next sign in.',
       done: `/admin/staff/${id}`,
     },
   }),

@@ -1,6 +1,6 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { redirect } from 'next/navigation';
-import { formatCustomer, formatDate, formatKind, formatMoney } from '@/app/_components/format';
+import { formatCustomer, formatDate, formatMoney } from '@/app/_components/format';
 import { withParams } from '@/app/_components/with-params';
 import { findErasedAt } from '@/lib/customers/queries';
 import { pastPresets, toCalendarDate } from '@/lib/dates';
@@ -102,7 +102,7 @@ function StatementSection({ statement: { currency, opening, entries, closing } }
             label={`Entries in ${currency.toUpperCase()}`}
             rows={shown.map((entry, at) => ({ ...entry, id: at, currency }))}
             hrefOf={({ record }) => `${PATHS[record.of]}/${record.id}`}
-            nameOf={({ kind, reference }) => `${formatKind(kind)} ${reference}`}
+            nameOf={({ kind, reference }) => `${KINDS[kind]} ${reference}`}
             columns={COLUMNS}
             entryOf={(entry) => ({
               title: `${KINDS[entry.kind]} ${entry.reference}`,
