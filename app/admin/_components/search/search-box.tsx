@@ -24,7 +24,8 @@ export function SearchBox({ isAdmin, close }: { isAdmin: boolean; close(): void 
   const found = searched?.answer?.groups ?? [];
   const groups = [...found, ...pageEntries(text, isAdmin)];
   const pageOfAll = `/admin/search?${new URLSearchParams({ q: text })}`;
-  const hrefs = [...groups.flatMap(({ entries }) => entries.map(({ href }) => href)), pageOfAll];
+  const hrefs = groups.flatMap(({ entries }) => entries.map(({ href }) => href));
+  if (text !== '') hrefs.push(pageOfAll);
   const isCurrent = searched?.text === text;
   const hasOptions = groups.length > 0;
 

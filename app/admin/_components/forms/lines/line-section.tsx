@@ -4,6 +4,7 @@ import { formatDay, formatMoney } from '@/app/_components/format';
 import { type LineRow, type StripeLineRow, stripeLineTotals } from '@/lib/invoices/lines';
 import type { InvoiceDetails } from '@/lib/invoices/queries';
 import { lineTotals } from '@/lib/invoices/totals';
+import { hasCurrencyPrecision } from '@/lib/money';
 import { type Column, RecordList } from '../../lists/record-list';
 import { EmptyText, Section } from '../../page/staff-page';
 import { TotalList } from './total-list';
@@ -169,9 +170,10 @@ function noted({ text, note }: ShownLine): ReactNode {
 const taxText = ({ tax_rate, tax_category }: Pick<LineRow, 'tax_rate' | 'tax_category'>) =>
   [`${Number(tax_rate)} %`, tax_category].filter(Boolean).join(' ');
 
-/** Formats a price. A price with a fraction of a cent, such as 0.005, keeps all its decimals. */
+/** Formats a price. A price with a fraction of the smallest coin, such as 0.005 euros, keeps all its decimals. */
 function priceText(price: string, currency: string): string {
-  const text = formatMoney(Number(price), currency);
-  const isExact = Number(price) === Number(Number(price).toFixed(2));
-  return isExact ? text : `${Number(price)} ${currency.toUpperCase()}`;
+  const amount = Number(price);
+  return hasCurrencyPrecision(Math.abs(amount), currency)
+    ? formatMoney(amount, currency)
+    : `${amount} ${currency.toUpperCase()}`;
 }
