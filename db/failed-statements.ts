@@ -1,6 +1,5 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
 import { DISK_FULL } from './database';
-import { NoRoomError } from './embedded-files';
 import { perProcess } from './per-process';
 
 /**
@@ -54,8 +53,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
     if (typeof code !== 'string') throw own;
     // The error may mean that the database lacks the latest migrations.
     if (LACKING.test(code)) schema.isDoubted = true;
-    if (code === DISK_FULL && !(error instanceof NoRoomError))
-      disk.lackedBy ??= insertedInto(statement)[0] ?? '';
+    if (code === DISK_FULL) disk.lackedBy ??= insertedInto(statement)[0] ?? '';
     throw new QueryError(statement, code, (constraint ?? constraint_name) as string | undefined);
   }
 };

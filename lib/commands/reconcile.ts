@@ -77,15 +77,18 @@ export async function runReconciliation(
   }
 }
 
-/** Prints the objects that a run could not compare, at most 100, with their error codes, and the run's totals. */
+/**
+ * Prints the objects that a run could not compare, with their error codes, and the run's totals. Reads at most 100
+ * failures, and leaves out those that a later step or run has resolved.
+ */
 export async function printResult(
   { db }: Pick<Runtime, 'db'>,
   { runId, status, checked, changes, failures }: ReconcileResult,
   dryRun: boolean,
   { print }: Pick<Terminal, 'print'>,
 ): Promise<void> {
-  for (const { object, stripe_id, error_code } of await listRunFailures(db, runId)) {
-    print(`Not compared: ${object} ${stripe_id} (${error_code})`);
+  for (const { object, stripe_id, error_code, resolved_at } of await listRunFailures(db, runId)) {
+    if (!resolved_at) print(`Not compared: ${object} ${stripe_id} (${error_code})`);
   }
   const what = dryRun ? 'Dry run, nothing was written' : `Run ${runId}`;
   print(

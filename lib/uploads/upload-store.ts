@@ -108,18 +108,18 @@ export async function addUpload(
   const file_name = toFileName(name);
   const path = fileOf(dataDir, { id, file_name });
   try {
-    await withFile(path, async () => {
+    return await withFile(path, async () => {
       if (!reserveFolder(dataDir, id, MAX_UPLOADS)) {
         throw new AppError('conflict', `${MAX_UPLOADS} files are waiting to be imported: remove one first.`);
       }
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await pipeline(limited(body), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+      const { size: bytes } = await stat(path);
+      if (bytes === 0) throw invalidField('file', 'must not be empty');
+      const upload = { id, kind, file_name, bytes, uploaded_by, uploaded_at: now() };
+      await writeJson(join(folderOf(dataDir, id), UPLOAD), upload);
+      return upload;
     });
-    const { size: bytes } = await stat(path);
-    if (bytes === 0) throw invalidField('file', 'must not be empty');
-    const upload = { id, kind, file_name, bytes, uploaded_by, uploaded_at: now() };
-    await writeJson(join(folderOf(dataDir, id), UPLOAD), upload);
-    return upload;
   } catch (error) {
     await deleteFolder(dataDir, id);
     if (error instanceof StartError)
