@@ -14,7 +14,7 @@ test('a link to an API operation opens that operation in the API reference', asy
   await page.locator('.opblock.is-open [data-path="/api/health"]').waitFor();
 });
 
-test('the API reference does not scroll sideways on a phone screen', async () => {
+test('the API reference passes axe and does not scroll sideways on a phone screen', async () => {
   const page = await openReference(site, { viewport: { width: 390, height: 844 } });
   expect(await scrollsSideways(page)).toBe(false);
   expect(await violationsOf(page, 'all')).toEqual([]);
@@ -36,7 +36,7 @@ test('the API reference switches between light and dark with the browser’s col
   await expect.poll(colours).toEqual(['rgb(255, 255, 255)', 'rgb(26, 31, 54)']);
 });
 
-test('the API reference offers a retry when the OpenAPI document cannot be loaded', async () => {
+test('a retry loads the API reference after the OpenAPI document could not be loaded', async () => {
   site.allowComplaints(/503/);
   const page = await site.open('/');
   await page.route(`**${DOCUMENT}`, (route) => route.fulfill({ status: 503, body: '' }));

@@ -5,7 +5,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company');
 
-test('the API reference shows every operation of the OpenAPI document, and is not cached', async () => {
+test('the API reference shows exactly the operations of the OpenAPI document under one h1, and is not cached', async () => {
   const { paths } = await (await fetch(site.url + DOCUMENT)).json();
   const described = Object.entries<object>(paths).flatMap(([path, item]) =>
     Object.keys(item)
@@ -25,7 +25,7 @@ test('the API reference shows every operation of the OpenAPI document, and is no
   expect([await page.locator('h1').count(), await page.locator('main').count()]).toEqual([1, 1]);
 });
 
-test('the API reference forgets a typed access token on reload', async () => {
+test('an access token typed into the API reference authorizes a request, is not stored, and is gone after a reload', async () => {
   const page = await openReference(site);
   await page.getByRole('button', { name: 'Authorize' }).click();
   // The dialog asks only for the API token, not for the secrets of the cron job or the webhook.
@@ -52,7 +52,7 @@ test('the API reference forgets a typed access token on reload', async () => {
   expect(await page.getByLabel('accessToken').inputValue()).toBe('');
 });
 
-test('Swagger UI is loaded only on the API reference page', async () => {
+test('the API reference loads Swagger UI from its own host, and the start page and the payment list do not load it', async () => {
   const page = await site.open('/', { own: true });
   const foreign = watchForeignRequests(page, site.url);
   const carriers: string[] = [];

@@ -101,7 +101,7 @@ const call = async (token = '') => {
 };
 
 describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
-  test('an MCP client can connect, call tools and refresh its token until staff disconnect it', {
+  test('an MCP client can connect with the chosen permissions, call tools and refresh its token until it is disconnected', {
     timeout: 90_000,
   }, async () => {
     const provider = browserProvider(page);
@@ -222,7 +222,7 @@ test('an OAuth client receives the error access_denied when consent is denied', 
   expect((await sent()).get('error')).toBe('access_denied');
 });
 
-test('the connection check page reports no problem except the local URL', async () => {
+test('admins see the tool calls of clients, no connection problem except the local URL, and a newly issued token', async () => {
   await page.goto(`${site.url}/admin/tokens/calls?tool=list-invoices-tool`);
   await page.getByRole('table', { name: 'Calls' }).waitFor();
   expect(await page.getByRole('cell', { name: `Browser client, ${ADMIN.email}` }).count()).toBe(4);
@@ -242,7 +242,7 @@ test('the connection check page reports no problem except the local URL', async 
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
 });
 
-test('staff must set a password and a second factor before consenting to an MCP client', {
+test('staff must replace a temporary password and set up a required second factor before they consent to an MCP client', {
   timeout: 90_000,
 }, async () => {
   await site.restart(async (db) => {

@@ -53,7 +53,7 @@ test('restarting the demo keeps its data and password but replaces the access to
   await again.stop();
 }, 120_000);
 
-test('the demo prints no login if another program has taken its port', async () => {
+test('the demo exits without printing a login if another program takes its port during the start', async () => {
   const env = await newEnv('other');
   const { output, exited } = await startUntil(/Filling the empty database/, DEMO, env);
   const program = createServer((_, response) => response.end('{"status":"ok"}'));

@@ -28,7 +28,7 @@ test('the demo prints a curl command that lists payments', async () => {
   expect(JSON.parse(output)).toMatchObject({ per_page: 2, data: [{}, {}] });
 });
 
-test('the demo prints MCP settings that give access to every tool', async () => {
+test('the demo prints MCP settings with which every tool answers without masking personal data', async () => {
   const { url, headers } = JSON.parse(shown(/^\{\n.*?^\}$/ms)).mcpServers.w5t;
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
@@ -54,7 +54,7 @@ test('the demo’s secret file is readable only by its owner even with umask 0',
   expect(statSync(join(env.DATA_DIR, 'demo.json')).mode & 0o777).toBe(0o600);
 });
 
-test('a second demo on the same port reports that the port is in use', async () => {
+test('a second demo with the same port and data directory reports that the port is in use', async () => {
   const second = await runCommandFile('demo', [], env);
   expect(second).toMatchObject({ code: 1, err: expect.stringMatching(/^Port \d+ is in use/) });
 });

@@ -30,7 +30,7 @@ const create = async (fields: Record<string, string>) => {
   await press(page, 'Create admin');
 };
 
-test('a server without staff prints one link for creating the first admin', async () => {
+test('a server without staff prints one link for creating the first admin, and opening the link does not use it up', async () => {
   expect(site.log()).toMatch(
     /^Nobody can sign in yet\. Create the first admin here, once and within an hour:\nhttp/m,
   );
@@ -51,7 +51,7 @@ test('a wrong first-admin link is answered with 404 and instructions for a new l
   ]);
 });
 
-test('the first-admin page shows an error at the invalid field and keeps the typed values', async () => {
+test('the first-admin page reports an invalid password, focuses its field and keeps the e-mail address', async () => {
   await create({ 'E-mail': GRACE.email, Password: 'eleven char', 'Password again': 'eleven char' });
   await see(page, 'Must have 12 to 128 characters.');
   await create({ Password: GRACE.password, 'Password again': 'another password' });
@@ -61,7 +61,7 @@ test('the first-admin page shows an error at the invalid field and keeps the typ
   await expect.poll(focused).toBe('repeated');
 });
 
-test('the first-admin link is answered with 404 after the first admin is created', async () => {
+test('creating the first admin signs the admin in and invalidates the first-admin link', async () => {
   const [address = ''] = printed();
   await create({ Name: 'Grace Hopper', Password: GRACE.password, 'Password again': GRACE.password });
   await page.waitForURL(`${site.url}/admin`);
@@ -84,7 +84,7 @@ test('staff can sign in without JavaScript', async () => {
   await plain.close();
 });
 
-test('a server that has staff prints no first-admin link', async () => {
+test('a restarted server that has staff prints no first-admin link, and the log never contains the password', async () => {
   await site.restart();
   await visit(page, `${site.url}/admin`);
   await page.getByRole('button', { name: 'Account of Grace Hopper' }).waitFor();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { press, told } from './support/forms';
 import { useSite } from './support/use-site';
 
-// Use a fresh site, because its server restarts twice.
+// Use a fresh site, because the test restarts the server twice.
 const site = useSite('company', { fresh: true });
 
 test('a customer form keeps the typed values when the database disk is full', async () => {

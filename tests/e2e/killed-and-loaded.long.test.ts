@@ -79,7 +79,7 @@ describe('a killed server', () => {
     const env = { DATA_DIR: await makeDataDir(join(folder, 'killed')) };
     const run = (name: string, ...args: string[]) => runCommandFile(name, args, env);
     const { server } = await startServer(env);
-    // This command may start before the new server accepts commands.
+    // This command may run before the started server accepts commands.
     expect(await run('db-seed')).toMatchObject({ code: 0, out: expect.stringMatching(/^customers: \d+$/m) });
     expect(await run('db-seed')).toMatchObject({ code: 1, err: expect.stringMatching(/already contains/) });
     const { socket = '', pid } = readLock(env.DATA_DIR);
@@ -129,7 +129,7 @@ describe('stopping npm start while payments are recorded', () => {
   });
   afterAll(() => database?.drop());
 
-  test('npm start ends on SIGTERM without losing an acknowledged payment or cutting off a response', async () => {
+  test('npm start ends within 10 s of SIGTERM without losing an acknowledged payment, a logged call or part of a response', async () => {
     const { server, port: own } = await startServer({ DATA_DIR: join(folder, 'stopped'), ...database.env });
     port = own;
     expect((await fetch(`http://127.0.0.1:${port}/sign-in`)).status).toBe(200);
@@ -212,7 +212,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     port = own;
     pid = childOf(server);
     for (const path of ['/', '/nowhere', '/api/health']) await get(path);
-    // These connections take half a minute of real time to end. The other tests run in the meantime.
+    // These connections end after 15 or 30 seconds of real time. The other tests run in the meantime.
     const body = (path: string) => openRaw(port, `${head(`POST ${path}`, { 'Content-Length': 90 })}abc`);
     const trickling = body('/');
     drip = setInterval(() => trickling.socket.write('a'), 1000);
@@ -227,7 +227,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20_000) });
   const countFiles = () => readdirSync(`/proc/${pid}/fd`).length;
 
-  test('1,500 upgrade requests leave fewer than ten file descriptors open', async () => {
+  test('1,500 upgrade requests leave fewer than ten additional file descriptors open', async () => {
     const before = countFiles();
     const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket' };
     const held = [];
@@ -261,7 +261,7 @@ describe.runIf(canSeeProcesses)('npm start with hostile clients and at most 256 
     expect((largest - before) / MIB).toBeLessThan(120);
   });
 
-  test('stalled request headers time out after 15 s and stalled bodies after 30 s', async () => {
+  test('incomplete request headers time out after 15 s, and incomplete bodies after 30 s even if bytes trickle in', async () => {
     const [ofHeaders, ...ofBodies] = await Promise.all(stalled);
     expect(ofHeaders).toBeGreaterThan(14_900);
     expect(ofHeaders).toBeLessThan(20_000);

@@ -13,7 +13,7 @@ import { listServerActions } from './support/server-actions';
 
 const ON_SERVER = { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/c', BETTER_AUTH_SECRET: 'x'.repeat(32) };
 
-/** The error message that a process with the unpatched driver prints when it starts. */
+/** The error message of a process that is started with the unpatched driver and a PostgreSQL database. */
 const UNPATCHED =
   'The PostgreSQL driver is not patched, because npm ci ran with --ignore-scripts: run npx patch-package, then npm run build.';
 
@@ -35,7 +35,7 @@ describe('refused starts', () => {
     return { code, lines: output.trim().split('\n') };
   };
 
-  test('npm start reports invalid variables, an unknown option or an unusable database, each on its own line', async () => {
+  test('npm start prints only one line for each reason why it cannot start, and exits with code 1', async () => {
     const silent = 'The database of DATABASE_URL does not answer: start it, or correct its address.';
     const beginnings = [/^PORT must be/, /^STRIPE_SECRET_KEY must start/, /^CRON_SECRET must have/];
     const invalid = { PORT: 'http', STRIPE_SECRET_KEY: 'secret', CRON_SECRET: 'short' };
@@ -90,7 +90,7 @@ describe('a server on the embedded database', () => {
     writeFileSync(moduleList, `process.on('exit', () => ${list})`);
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
-    // Start with a poor configuration: new files are readable by everyone, and few open files are allowed.
+    // Start with poor limits. New files are accessible to everyone by default, and only 256 files may be open.
     const command = `umask 0; ulimit -n 256; exec ${process.execPath} ${START}`;
     const env = {
       DATA_DIR: dataDir,
@@ -106,7 +106,7 @@ describe('a server on the embedded database', () => {
     await server?.exited;
   });
 
-  test('an access token created by a command while the server runs is accepted by the payments API', async () => {
+  test('the payments API accepts a token as soon as a command has created it, and refuses a parameter named __proto__', async () => {
     const args = ['create', '--name', 'ERP', '--scopes', 'payments:read'];
     const made = await runCommandFile('token', args, { DATA_DIR: dataDir });
     expect(made).toEqual({ code: 0, out: expect.stringMatching(/^w5t_\S+\n$/), err: expect.any(String) });
@@ -120,7 +120,7 @@ describe('a server on the embedded database', () => {
   });
 
   test.runIf(existsSync('/proc/self'))(
-    'a server behind a proxy answers a server action even if it is posted to a page without that action',
+    'a server behind a proxy redirects a visitor’s server action to the sign-in page, even if the action is posted there',
     async () => {
       const action = listServerActions('1').find(({ name }) => name.endsWith('connect/actions.ts#check'));
       if (!action) throw new Error('the action is not built');
@@ -143,7 +143,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('every log line is valid JSON when a request contains line breaks', async () => {
+  test('malformed requests cause fewer than 100 log lines, all valid JSON without content of the requests or SQL', async () => {
     const before = server?.output().length ?? 0;
     const forged = '/x%0A%7B%22level%22:50,%22msg%22:%22forged%22%7D%1B%5B31m';
     const action = { 'next-action': `40${'0'.repeat(40)}` };
@@ -168,7 +168,7 @@ describe('a server on the embedded database', () => {
     expect(lines.filter((line) => /forged|garbage|select /.test(JSON.stringify(line)))).toEqual([]);
   });
 
-  test('the server’s files are accessible only to their owner even with umask 0', () => {
+  test('the files in the data directory are accessible only to their owner even with umask 0', () => {
     const paths = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
     expect(paths.length).toBeGreaterThan(1000);
     expect(paths.filter((path) => (statSync(join(dataDir, path)).mode & 0o077) !== 0)).toEqual([]);
@@ -185,7 +185,7 @@ describe('a server on the embedded database', () => {
     },
   );
 
-  test('the server exits with code 0 and unlocks its database on SIGTERM', async () => {
+  test('the server exits with code 0 and unlocks its database on SIGTERM, having loaded only the API of OpenTelemetry', async () => {
     const { pid } = readLock(dataDir);
     server?.child.kill('SIGTERM');
     expect(await server?.exited).toBe(0);

@@ -22,7 +22,7 @@ const request = async (path: string, token: string, method = 'GET') =>
   (await fetch(site.url + path, { method, headers: { authorization: `Bearer ${token}` } })).status;
 const payments = (token: string) => request('/api/w5t/payments?per_page=1', token);
 
-test('an issued access token is valid until it is revoked', async () => {
+test('an issued access token is shown only once, and is valid for its scopes until it is revoked', async () => {
   const page = await site.open('/admin/tokens', { own: true });
   await link(page, 'Issue token').click();
   await fill(page, { Name: 'Shop <b>' });
@@ -85,7 +85,7 @@ describe('pages for staff', () => {
   }
   const WRONG = 'The e-mail address or the password is wrong.';
 
-  test('an admin can add a person, reset the password and remove the person', async () => {
+  test('an admin can add a person, reset the password, end the sessions and remove the person', async () => {
     const page = await site.open('/admin/staff');
     const email = 'ada@example.com';
     const { password, hers } = await add(page, email, 'Ada Lovelace');
@@ -136,7 +136,7 @@ describe('pages for staff', () => {
     expect(await page.getByText('Too late').count()).toBe(0);
   });
 
-  test('the staff page does not let admins remove or demote themselves', async () => {
+  test('admins see no buttons to remove or demote themselves', async () => {
     const page = await site.open('/admin/staff');
     await rows(page).filter({ hasText: '(you)' }).click();
     await page.getByRole('heading', { name: ADMIN.name }).waitFor();
@@ -157,7 +157,7 @@ describe('pages for staff', () => {
   });
 });
 
-test('staff without admin rights are told to ask an admin', async () => {
+test('staff without admin rights are told to ask an admin for access tokens, and get 403 on the token page', async () => {
   const page = await site.open('/admin/connect', { as: STAFF });
   await see(page, 'Ask an admin for an access token');
   expect((await page.goto(`${site.url}/admin/tokens`))?.status()).toBe(403);

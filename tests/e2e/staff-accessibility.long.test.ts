@@ -30,7 +30,7 @@ describe.each([1440, 390])('at %i px', (width) => {
   });
 
   test.each([...EVERY_PAGE, ...MORE_STATES])(
-    'the page %s passes axe in light and dark mode and fits the screen',
+    'the page %s passes axe in light and dark mode, fits the screen, and keeps the limits for layout shifts and scripts',
     async (of) => {
       if (of === '/admin/1') site.allowComplaints(/404/);
       const path = pathOf(facts, of);
@@ -44,7 +44,7 @@ describe.each([1440, 390])('at %i px', (width) => {
 // tested together with one pixel less and one pixel more.
 const edges = [576, 768, 992, 1024, 1100, 1200, 1408].flatMap((edge) => [edge - 1, edge, edge + 1]);
 
-test('the navigation and the account button are reachable at screen widths from 320 to 1,920 pixels', async () => {
+test('at widths from 320 to 1,920 pixels, pages fit with reachable navigation, and lists are tables from 1,100 pixels', async () => {
   const page = await site.open('/admin', { own: true });
   const navigation = page.getByRole('navigation', { name: 'Main' });
   for (const path of ['/admin', '/admin/invoices', `/admin/invoices/${site.facts.form.invoice}`]) {

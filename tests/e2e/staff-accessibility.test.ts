@@ -5,7 +5,7 @@ import { useSite } from './support/use-site';
 
 const site = useSite('company', { as: ADMIN });
 
-/** One page of each kind. The long test of the same name opens every page. */
+/** One page of each kind. `staff-accessibility.long.test.ts` opens every page. */
 const OF_EACH_KIND = [
   '/sign-in',
   '/admin',
@@ -18,7 +18,7 @@ const OF_EACH_KIND = [
   '/admin/settings/accounting',
 ];
 
-test('one page of each kind passes axe in light and dark mode and fits phone and desktop screens', async () => {
+test('one page of each kind passes axe, fits phone and desktop screens, and keeps the limits for layout shifts and scripts', async () => {
   const page = await site.open('/admin', { viewport: { width: 390, height: 844 } });
   const check = await watchPages(page, site.url);
   for (const of of OF_EACH_KIND) {

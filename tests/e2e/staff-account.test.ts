@@ -24,7 +24,7 @@ async function typeCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code').fill(code);
   await press(page, 'Continue');
 }
-/** Sets up an authenticator app. @returns a function that generates its codes, and the recovery codes */
+/** Sets up an authenticator app. @returns the recovery codes, and a function that generates the codes of the app */
 async function setUpApp(page: Page, password: string) {
   const code = await beginApp(page, password);
   await page.getByLabel('Code from the app').fill('000000');
@@ -66,7 +66,7 @@ test('staff can sign in with a passkey until they remove it', async () => {
   await seeAlert(page, 'This passkey is not known here');
 });
 
-test('signing in with two-factor authentication requires a code or an unused recovery code', {
+test('signing in with two-factor authentication requires a code or an unused recovery code, and is limited to few attempts', {
   timeout: 120_000,
 }, async () => {
   const page = await enter(CODES, '/admin');
@@ -103,7 +103,7 @@ test('signing in with two-factor authentication requires a code or an unused rec
   expect(site.log()).not.toContain(recovery);
 });
 
-test('an admin can make two-factor authentication mandatory for all staff', {
+test('an admin can make two-factor authentication mandatory for all staff, reset it for one person, and make it optional again', {
   timeout: 120_000,
 }, async () => {
   const page = await site.open('/admin/staff', { as: ADMIN, own: true });

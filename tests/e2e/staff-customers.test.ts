@@ -22,7 +22,7 @@ async function openSearch(page: Page): Promise<void> {
     .toBe(true);
 }
 
-test('the search dialog finds a customer by part of an e-mail address', async () => {
+test('the search dialog finds a customer by part of an e-mail address, and its results can be selected by keyboard', async () => {
   const page = await site.open('/admin');
   await openSearch(page);
   await page.keyboard.type('wren-AND');
@@ -58,7 +58,7 @@ test('Escape closes the search dialog and restores the previous focus', async ()
   await expect.poll(focused).toBe('New customer');
 });
 
-test('the search dialog shows a message if no record matches, and opens a record if its exact id is typed', async () => {
+test('the search dialog shows a message if no record matches, and opens a customer if its exact Stripe id is typed', async () => {
   const page = await site.open('/admin');
   await openSearch(page);
   await page.keyboard.type('K-WREN');
@@ -115,7 +115,7 @@ describe('the search endpoint', () => {
     });
   });
 
-  test('the search endpoint refuses visitors, invalid queries and other methods than GET', async () => {
+  test('the search endpoint refuses visitors, invalid queries and POST requests', async () => {
     const visitor = await ask('?q=k-wren', { as: null });
     expect([visitor.status, visitor.headers.get('content-type')]).toEqual([401, 'application/problem+json']);
     for (const query of ['', '?q=', '?q=%00', `?q=${'x'.repeat(201)}`]) {
@@ -158,7 +158,7 @@ test('the page of a customer shows the balance and the latest records, and links
   }
 });
 
-test('the timeline on the page of a customer starts with the newest entry', async () => {
+test('the timeline on the page of a customer starts with the newest entries, and links to a webhook event', async () => {
   const page = await site.open(pageOfWren());
   const entries = page.locator('#timeline li');
   await entries.first().waitFor();
@@ -187,7 +187,7 @@ describe('merging and erasing customers', () => {
     expect(await page.getByRole('link', { name: /^(Merge|Erase)/, includeHidden: true }).count()).toBe(0);
   });
 
-  test('the old page of a merged customer redirects to the remaining customer', async () => {
+  test('an admin can merge two customers, and the old page and number then lead to the remaining customer', async () => {
     const page = await site.open(old(), { as: ADMIN });
     const pathOf = () => page.url().replace(/\?.*/, '');
     await use(page, 'link', 'Merge with another customer…');
@@ -212,7 +212,7 @@ describe('merging and erasing customers', () => {
     expect(page.url()).toBe(merged);
   });
 
-  test('an admin can erase a customer whose services have ended', async () => {
+  test('an admin can erase a customer only after the services have ended, and the invoices remain', async () => {
     const { customer, service } = site.facts.gone;
     const path = `/admin/customers/${customer}`;
     const page = await site.open(path, { as: ADMIN });

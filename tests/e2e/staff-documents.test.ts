@@ -83,7 +83,7 @@ test('staff can turn an offer to a new customer into an order confirmation, and 
   expect(await facts.textContent()).toMatch(/Total€83\.30.*Open€0\.00/);
 });
 
-test('a document of each kind can be opened within two clicks from the overview', async () => {
+test('a PDF of each kind of document can be downloaded with two clicks from the overview', async () => {
   const page = await site.open('/admin');
   for (const [list, kind] of [
     ['Invoices', ''],
@@ -110,7 +110,7 @@ test('the PDF link of an invoice without a document opens the page of the invoic
   await see(page, 'The invoice has no document yet.');
 });
 
-test('links to files of a Stripe invoice lead to Stripe, or back to the invoice with a notice', async () => {
+test('file links of a Stripe invoice lead staff to Stripe, and such a link of another invoice shows a notice', async () => {
   const [invoice, own] = await site.inspect((db) =>
     rows<{ id: number; stripe: string | null }>(
       db,
@@ -155,7 +155,7 @@ test('the form of a draft focuses the invalid field and keeps the typed values',
   expect(await valuesOf(page, 'Type')).toEqual(['order_confirmation']);
 });
 
-test('choosing a customer in a draft sets the currency and the tax rate', async () => {
+test('the chosen customer sets the currency and the tax rate of a draft, and another tax rate causes a warning', async () => {
   const page = await site.open(`${INVOICES}/new`);
   const rate = line(page, 1).getByLabel('Tax in %');
   expect(await rate.inputValue()).toBe('19');
@@ -210,7 +210,7 @@ test('lines of a draft can be added, moved and removed by keyboard alone', async
   ]);
 });
 
-test('a conflict between two editors of a draft shows both versions', async () => {
+test('a conflict between two editors of a draft shows both versions, and the next save merges them', async () => {
   const page = await site.open(INVOICES);
   const other = await site.open(INVOICES);
   const path = await draft(page);
@@ -268,7 +268,7 @@ test('deleting an already deleted draft from an outdated page reports it as dele
   }
 });
 
-test('an outdated page can neither issue nor delete an invoice that was issued meanwhile', async () => {
+test('an issued invoice can get another due date and be cancelled, but not be issued or deleted from an outdated page', async () => {
   const page = await site.open(INVOICES);
   const path = await draft(page);
   const [sender, deleter] = [await site.open(path), await site.open(path)];
@@ -291,7 +291,7 @@ test('an outdated page can neither issue nor delete an invoice that was issued m
   expect(await changes.count()).toBe(0);
 });
 
-test('the actions of a record refuse unknown records, kinds and steps, and changes of an issued invoice', async () => {
+test('the server actions for records refuse invalid arguments and changes of an issued invoice', async () => {
   const page = await site.open(INVOICES);
   const id = Number((await draft(page)).split('/').at(-1));
   await issue(page);

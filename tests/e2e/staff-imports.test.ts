@@ -89,7 +89,7 @@ test('rejected rows of an imported file can be downloaded, corrected and importe
   ]);
 });
 
-test('an uploaded WHMCS file is recognized by its column names', async () => {
+test('an uploaded WHMCS file is recognized by its column names, and a file that is not CSV is refused', async () => {
   const page = await site.open('/admin/imports');
   await upload(page, 'clients.csv', readFileSync('docs/examples/whmcs-clients.csv'));
   expect(await link(page, 'columns of WHMCS').getAttribute('aria-current')).toBe('true');

@@ -22,7 +22,7 @@ import { useSite } from './support/use-site';
 const site = useSite('company', { as: ADMIN });
 
 const main = (page: Page) => page.locator('main');
-/** A visitor's cookie headers: none, and the cookie of a session that the server never started. */
+/** Cookie headers that grant no access, because they are empty or name a session that the server never started. */
 const WITHOUT_SESSION = ['', 'w5t.session_token=forged.signature'];
 
 test('a staff page opened without a valid session redirects to the sign-in page', async () => {
@@ -39,7 +39,7 @@ test('a staff page opened without a valid session redirects to the sign-in page'
   }
 });
 
-test('a URL with an invalid percent escape is answered with 404, on plain http without an HSTS header', async () => {
+test('a URL with an invalid percent escape gets a 404 problem from the API, or a 404 page with the headers for http', async () => {
   for (const path of ['/api/w5t/payments/%ff', '/api/%ff', '/api/%']) {
     const answer = await fetch(site.url + path);
     const type = answer.headers.get('content-type');
@@ -150,7 +150,7 @@ test('the renewals of next week and the payments of last month can be downloaded
   expect(await fileOf(page)).toContain('ASKED-PAID');
 });
 
-test('the overview links to the invoices that are 31 to 60 days overdue', async () => {
+test('the invoices that are 31 to 60 days overdue are two clicks away from the overview', async () => {
   const page = await site.open('/admin');
   await follow(page, /overdue invoices?: .* the oldest was due/, /overdue\/invoices$/);
   const age = page.locator('dl[aria-label^="Overdue by age"] > div').filter({ hasText: '31–60 days' });
@@ -159,7 +159,7 @@ test('the overview links to the invoices that are 31 to 60 days overdue', async 
   expect(await fileOf(page)).toContain('ASKED-OLD');
 });
 
-test('the customers who owe most are one click away from the overview', async () => {
+test('the overview links to the receivables, which are sorted by open amount or last note and can be downloaded', async () => {
   const page = await site.open('/admin');
   await follow(page, 'Who owes most', /overdue$/);
   const table = main(page).getByRole('table', { name: 'Receivables' });
@@ -190,7 +190,7 @@ test('the card of an invoice on a phone shows the due date and the open amount',
   expect(await card.textContent()).toMatch(/ · due \d{1,2} \w{3,4} \d{4} · .*€\d+\.\d\d open/);
 });
 
-test('the page of a record has the record’s name as its title, and a menu that ends with the destructive action', async () => {
+test('the pages of a record have its name in the title, highlight one action, and end the menu with the destructive one', async () => {
   const page = await site.open('/admin');
   const { wren, form, old } = site.facts;
   const actions = (selector: string) => main(page).locator(`[data-actions] ${selector}`).allInnerTexts();
@@ -229,7 +229,7 @@ test('the link from a record back to its list keeps the filters', async () => {
   }
 });
 
-test('leaving a form with unsaved changes asks for confirmation', async () => {
+test('leaving a form asks for confirmation only while it has unsaved changes', async () => {
   const page = await site.open(`/admin/customers/${site.facts.form.customer}`, { own: true });
   const asked: string[] = [];
   let answer: 'accept' | 'dismiss' = 'dismiss';

@@ -72,7 +72,7 @@ test('the payment list can be sorted on a phone', async () => {
   await page.locator('main ul li a').filter({ hasText: '€100.00', visible: true }).first().waitFor();
 });
 
-test('paging through the payment list keeps its filters and order, and ends with a link to the first page', async () => {
+test('paging through the payment list keeps its filters and order, and a page after the last links to the first', async () => {
   const page = await site.open(`${LIST}?customer=K-E2E&sort=reference`);
   const first = await cells(page, 3);
   expect(first).toHaveLength(25);
@@ -146,7 +146,7 @@ describe('the CSV file of payments', () => {
     expect((await site.fetch(file)).headers.get('content-type')).toMatch(/^text\/csv/);
   });
 
-  test('a CSV download with an invalid filter redirects to the list', async () => {
+  test('a CSV download with an invalid filter redirects to the list, and one by POST is refused', async () => {
     const { status, headers } = await download('?status=paid');
     expect([status, headers.get('location')]).toEqual([307, `${LIST}?status=paid`]);
     const post = await site.fetch('/admin/export/payments', { method: 'POST' });
@@ -154,7 +154,7 @@ describe('the CSV file of payments', () => {
   });
 });
 
-test('the overview links to the disputed payments, and to refunds without a matching payment', async () => {
+test('the overview links to refunds without a matching payment and to disputed payments, which link to Stripe', async () => {
   const page = await site.open('/admin');
   await follow(page, /1 refund or dispute has no matching payment\./, `${site.url}${LIST}/refunds#unmatched`);
   const unmatched = rowsOf(page, 'No matching payment');
@@ -176,7 +176,7 @@ test('the overview links to the disputed payments, and to refunds without a matc
   expect(href).toMatch(/^https:\/\/dashboard\.stripe\.com\/test\/disputes\/dp_\w+$/);
 });
 
-test('a partial refund is shown on the pages of the payment, invoice and customer', async () => {
+test('a partial refund is shown in lists and on the pages of the payment, invoice and customer', async () => {
   const { id, reference, invoiceId, customerId } = site.facts.paidBack.inPart;
   const page = await site.open(LIST);
   const moneyBack = rowsOf(page, 'Refunds and disputes');
@@ -200,7 +200,7 @@ test('a partial refund is shown on the pages of the payment, invoice and custome
   await rows(page).filter({ hasText: '€1.00 refunded' }).waitFor();
 });
 
-test('an open task is shown on the page of its invoice and on the overdue page until it is done', async () => {
+test('an open task is shown on the page of its invoice and on the overdue page, and staff can mark it as done', async () => {
   const text = 'The bank took back 71.00 EUR of invoice W2E-1';
   const page = await site.open('/admin');
   await follow(page, /^\d tasks? (is|are) waiting for a decision\.$/, `${site.url}/admin/tasks`);
@@ -264,7 +264,7 @@ describe('recording payments', () => {
     expect(await paymentsNamed('CASH-W2E')).toMatchObject([{ ...recorded, payment_date: TODAY }]);
   });
 
-  test('recording a payment with an existing reference does not overwrite the existing payment', async () => {
+  test('recording a payment with the reference of another one is refused, links to that payment and does not change it', async () => {
     const page = await site.open(`${LIST}/new?invoice=%23${site.facts.changed.invoice}`);
     await fillIn(page, '7', 'W2E-005');
     await pressAndSee(page, 'Record payment', 'Another payment has this reference');
@@ -337,7 +337,7 @@ describe('changing payments', () => {
     }
   });
 
-  test('the history of a corrected payment shows its old values', async () => {
+  test('staff can correct a payment after invalid input is refused, and the history shows its old reference', async () => {
     const page = await site.open(path(9));
     await use(page, 'link', 'Correct');
     expect(await valuesOf(page, 'Invoice')).toEqual(['W2E-1']);
@@ -392,7 +392,7 @@ describe('changing payments', () => {
   test.each([
     ['Mark as refunded', 'Mark as refunded', 12],
     ['Delete', 'Delete payment', 13],
-  ])('the button “%s” on an outdated payment page changes nothing', async (button, confirm, n) => {
+  ])('the button “%s” on an outdated payment page only shows the changes', async (button, confirm, n) => {
     const page = await site.open(path(n));
     await ask(page, button);
     expect((await write(n, 'PATCH', { amount: 55.5 })).status).toBe(200);

@@ -64,7 +64,7 @@ test('the list of invoices has pages and filters, and an invoice and its offer l
   await seeHeading(page, /Invoice DESK-1/);
 });
 
-test('the page of an invoice explains that the invoice was paid outside Stripe', async () => {
+test('the page of an invoice shows what was paid outside Stripe and what was settled with the balance at Stripe', async () => {
   const page = await site.open('/admin/invoices?customer=k-desk&status=paid');
   await rows(page).click();
   await seeHeading(page, /Invoice DESK-0/);
@@ -73,7 +73,7 @@ test('the page of an invoice explains that the invoice was paid outside Stripe',
   await see(page, '€89.00 was paid outside Stripe. €30.00 was settled with');
 });
 
-test('a service and its server link to each other', async () => {
+test('a service and its server link to each other, and the service links to its subscription', async () => {
   const page = await site.open('/admin/services?domain=DESK.ex');
   const inTable = (name: string) => page.getByRole('table', { name });
   await rows(page).click();
@@ -108,7 +108,7 @@ test('staff can confirm that a customer created from Stripe is new', async () =>
   expect(await listed.count()).toBe(0);
 });
 
-test('staff can confirm several proposed links of Stripe customers at once', async () => {
+test('staff can confirm the selected links of Stripe customers at once, and the remaining one on its page', async () => {
   const page = await site.open('/admin');
   await link(page, /^\d+ Stripe customers share an e-mail address/).click();
   await seeHeading(page, /Links to confirm/);
@@ -217,7 +217,7 @@ test('a server can be created by keyboard alone', async () => {
   await see(page, '192.0.2.4, 192.0.2.5');
 });
 
-test('the page of a suspended service shows the status change', async () => {
+test('staff can suspend a service, and its page then shows the status change and offers to resume it', async () => {
   const page = await site.open(`/admin/services/${site.facts.form.service}`);
   await press(page, 'Cancel service');
   const dialog = page.getByRole('dialog', { name: 'Cancel this service?' });
@@ -250,7 +250,7 @@ test('only a customer without other records can be deleted', async () => {
   expect(new URL(page.url()).pathname).toBe('/admin/customers');
 });
 
-test('a note on a customer appears in the timeline with its author, and is restored if the session expired', async () => {
+test('a note on a customer appears in the timeline with its author, and a typed note survives an expired session', async () => {
   const path = `/admin/customers/${site.facts.form.customer}`;
   const page = await site.open(path, { own: true });
   const note = page.getByRole('textbox', { name: 'Note' });

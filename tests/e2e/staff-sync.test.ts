@@ -93,7 +93,7 @@ test('webhook events can be filtered by type and by Stripe id', async () => {
   await expect.poll(() => rows(page).count()).toBeGreaterThan(2);
 });
 
-test('linking a subscription item to a service sets the next billing date of the service', async () => {
+test('linking a subscription item to a service shows the next billing date, and the link can be removed', async () => {
   const { subscriptionId, itemId } = site.facts.unlinked;
   const page = await site.open('/admin/subscriptions');
   await choose(page, 'Items', 'Not linked');
@@ -157,7 +157,7 @@ test('checking a payment with Stripe records a refund that no webhook reported',
   await see(page, `Payment checked with Stripe by ${STAFF.email}`, 'Refund of €1.50: succeeded');
 });
 
-test('checking a subscription with Stripe corrects its outdated status', async () => {
+test('checking a subscription with Stripe corrects its outdated status, and an invoice can be checked too', async () => {
   const page = await site.open(`/admin/subscriptions/${site.facts.drifted.checked}`);
   await press(page, 'Check with Stripe', 'Checked with Stripe: ');
   const changes = rowsOf(page, 'Last check with Stripe').filter({ hasText: 'Status' });

@@ -40,7 +40,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
 
 const shares = ['Share of invoice SEPA-1', 'Share of invoice SEPA-2'] as const;
 
-test('staff can record a transfer for two invoices in four clicks, then use its credit and pay back the rest', async () => {
+test('staff can record a transfer for two invoices in four clicks, correct it, use and pay back its credit, and delete it', async () => {
   const page = await site.open(customerPage(), { own: true });
   const clicks = await countClicks(page);
   await follow(page, 'Record transfer', `${site.url}${customerPage()}/transfer`);
@@ -100,7 +100,7 @@ test('the form of a refund has a link for issuing a credit note of its invoice',
   await follow(page, 'issue a credit note', /\/admin\/invoices\/\d+(\/credit)?$/);
 });
 
-/** Returns a CSV file of N26 with entries of these amounts and texts. */
+/** Returns a CSV file in the format of the bank N26, with entries of these amounts and texts. */
 function csvOf(entries: [amount: string, text: string][]) {
   const days = '"2026-02-12","2026-02-12"';
   const lines = entries.map(([amount, text]) => `${days},"Ada","","${text}","${amount}"`);
@@ -147,7 +147,7 @@ test('staff can book ten exact matches of a bank statement in three clicks, igno
   await page.getByRole('button', { name: 'Book return' }).waitFor();
 });
 
-test('staff can open a payment reminder from the overview, copy it, record it with one click, and undo the record', async () => {
+test('staff can open a payment reminder from the overview, record it with one click, and withdraw the record', async () => {
   const page = await site.open('/admin', { own: true });
   await follow(page, /customers? (is|are) due for a reminder/, `${site.url}/admin/overdue/reminders`);
   await rows(page).first().getByRole('link').first().click();

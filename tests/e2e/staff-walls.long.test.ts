@@ -15,7 +15,7 @@ test('no staff route returns data to a Next.js router request with a forged sess
   }
 });
 
-test('staff without admin rights can open every route that is not for admins', async () => {
+test('no route that is open to all staff answers staff without admin rights with 403 or the sign-in page', async () => {
   for (const { path } of routes.filter(({ forAdmins }) => !forAdmins)) {
     const answer = await site.fetch(path, { as: STAFF });
     const isSignIn = (answer.headers.get('location') ?? '').includes('/sign-in');

@@ -59,7 +59,7 @@ describe('security headers', () => {
     }
   });
 
-  test('every script tag of a page has the nonce of this response and loads nothing from another host', async () => {
+  test('every script tag of a page has the unique nonce of its response and loads nothing from another host', async () => {
     const nonces = new Set<string | undefined>();
     const asked = [...pages, '/admin'];
     for (const path of asked) {
@@ -76,7 +76,7 @@ describe('security headers', () => {
     expect(nonces.size).toBe(asked.length);
   });
 
-  test('API responses forbid MIME sniffing and framing', async () => {
+  test('API responses require https, forbid MIME sniffing and framing, and do not name the framework', async () => {
     for (const path of ['health', 'w5t/payments', 'openapi.json', 'nowhere']) {
       const { headers } = await site.fetch(`/api/${path}`, { as: null });
       expect([path, Object.fromEntries(headers)]).toEqual([path, expect.objectContaining(fixed)]);
@@ -183,11 +183,11 @@ describe('access to server actions', () => {
     before = await site.inspect(look);
   });
 
-  test('every server action has arguments for the access tests', () => {
+  test('every server action that needs a session has arguments for the access tests', () => {
     expect(actions.map(({ name }) => name).sort()).toEqual(Object.keys(args()).sort());
   });
 
-  test('every server action called without a session redirects to the sign-in page', async () => {
+  test('every server action that needs a session redirects to the sign-in page without one', async () => {
     for (const action of actions) {
       for (const headers of [{}, { cookie: FORGED }]) {
         const answer = await post(action, headers);
@@ -225,7 +225,7 @@ describe('access to server actions', () => {
     }
   });
 
-  test('every server action is refused if the request comes from another site', async () => {
+  test('every server action that needs a session refuses requests from another site', async () => {
     const headers = { cookie: await site.cookie(), origin: 'https://evil.example' };
     for (const action of actions) {
       expect([action.name, (await post(action, headers)).status]).toEqual([action.name, 500]);

@@ -56,7 +56,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect(await refusal()).toEqual({ code: 1, lines: [NOT_MIGRATED] });
   });
 
-  test('npm start refuses a database whose migrations predate the first release', async () => {
+  test('npm start refuses a database whose migrations predate the first release, even with --migrate', async () => {
     await migrate(database);
     await disownMigrations(database.db);
     expect(await refusal()).toEqual({ code: 1, lines: [FOREIGN] });
@@ -94,7 +94,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   }, 120_000);
 
   // Each of Next's bundles has its own variables, so only a built server shows which state the bundles share.
-  test('12 payments waiting for a locked invoice do not delay other requests', async () => {
+  test('12 payments waiting for a locked invoice do not delay health checks and tool calls', async () => {
     await migrate(database);
     const { db } = database;
     const tokenFor = async (scope: Scope) => {

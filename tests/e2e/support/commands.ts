@@ -16,7 +16,7 @@ export interface Command {
   exited: Promise<number | null>;
 }
 
-/** Starts a command as a terminal would: in its own process group and without the environment of the tests. */
+/** Starts a command in its own process group, as a terminal does. It gets few variables of the tests' environment. */
 export function startCommand(command: string[], env: Record<string, string> = {}): Command {
   const { PATH, HOME, TMPDIR } = process.env;
   const [program = '', ...args] = command;

@@ -49,7 +49,7 @@ export const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTC
 export type Company = Awaited<ReturnType<typeof fillCompany>>;
 
 /**
- * Adds the sample company as of today, with staff, tokens, runs, and records for individual test files.
+ * Adds the sample company as of today, with staff, a token, runs, and records for individual test files.
  *
  * @returns ids and secrets that the tests need
  */
@@ -116,8 +116,8 @@ async function insertRuns(db: Database, now: Date): Promise<number> {
 }
 
 /**
- * Creates the customer K-WREN, which owes 300.00 EUR and has twelve payments and all other kinds of records. Tests only
- * read these records.
+ * Creates the customer K-WREN, which owes 300.00 EUR and has twelve payments, an offer, a service, a subscription and a
+ * Stripe customer with an event. Tests only read these records.
  */
 async function fillWren(db: Database): Promise<number> {
   const { id: customer_id } = await createCustomer(db, {
@@ -146,7 +146,8 @@ async function fillWren(db: Database): Promise<number> {
 }
 
 /**
- * Creates the customer K-DESK. It has an invoice made from an offer, and a service with a server and a subscription.
+ * Creates the customer K-DESK. It has an invoice made from an offer, an invoice paid in part outside Stripe, a service
+ * with a server and a subscription, and a Stripe customer.
  */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });

@@ -13,9 +13,9 @@ type Facts = Site['facts'] & { upload?: string };
 const MAX_SCRIPT = 250_000;
 
 /**
- * The largest layout shift that a page may have. A slow browser paints the buttons of a row while it parses them. Each
- * parsed button moves the others, by up to 0.01 in total. On a phone, a button that begins a new line moves the content
- * below it by up to 0.04. Up to 0.1 counts as good (web.dev/articles/cls).
+ * The largest sum of layout shifts that a page may have. A slow browser paints the buttons of a row while it parses
+ * them. Each parsed button moves the others, by up to 0.01 in total. On a phone, a button that begins a new line moves
+ * the content below it by up to 0.04. Up to 0.1 counts as good (web.dev/articles/cls).
  */
 const MAX_SHIFT = 0.05;
 
@@ -50,7 +50,7 @@ export const EVERY_PAGE = [
   '/',
 ];
 
-/** Further URLs: filtered lists, further records, and pages that show an error or a message. */
+/** Further URLs of filtered lists, of other records, and of pages that show an error or a message. */
 export const MORE_STATES = [
   '/admin/search?q=a',
   '/admin/webhooks?outcome=failed',
@@ -110,7 +110,7 @@ export async function factsWithUpload(site: Site): Promise<Facts> {
   return { ...site.facts, upload };
 }
 
-/** Watches the layout shifts and scripts of a page. @returns a function that opens a path and checks both */
+/** Watches the layout shifts and scripts of a page. @returns a function that opens a path and checks both limits */
 export async function watchPages(page: Page, url: string): Promise<(path: string) => Promise<void>> {
   await watchShifts(page);
   const scripts = await watchScripts(page);
@@ -134,7 +134,7 @@ export async function fitsAt(page: Page, path: string, width: number): Promise<v
   expect.soft(found).toEqual({ path, width, scrollWidth: width, cut: [] });
 }
 
-/** Expects a page to pass axe in light and dark mode, and to fit these widths. */
+/** Expects a page to pass axe, in dark mode only its colour rules, and to fit these widths. */
 export async function checkLooks(page: Page, path: string, widths: number[]): Promise<void> {
   for (const [colorScheme, rules] of [
     ['light', 'all'],

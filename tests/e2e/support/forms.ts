@@ -32,7 +32,7 @@ export async function fill(form: Page | Locator, fields: Record<string, string>)
   for (const [label, text] of Object.entries(fields)) await field(form, label).fill(text);
 }
 
-/** Returns the current values of form fields, in the order of their labels. */
+/** Returns the current values of form fields, in the order of `labels`. */
 export const valuesOf = (form: Page | Locator, ...labels: string[]) =>
   Promise.all(labels.map((label) => field(form, label).inputValue()));
 
@@ -128,7 +128,7 @@ type Focusable = 'button' | 'combobox' | 'textbox' | 'link' | 'spinbutton';
 
 const hasIt = (target: Locator) => target.evaluate((one) => one === document.activeElement);
 
-/** Presses Tab until the nth element of this role and name has the focus. */
+/** Presses Tab until element `n` of this role and name, counted from 0, has the focus. */
 export async function tabTo(page: Page, role: Focusable, name: string | RegExp, n = 0): Promise<void> {
   const target = page.getByRole(role, { name, exact: true }).nth(n);
   for (let i = 0; i < 60; i += 1) {
@@ -138,11 +138,11 @@ export async function tabTo(page: Page, role: Focusable, name: string | RegExp, 
   throw new Error(`${name} cannot be reached`);
 }
 
-/** Waits until an element has the focus. */
+/** Waits until element `n` of this role and name, counted from 0, has the focus. */
 export const hasFocus = (page: Page, role: Focusable, name: string, n = 0) =>
   expect.poll(() => hasIt(page.getByRole(role, { name, exact: true }).nth(n))).toBe(true);
 
-/** Ends the session of a page. The page needs its own browser context. */
+/** Replaces the session cookie of a page with an invalid one. The page needs its own browser context. */
 export const endSession = (page: Page) =>
   page
     .context()

@@ -128,7 +128,7 @@ function encode(args: unknown[]): FormData {
   body.append('0', text);
   return body;
 }
-/** The arguments that a form appends to those of its action: its last answer and the typed fields. */
+/** Returns the last two arguments of a form's action, which are its previous state and the typed fields. */
 const typed = (fields: Record<string, string>, state: object = {}) => [
   { typed: {}, problems: {}, ...state },
   new Fields(fields),
@@ -140,7 +140,8 @@ const single = (fields: Record<string, string>, state: object = {}) => [
 ];
 
 /**
- * Arguments with which each action would change data, keyed by action. A test fails if an action is missing here.
+ * Arguments for each action that needs a session, keyed by action. Most of them would change data. A test fails if an
+ * action is missing here.
  *
  * @param otherId id of a member of staff who may be changed and removed
  */

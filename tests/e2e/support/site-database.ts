@@ -13,14 +13,14 @@ type Fill = (db: Database) => Promise<void>;
 /** The database of a test server. */
 export interface SiteDatabase {
   env: Record<string, string>;
-  /** Reads the database while the server is idle. An embedded database is read from a copy, as after a crash. */
+  /** Reads the database while the server is idle. An embedded database is read from a copy of its files. */
   look<T>(work: (db: Database) => Promise<T>): Promise<T>;
   /** Writes to the database itself. The server must be down, because an embedded database belongs to one process. */
   write(work: (db: Database) => Promise<void>): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** Creates and fills a database for a server: embedded in its folder, or on the tests' PostgreSQL server. */
+/** Creates and fills a database for a server, either embedded in its folder or on the tests' PostgreSQL server. */
 export async function createDatabase(dataDir: string, fill: Fill): Promise<SiteDatabase> {
   const server = inject('postgres');
   if (!server) {

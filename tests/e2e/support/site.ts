@@ -39,7 +39,7 @@ function zoneOfNoon(): string {
   return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
 }
 
-/** Starts a production server on a filled database. Closing the site deletes the folder. */
+/** Starts a production server on a filled database. Closing the site deletes the database and `dataDir`. */
 export async function startSite(
   dataDir: string,
   base: SiteDatabase,

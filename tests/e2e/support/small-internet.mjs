@@ -1,6 +1,5 @@
-// This file is preloaded into a test server. The host names in SMALL_INTERNET resolve to a public IP address, and
-// connections to this address are redirected to a local port. The redirect happens after the server's own check of the
-// address.
+// This file is preloaded into a test server. SMALL_INTERNET contains a local port and host names. The names resolve to
+// a public IP address, and connections to them are redirected to the port after the server's own check of the address.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';

@@ -45,7 +45,7 @@ export async function fillStripe(db: Database) {
     failedEvent,
     /** A subscription, and an item of it that is not linked to a service. */
     unlinked: { subscriptionId: first.id, itemId: await unlinkedItem(db, first.id) },
-    /** Subscriptions that changed at Stripe without an event. */
+    /** Subscriptions that changed at Stripe, and whose events the database did not receive. */
     drifted: { checked: third.id, reconciled: fourth.id },
     /** Payments that were disputed or refunded in part. The refund of `silent` is not recorded yet. */
     paidBack: await takeBack(db, world),

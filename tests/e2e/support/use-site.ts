@@ -30,8 +30,8 @@ interface OpenOptions extends BrowserContextOptions {
   /** The signed-in person, or null for a visitor. */
   as?: Person | null;
   /**
-   * Whether to use a separate browser context, without cookies, storage and cache of other pages. Any other context
-   * option implies this one.
+   * Whether to use a separate browser context, which shares only the sign-in cookies with other pages. A visitor and
+   * any context option imply it.
    */
   own?: boolean;
   /** Whether the page stays open until all tests of the file have run. */
@@ -69,7 +69,7 @@ const TRACE_OPTIONS = { screenshots: true, snapshots: true };
 /** Whether to record a Playwright trace of each failed test, which slows down every page. */
 const TRACES = process.env.TEST_TRACE !== undefined;
 
-/** The browser and the sites of a worker. Its test files share them one after the other. */
+/** The browser and the shared sites of a worker. Its test files share them one after the other. */
 const worker = perProcess('e2e-worker', () => ({
   browser: undefined as Promise<Browser> | undefined,
   sites: new Map<Kind, Promise<RunningSite>>(),
@@ -77,11 +77,11 @@ const worker = perProcess('e2e-worker', () => ({
 }));
 
 /**
- * Provides a running site with the sample company. The test files of a worker share the site, so a file that writes
- * must use its own records. After each test, checks that its pages logged no errors, and closes them unless `keep` is
- * set.
+ * Provides a running site with the sample company. The test files of a worker share the site unless `fresh` is set, so
+ * a file that writes must use its own records. After each test, checks that `watchComplaints` collected nothing from
+ * its pages, and closes them unless `keep` is set.
  *
- * @param kind `company` uses http and a local Stripe; `https` is configured for HTTPS_URL behind a proxy
+ * @param kind `company` is configured for its own http URL, `https` for HTTPS_URL behind a proxy
  */
 export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }: SiteOptions = {}) {
   let running: RunningSite;
@@ -158,12 +158,12 @@ export function useSite(kind: Kind, { as: standard = STAFF, fresh = false, env }
       const page = await context.newPage();
       page.setDefaultTimeout(15_000);
       opened.push({ page, complaints: await watchComplaints(page), isOwn, keep });
-      // Without scripts, streamed content never moves to its place, and `visit` would wait for it forever.
+      // Without scripts, streamed content never moves to its place, and `visit` would wait for it until its timeout.
       if (options.javaScriptEnabled === false) await page.goto(running.site.url + path);
       else await visit(page, running.site.url + path);
       return page;
     },
-    /** Permits console errors of the pages of this test, such as an HTTP status that the browser reports. */
+    /** Permits matching complaints of the pages of this test, such as an HTTP status that the browser reports. */
     allowComplaints(pattern: RegExp): void {
       allowed.push(pattern);
     },
@@ -181,7 +181,7 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
   const site = await startSite(dataDir, await copyDatabase(join(folder, 'data'), dataDir), {
     STRIPE_SECRET_KEY: STRIPE_KEY,
     STRIPE_API_BASE: stripe.url,
-    // Each separate context signs in from its own IP address, because sign-ins are limited per IP address.
+    // Each browser context gets its own IP address, because sign-ins are limited per IP address.
     TRUSTED_PROXIES: '127.0.0.1, ::1',
     ...(kind === 'https' && { PUBLIC_URL: HTTPS_URL }),
     ...env,

@@ -96,7 +96,7 @@ function verbOf(action: string): string {
   return VERBS[verb] ?? formatField(verb);
 }
 
-/** Lists the changed fields of an update, the main fields of a created or deleted row, or the findings of a check. */
+/** Lists the changed fields of an update, the filled fields of a created or deleted row, or the findings of a check. */
 function linesOf(entry: AuditRow, timeZone: string): string[] {
   if (isCheck(entry)) return checkLines(entry, timeZone);
   const { before, after } = entry;
@@ -113,6 +113,7 @@ function linesOf(entry: AuditRow, timeZone: string): string[] {
     .map((field) => `${formatField(field)}: ${text(image, field)}`);
 }
 
+/** Fields that the history of a created or deleted row leaves out. */
 const BOOKKEEPING = new Set(['id', 'created_at', 'updated_at', 'lines_hash', 'lines_complete']);
 
 type Image = Record<string, unknown> | null;

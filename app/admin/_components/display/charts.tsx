@@ -121,7 +121,7 @@ interface FigureProps {
   note: ReactNode;
 }
 
-/** Shows a figure of the overview page: a label, a value, and a note at the bottom. */
+/** Shows a figure of the overview page, with a label, a value, and a note at the bottom. */
 export function Figure({ label, value, children, note }: FigureProps) {
   return (
     <Paper withBorder radius="lg" p="md">
@@ -141,7 +141,7 @@ export function Figure({ label, value, children, note }: FigureProps) {
   );
 }
 
-/** Shows one sum for each currency: the first in large type, the others below it. */
+/** Shows the sum and the count of each currency. The first sum is in large type, and the others are below it. */
 export function CurrencySums({ sums, noun }: { sums: CurrencySum[]; noun: string }) {
   const [first, ...others] = sums;
   if (!first) return <Text fw={600} fz="lg">{`No ${noun}s`}</Text>;

@@ -7,7 +7,7 @@ import { CopyButton } from './copy-button';
 
 interface Props {
   id: string;
-  /** URL of our page about the object. If given, the id links to our page, and a second link leads to Stripe's page. */
+  /** URL of our page about the object, to which the id then links. A page at Stripe, if any, gets a second link. */
   href?: string | undefined;
 }
 

@@ -165,7 +165,7 @@ const STATES = {
   ],
   // The work failed, money is missing, a customer is blocked, or a server is offline.
   red: ['blocked', 'error', 'failed', 'lost', 'offline', 'unpaid'],
-  // The record has ended, or has not started.
+  // The record has ended or has not started, or the work had no effect.
   gray: [
     'cancelled',
     'converted',

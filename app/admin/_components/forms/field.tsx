@@ -38,7 +38,7 @@ export interface FormField extends InputProps {
   withAsterisk?: boolean;
   /** Media types that a file input accepts. */
   accept?: string;
-  /** Maximum size of a file. The browser refuses a larger file, because the server would not read it. */
+  /** Maximum size of a file in bytes. The browser refuses a larger file, because the server would not read it. */
   maxBytes?: number;
   /** Shows this field only while another field has the given value. */
   when?: { field: string; is: string };

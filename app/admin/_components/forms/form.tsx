@@ -34,7 +34,7 @@ interface ActionFormProps extends FooterProps {
   fields?: FormField[];
   /** Initial values. */
   typed?: FormState['typed'];
-  /** Whether typed values survive an expired session. The browser stores them, so never set this for passwords. */
+  /** Whether submitted values survive an expired session. The browser stores them, so never set this for passwords. */
   keeps?: boolean;
   /** Whether the fields keep their values after the action. If false, React resets the form. */
   stays?: boolean;

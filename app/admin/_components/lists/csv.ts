@@ -71,7 +71,7 @@ export function fileResponse({ name, type, pieces }: DownloadedFile): Response {
   });
 }
 
-/** Characters not allowed in a quoted file name in a header: non-ASCII and control characters, quotes, backslashes. */
+/** Matches characters that a quoted file name must not contain, such as non-ASCII characters and double quotes. */
 const UNQUOTABLE = /[^ !#-[\]-~]/g;
 
 /** Returns the `filename*` parameter of RFC 6266 if the quoted name lacks characters of the name, otherwise ''. */

@@ -19,7 +19,7 @@ interface ListSource<Schema extends z.ZodObject, Row> {
 
 type Db = Runtime['db'];
 
-/** Declaration of a list page: its texts, its filters, how it reads rows, and how it shows them. */
+/** Declares the texts and the filters of a list page, and how the page reads and shows rows. */
 export interface ListDeclaration<Schema extends z.ZodObject, Row> {
   title: string;
   description?: string;

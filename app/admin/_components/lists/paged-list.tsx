@@ -108,7 +108,7 @@ function CursorFooter(props: Place & { page: CursorList<unknown>; hasSizes: bool
 
 interface FooterProps {
   text: ReactNode;
-  /** Current number of rows per page. Null if the list offers no choice. */
+  /** Current number of rows per page. Null to offer no choice, such as for a short list. */
   size: number | null;
   toSize(size: number): string;
   /** URL of the previous page. Null on the first page. */

@@ -124,7 +124,7 @@ function isSortable<C extends { sort?: string }>(column: C): column is C & { sor
   return column.sort !== undefined;
 }
 
-/** A record's entry on a narrow screen: two lines of text, and two values at the right edge. */
+/** A record's entry on a narrow screen, with up to two lines of text and two values at the right edge. */
 interface Entry {
   title: ReactNode;
   detail?: ReactNode;
@@ -155,8 +155,9 @@ function NarrowEntry({ entry, href }: { entry: Entry; href: string | undefined }
   );
 }
 
-/** The sort order of a list: a column's `sort` name, with a leading minus for descending order. */
+/** The sort order of a list. */
 export interface Sorting {
+  /** A column's `sort` name, with a leading minus for descending order. */
   sort: string;
   /** Sort orders that are not available with the current filters. */
   lacks?: string[] | undefined;

@@ -5,7 +5,10 @@ import { IconChevronLeft } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { TextLink } from '@/app/_components/links';
 
-/** Shows a link from a record to its list, with the filters, order and page that this tab last showed. */
+/**
+ * Shows a link from a record to its list. If `href` has no query, the link keeps the filters, order and page that this
+ * tab last showed.
+ */
 export function BackLink({ href, label }: { href: string; label: string }) {
   const [query, setQuery] = useState('');
   useEffect(() => setQuery(href.includes('?') ? '' : lastQueryOf(href)), [href]);

@@ -40,7 +40,7 @@ interface Declaration<R extends Role, I extends Inputs, Args extends unknown[], 
   role: R;
   /** Schemas of the arguments before the form. An invalid argument shows the not-found page. */
   input: readonly [...I];
-  /** Performs the action. Receives the call, the parsed arguments and, for a form, its values. */
+  /** Performs the action. Receives the call, the parsed arguments and, for a form, its values and the form itself. */
   run(call: Call<R>, ...args: Args): Promise<Result>;
   /**
    * Called after success. If it returns a URL, the action redirects there and reloads all staff pages. Any other
@@ -72,8 +72,8 @@ export function staffAction<R extends Role, const I extends Inputs, Result, Done
 }
 
 /**
- * Creates a server action for a form. It works both with `useActionState` and as a plain form action. The form is the
- * last argument. The previous state of `useActionState` is ignored.
+ * Creates a server action for a form. The action works both with `useActionState` and as a plain form action. The form
+ * is the last argument. The previous state of `useActionState` is ignored.
  *
  * @example
  * export const addNote = staffFormAction({
@@ -185,7 +185,7 @@ export function problemOf({ fields: [wrong], message }: AppError): string {
   return wrong ? formatMessage(wrong.message) : message;
 }
 
-/** Ends an action that changed data. Invalidates all staff pages and redirects the browser. */
+/** Ends an action. Invalidates all staff pages and redirects the browser. */
 export function leaveFor(address: string): never {
   refreshPages();
   redirect(address);

@@ -59,7 +59,7 @@ function recordPageFor(page: typeof staffPage) {
     });
 }
 
-/** Creates a record's page for all staff. Shows the not-found page if `read` returns null or throws `not_found`. */
+/** Creates a record's page for all staff. Shows the not-found page for an invalid id, or if `read` finds no record. */
 export const recordPage = recordPageFor(staffPage);
 
 /** Creates a record's page for admins only. See `recordPage`. */

@@ -103,7 +103,7 @@ interface SearchOptionsProps {
   close(): void;
 }
 
-/** Shows the results of the search as options. The last option leads to the page with all results. */
+/** Shows the results as options. If a text was typed, the last option leads to the page with all results. */
 export function SearchOptions({ id, groups, active, isStale, pageOfAll, text, close }: SearchOptionsProps) {
   useEffect(() => {
     document.getElementById(optionId(id, active))?.scrollIntoView({ block: 'nearest' });

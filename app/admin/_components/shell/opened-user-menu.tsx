@@ -40,7 +40,7 @@ export function OpenedUserMenu({ name, email, onLeave }: OpenedUserMenuProps) {
         >
           Your account
         </Menu.Item>
-        {/* A plain link, because the API reference needs a full page load to get its own CSP. */}
+        {/* This is a plain link, because the API reference needs a full page load to get its own CSP. */}
         <Menu.Item
           component="a"
           href="/docs/api"

@@ -126,7 +126,7 @@ export function LineEditor({ initial, problems, currency, customer, seller }: Li
 interface TaxNoteProps {
   tax: TaxRule | null;
   rates: (number | null)[];
-  /** Error messages for wrong combinations of tax rate, category and customer. An invoice with one cannot be issued. */
+  /** Error messages for wrong combinations of tax rate, category and customer. They prevent issuing the invoice. */
   wrong: string[];
 }
 

@@ -31,7 +31,7 @@ interface RecordActionsProps<Kind extends KindName> {
   record: { id: number; version: number; status: string };
   /** Name or number of the record. The confirmation dialogs show it. */
   name: string;
-  /** Label of the edit form, and its path below the record's page. Null if the record cannot be edited now. */
+  /** Label of the edit link, and its path below the record's page. Defaults to `EDIT`. Null prevents editing. */
   edit?: { path: string; label: string } | null | undefined;
   /** Sentence that the dialog shows before the record is deleted. Null if the record cannot be deleted. */
   removal: string | null;

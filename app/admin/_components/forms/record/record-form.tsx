@@ -12,7 +12,7 @@ import { Field, type FormField } from '../field';
 import { FormFooter, FormMessages, useTypedForm } from '../form';
 import { LineEditor } from '../lines/line-editor';
 
-/** Section of a form with a title: a group of fields, or the lines of an invoice or a sales document. */
+/** A titled section of a form. It contains a group of fields, or the lines of an invoice or a sales document. */
 export type FormPart = { title: string; fields: FormField[] } | { title: string; hasLines: true };
 
 interface RecordFormProps {
@@ -137,7 +137,7 @@ function fieldText({ kind, options }: FormField, value: string): string {
   return (chosen?.label ?? value).replaceAll('\n', ', ') || 'nothing';
 }
 
-/** State of a record's form: first the stored record, then the result of each submission. */
+/** State of a record's form. It begins with the initial values, and becomes the result of each submission. */
 export interface RecordFormState {
   typed: Typed;
   /** The stored record on which the form is based. After a conflict, it is the new version. Null for a new record. */

@@ -80,7 +80,7 @@ function State({ row }: { row: MoneyBackRow }) {
   return <StatusBadge status={row.status}>{moneyBackStatus(row)}</StatusBadge>;
 }
 
-/** Shows who recorded a refund or dispute, with a link to the dispute or the refunded payment at Stripe. */
+/** Shows the source of a refund or dispute, and links to the dispute or the refunded payment if Stripe knows it. */
 function Source({ row }: { row: MoneyBackRow }) {
   const { kind, stripe_id, stripe_payment } = row;
   const source = moneyBackSource(row);
