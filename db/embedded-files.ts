@@ -243,7 +243,7 @@ export class NoRoomError extends Error {
 const WRITE_FILES = 16;
 
 /**
- * Returns the free bytes of a disk. Returns 0 if the disk can hold hardly any more files.
+ * Returns the free bytes of a disk. Returns 0 if the disk has room for fewer than `WRITE_FILES` more files.
  *
  * @param disk statistics of `statfs`. File systems without a limit on files report `files` as 0.
  */

@@ -4,8 +4,8 @@ import { NoRoomError } from './embedded-files';
 import { perProcess } from './per-process';
 
 /**
- * A failed statement with its SQL text and the server's error code. Drizzle's error contains the parameters,
- * and the driver's error contains conflicting values. These may be personal data, which must not be logged.
+ * A failed statement with the first 500 characters of its SQL text, and its error code. Drizzle's error contains the
+ * parameters, and the driver's error contains conflicting values. These may be personal data, which must not be logged.
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
@@ -62,7 +62,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
 
 /**
  * `lackedBy` is the table of the insert that failed on a full disk, or '' if that statement was not an insert. It is
- * undefined if no write failed.
+ * undefined if no write failed, or if there is space again.
  */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
@@ -75,8 +75,8 @@ export function forgetNoRoom(): void {
 }
 
 /**
- * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. A
- * successful update does not prove that there is free space.
+ * Forgets the full disk after an insert into the table that lacked space, or into any table if the failed statement was
+ * not an insert. A successful update does not prove that there is free space.
  */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
@@ -85,7 +85,7 @@ function noteRoom(statement: string): void {
   if (table === '' ? tables.length > 0 : tables.includes(table)) forgetNoRoom();
 }
 
-/** Returns true after a write failed on a full disk, until an insert into the same table or a health check succeeds. */
+/** Returns true after a write failed on a full disk, until an insert (see `noteRoom`) or a health check succeeds. */
 export function isDiskFull(): boolean {
   return disk.lackedBy !== undefined;
 }
