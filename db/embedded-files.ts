@@ -134,7 +134,7 @@ const OTHERS = 0o077;
 /** Entries in DATA_DIR to restrict. An operator may have chosen a folder that also contains other files. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
-/** Restricts DATA_DIR and our entries in it to their owner. Skips other users' entries, which only they can change. */
+/** Restricts DATA_DIR and the entries of `OURS` to their owner. Skips other users' files, which only they can change. */
 export function keepPrivate(dataDir: string): void {
   restrict(dataDir);
   for (const name of readdirSync(dataDir)) {

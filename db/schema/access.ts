@@ -380,7 +380,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/** Connected apps: the scopes that staff granted to a client. Each authorization has a separate row. */
+/** Connected apps: the scopes that staff granted to a client. Each authorization has its own row, except old ones. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {
