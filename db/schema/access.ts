@@ -188,7 +188,7 @@ export const staffSignInFailures = pgTable(
      */
     origin: text().notNull(),
     failures: integer().notNull(),
-    /** End of the waiting time. Until then, attempts are refused without checking the password. */
+    /** End of the waiting time. Until then, attempts are refused without checking the password or code. */
     wait_until: instant().notNull(),
     expires_at: instant().notNull(),
   },
