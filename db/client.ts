@@ -27,7 +27,8 @@ export const isDriverPatched = (): boolean => 'survivesLostConnections' in postg
 
 /**
  * Creates a connection pool for a PostgreSQL server (15 or newer). The pool connects on the first query. Time limits
- * are not connection parameters, because a pooler would refuse them. `transact` sets them in each transaction.
+ * are not connection parameters, because a pooler would refuse them. `transact` and `readLimited` set them in each
+ * transaction.
  *
  * @param options.pooler the pooler between us and the server, if any
  * @param options.scratch whether to use a single persistent connection that can write to temporary tables only
@@ -61,7 +62,7 @@ export function openPostgres(
 /**
  * Opens the embedded database of a folder for this process alone. Creates the database if the folder contains none.
  *
- * @throws DataDirBusyError while another process has the folder open
+ * @throws DataDirBusyError while a process, even this one, has the folder open
  * @throws DamagedDatabaseError if the folder contains a damaged database, or traces of a missing one
  * @throws NoRoomError if the disk has too little free space
  */
@@ -69,11 +70,11 @@ export function openEmbedded(dataDir: string, room = new DiskRoom(dataDir)): Pro
   return openFolder(dataDir, room, {});
 }
 
-/** Thrown when a backup is restored into a folder that already contains a database. */
+/** Thrown when a backup is restored into a folder with a database or traces of one. See `holdsDatabase`. */
 export class DataDirTakenError extends Error {}
 
 /**
- * Restores a dump into an empty folder and opens the database. If that fails, the folder stays empty.
+ * Restores a dump into a folder without a database, and opens it. If that fails, the folder contains no database.
  *
  * @throws DataDirTakenError, DataDirBusyError; other errors, for example if the dump cannot be read
  */
@@ -143,7 +144,7 @@ function embeddedHandle(client: PGlite | EmbeddedClient, unlock?: () => void): D
 type Query = PGlite['query'];
 
 // Drizzle parses the text of these types itself, so PGlite must return the text. The numbers are the type ids
-// of numeric[] and of arrays of the four listed types.
+// of numeric[] and of arrays of the four types before them.
 const PARSERS = Object.fromEntries(
   [types.TIMESTAMP, types.TIMESTAMPTZ, types.INTERVAL, types.DATE, 1231, 1115, 1185, 1187, 1182].map(
     (type) => [type, (text: string) => text],

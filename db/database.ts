@@ -116,14 +116,14 @@ export type Statement<Name extends string, Row> = (
 ) => Promise<Row[]>;
 
 /**
- * Defines a statement that is built once and prepared once on each connection, except behind a pooler that keeps no
- * prepared statements. Drizzle takes longer to build most statements than PostgreSQL takes to run them, and an
- * unprepared statement takes two round trips.
+ * Defines a statement that is built once. A server also prepares it once on each connection, except behind a pooler
+ * that keeps no prepared statements. Drizzle takes longer to build most statements than PostgreSQL takes to run them,
+ * and an unprepared statement takes two round trips.
  *
  * Use it for a fixed set of SQL texts only, because every connection keeps all of them.
  *
  * @param names names of the statement's parameters
- * @param build function that returns drizzle's query builder, or raw SQL that returns no rows
+ * @param build function that returns drizzle's query builder, or raw SQL whose rows are not used
  */
 export function statement<Name extends string, Row = never>(
   names: readonly Name[],

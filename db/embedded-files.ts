@@ -134,7 +134,7 @@ const OTHERS = 0o077;
 /** Entries in DATA_DIR to restrict. An operator may have chosen a folder that also contains other files. */
 const OURS = /^(pglite|lock\.json|demo\.json|better-auth-secret|stripe-local)/;
 
-/** Restricts DATA_DIR and our entries in it to their owner. Skips other users' entries, which only they can change. */
+/** Restricts DATA_DIR and the entries of `OURS` to their owner. Skips other users' files, which only they can change. */
 export function keepPrivate(dataDir: string): void {
   restrict(dataDir);
   for (const name of readdirSync(dataDir)) {
@@ -243,7 +243,7 @@ export class NoRoomError extends Error {
 const WRITE_FILES = 16;
 
 /**
- * Returns the free bytes of a disk. Returns 0 if the disk can hold hardly any more files.
+ * Returns the free bytes of a disk. Returns 0 if the disk has room for fewer than `WRITE_FILES` more files.
  *
  * @param disk statistics of `statfs`. File systems without a limit on files report `files` as 0.
  */

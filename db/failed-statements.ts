@@ -3,8 +3,8 @@ import { DISK_FULL } from './database';
 import { perProcess } from './per-process';
 
 /**
- * A failed statement with its SQL text and the server's error code. Drizzle's error contains the parameters,
- * and the driver's error contains conflicting values. These may be personal data, which must not be logged.
+ * A failed statement with the first 500 characters of its SQL text, and its error code. Drizzle's error contains the
+ * parameters, and the driver's error contains conflicting values. These may be personal data, which must not be logged.
  */
 class QueryError extends Error {
   override readonly name = 'QueryError';
@@ -60,7 +60,7 @@ prepared.queryWithCache = async function (statement, parameters, query) {
 
 /**
  * `lackedBy` is the table of the insert that failed on a full disk, or '' if that statement was not an insert. It is
- * undefined if no write failed.
+ * undefined if no write failed, or if there is space again.
  */
 const disk = perProcess<{ lackedBy?: string | undefined }>('disk-full', () => ({}));
 
@@ -73,8 +73,8 @@ export function forgetNoRoom(): void {
 }
 
 /**
- * Forgets the full disk after an insert into the table that lacked space, or into any table if an update had failed. A
- * successful update does not prove that there is free space.
+ * Forgets the full disk after an insert into the table that lacked space, or into any table if the failed statement was
+ * not an insert. A successful update does not prove that there is free space.
  */
 function noteRoom(statement: string): void {
   const table = disk.lackedBy;
@@ -83,7 +83,7 @@ function noteRoom(statement: string): void {
   if (table === '' ? tables.length > 0 : tables.includes(table)) forgetNoRoom();
 }
 
-/** Returns true after a write failed on a full disk, until an insert into the same table or a health check succeeds. */
+/** Returns true after a write failed on a full disk, until an insert (see `noteRoom`) or a health check succeeds. */
 export function isDiskFull(): boolean {
   return disk.lackedBy !== undefined;
 }

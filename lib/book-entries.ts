@@ -11,7 +11,7 @@ export interface BookedAt {
 
 /**
  * Posts the changes to invoices, payments and transfers to the journal (db/functions/accounting.sql), in the
- * transaction that made them. An entry has the date of its invoice or payment, or today's date if that month is over.
+ * transaction that made them. An entry has the date of its invoice or payment, or today's if that date's month is over.
  * An entry that reverses another one has today's date, or the date of the reversed entry if that is later.
  *
  * @param touched ids of the changed invoices, payments and transfers, including deleted ones

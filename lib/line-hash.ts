@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Number of lines that Stripe embeds in an invoice. */
+/** Maximum number of lines that Stripe embeds in an invoice. */
 export const EMBEDDED_LINES = 10;
 
 interface HashedLine {

@@ -22,7 +22,7 @@ export const CURRENCIES: readonly string[] = (
   'uzs ved ves vnd vuv wst xaf xcd xcg xof xpf yer zar zmw zwg'
 ).split(' ');
 
-/** Former currencies, such as those before the euro, which old records still contain. */
+/** Former currencies, such as those before the euro, which old records may contain. */
 const FORMER =
   'ats bef bgn cuc cyp dem eek esp fim frf grd hrk iep itl ltl luf lvl mtl nlg pte sit skk sll ang'.split(
     ' ',

@@ -123,7 +123,7 @@ export function baseRuntime(
   return { now: () => new Date(), newId: randomUUID, randomBytes, log: createLogger(env.logLevel) };
 }
 
-/** Rate limit of our requests to Stripe, well below the 25 per second of Stripe's test mode. */
+/** Rate limit of a process's requests to Stripe, well below the 25 per second of Stripe's test mode. */
 const REQUESTS_PER_SECOND = 10;
 
 /**

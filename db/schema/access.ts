@@ -188,7 +188,7 @@ export const staffSignInFailures = pgTable(
      */
     origin: text().notNull(),
     failures: integer().notNull(),
-    /** End of the waiting time. Until then, attempts are refused without checking the password. */
+    /** End of the waiting time. Until then, attempts are refused without checking the password or code. */
     wait_until: instant().notNull(),
     expires_at: instant().notNull(),
   },
@@ -380,7 +380,7 @@ export const oauthAccessTokens = pgTable(
   ],
 );
 
-/** Connected apps: the scopes that staff granted to a client. Each authorization has a separate row. */
+/** Connected apps: the scopes that staff granted to a client. Each authorization has its own row, except old ones. */
 export const oauthConsents = pgTable(
   'oauth_consents',
   {

@@ -12,7 +12,7 @@ import {
 import { id, instant } from './columns';
 import { customerId } from './customers';
 
-// Row counts of the lists, so that no list has to count its rows. db/functions/counts.sql maintains them, and
+// Row counts of the lists, so that a page need not count all rows. db/functions/counts.sql maintains them, and
 // lib/counted-list reads them. A list's order is divided into blocks of a few thousand rows. A block has a row count
 // for each kind of row, such as a status. Writing a row adds a delta, and from time to time a writer adds the deltas
 // to the blocks.
@@ -52,7 +52,7 @@ export const wrongCounts = pgTable('wrong_counts', {
   noticed_at: instant().notNull().defaultNow(),
 });
 
-// Sums of all payments, services, subscriptions and entries of the journal, for the overview, the renewals and the
+// Sums of received payments, of renewals and of entries of the journal, for the overview, the renewals and the
 // reports. db/functions/sums.sql maintains them. A write adds deltas, and from time to time a writer adds the deltas to
 // the sums.
 
@@ -121,7 +121,7 @@ export const receivables = pgTable(
   {
     customer_id: integer().notNull(),
     currency: text().notNull(),
-    /** Sum and number of the unpaid invoices, and the oldest of their due dates. */
+    /** Amount due and number of the unpaid invoices, and their oldest due date (or invoice date if that is null). */
     open_amount: total(),
     invoice_count: integer().notNull(),
     oldest_due: date().notNull(),
@@ -132,8 +132,8 @@ export const receivables = pgTable(
     days_61_90: total(),
     over_90_days: total(),
     /**
-     * The date of the customer's last payment, and the time of the last note. `-infinity` means that there is no
-     * payment or note.
+     * The date of the customer's last completed payment or transfer in any currency, and the time of the last note.
+     * `-infinity` means that there is none.
      */
     last_payment: date().notNull(),
     last_note: instant().notNull(),

@@ -160,7 +160,7 @@ export const stripeCustomers = pgTable(
     stripe_customer_id: text().primaryKey(),
     customer_id: customerId(),
     linked_by: stripeLinkedBy().notNull(),
-    /** Source of the customer number that the link is based on. Null if the source was not recorded. */
+    /** Source of the number that the link is based on. Null if it is not based on one, or the source is unknown. */
     number_source: numberSource(),
     /** Time and id of the event that reported the number: `at` and `by` of `NumberOrigin`. */
     number_reported_at: instant(),

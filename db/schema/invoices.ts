@@ -21,7 +21,7 @@ import { subscriptions } from './services';
 export const invoiceStatus = pgEnum('invoice_status', ['draft', 'sent', 'paid', 'overdue', 'cancelled']);
 /** VAT category codes of EN 16931 (UNCL 5305), which `lib/customers/tax-category.ts` explains. */
 export const taxCategory = pgEnum('tax_category', ['S', 'Z', 'E', 'AE', 'G', 'O', 'K']);
-/** `cancellation` credits the whole remaining claim of an invoice. `credit_note` credits a part of it. */
+/** `cancellation` credits our invoice's whole remaining claim. `credit_note` is any other credit, ours or Stripe's. */
 export const creditNoteKind = pgEnum('credit_note_kind', ['cancellation', 'credit_note']);
 export const salesDocumentType = pgEnum('sales_document_type', ['offer', 'order_confirmation']);
 export const salesDocumentStatus = pgEnum('sales_document_status', [
@@ -59,7 +59,7 @@ export const invoices = pgTable(
     /** Dates of the payment reminders, the earliest first. Their count is the level of the last reminder. */
     reminded_on: date().array().notNull().default([]),
     /**
-     * Amount paid outside Stripe (cash, or a transfer that was only recorded at Stripe). Null if it is not known yet.
+     * Amount paid outside Stripe (in cash or by a transfer to us). Null for our own invoices, and until it is known.
      */
     amount_off_stripe: money(),
     /**

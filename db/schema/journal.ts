@@ -16,7 +16,7 @@ export function auditedCustomer(t: Record<'before' | 'after', SQLWrapper>): SQL<
   return sql`(coalesce(${t.after}, ${t.before}) ->> 'customer_id')`;
 }
 
-/** The actor who wrote a row. */
+/** The columns for the actor who wrote a row. */
 export const actor = {
   actor_type: actorType().notNull(),
   /** Id of the actor: a token id, a staff id or a command name. */
@@ -39,8 +39,8 @@ export const auditLog = pgTable(
   },
   (t) => [
     index('audit_log_entity').on(t.entity, t.entity_id, t.id),
-    // This index finds deleted payments, which exist in no other table. It leaves out creations, which are most of the
-    // entries about payments.
+    // This index finds deleted payments, which `payments` no longer contains. It leaves out creations, which are most
+    // of the entries about payments.
     index('audit_log_payment_customer')
       .on(auditedCustomer(t), t.id)
       .where(sql`${t.entity} = 'payment' and ${t.action} <> 'payment.create'`),
@@ -53,7 +53,7 @@ export const toolCalls = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     called_at: instant().notNull(),
-    /** Key of the caller: `token:…` or `app:…`. Rate limits count the calls of a key. */
+    /** Key of the caller: `token:` with the token's id, or `app:` with the ids of client and member of staff. */
     caller: text().notNull(),
     /** Name of the token or of the client. */
     caller_name: text().notNull(),

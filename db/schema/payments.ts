@@ -46,8 +46,8 @@ export interface PaidBack {
 }
 
 /**
- * A payment by a customer that can pay several invoices. Each share is a row in `payments`. The amount is the sum of
- * the shares, the credit, and the credit that was paid back.
+ * A customer's payment for one or several invoices. Each share is a row in `payments`. The amount is the sum of the
+ * shares, the credit, and the credit that was paid back.
  */
 export const transfers = pgTable(
   'transfers',
@@ -86,13 +86,16 @@ export const payments = pgTable(
     currency: currency(),
     payment_date: date().notNull(),
     payment_reference: text().notNull().unique(),
-    /** Amount returned by refunds, lost disputes, and prevented disputes that withdrew money. At most `amount`. */
+    /**
+     * Sum of the refunds, lost disputes, and prevented disputes whose amount was withdrawn and not returned to us. At
+     * most `amount`.
+     */
     refunded_amount: money().notNull().default('0'),
     status: paymentStatus().notNull().default('completed'),
     source: paymentSource().notNull(),
     /**
-     * The value that sync last wrote into `amount`. If it differs from `amount`, a person or a program changed the
-     * amount.
+     * The value that sync last wrote into `amount`, or null. If the amounts differ, a person or a program changed
+     * `amount`.
      */
     provider_amount: money(),
     /** The date that sync last wrote into `payment_date`, or null. If the dates differ, sync keeps `payment_date`. */
@@ -126,7 +129,7 @@ export const payments = pgTable(
   ],
 );
 
-/** References of deleted Stripe payments, and former references of renamed ones. Sync must not create them again. */
+/** References of deleted Stripe payments, and former references of renamed ones. Sync must not use them again. */
 export const paymentTombstones = pgTable('payment_tombstones', {
   reference: text().primaryKey(),
   ...timestamps,
@@ -139,7 +142,7 @@ const moneyBack = {
   payment_id: integer().references(() => payments.id, { onDelete: 'set null' }),
   stripe_payment_intent_id: text(),
   stripe_charge_id: text(),
-  /** The paid invoice. Null if Stripe did not report it. */
+  /** Stripe's id of the paid invoice. Null if Stripe did not report it. */
   stripe_invoice_id: text(),
   amount: money().notNull(),
   currency: currency(),
@@ -147,7 +150,7 @@ const moneyBack = {
   provider_status: text(),
   reason: text(),
   issued_at: instant().notNull(),
-  /** Time of the state that Stripe reported. Null if Stripe does not have this refund. */
+  /** Time of the state that Stripe reported. Null for a refund that Stripe has not reported. */
   provider_as_of: instant(),
   provider_gone_at: instant(),
   version: version(),
@@ -222,10 +225,10 @@ export const accountingEntries = pgTable(
     original_date: date().notNull(),
     /** The entry that this entry reverses. */
     reverses: integer(),
-    /** Number and name of the customer at the time of the entry. */
+    /** Number and name of the customer at the time of the entry. A reversal has those of the reversed entry. */
     customer_number: text().notNull(),
     customer_name: text().notNull(),
-    /** Country code and VAT ID of the customer at the time of the entry. */
+    /** Country code and VAT ID of the customer at the same time. */
     customer_country: text(),
     customer_vat_id: text(),
     invoice_number: text(),
@@ -239,8 +242,8 @@ export const accountingEntries = pgTable(
     net: money(),
     tax: money(),
     /**
-     * The posted amount. Positive for invoices and received money, negative for cancellations, credits, write-offs and
-     * refunds. A reversal has the opposite sign.
+     * The posted amount. Usually positive for invoices and received money, and negative for cancellations, credits,
+     * write-offs and refunds. A reversal or a correction may have the opposite sign.
      */
     gross: money().notNull(),
     currency: currency(),
@@ -333,7 +336,7 @@ export const stripePayouts = pgTable(
   ],
 );
 
-/** Sums of a payout's entries, as decimal text. Gross amounts are before Stripe's fees. */
+/** Sums of a payout's entries, as decimal text. `charges`, `refunds` and `others` are before Stripe's fees. */
 export interface PayoutSums {
   charges: string;
   charge_count: number;
@@ -363,7 +366,7 @@ export const stripePayoutEntries = pgTable(
     fee: money().notNull(),
     net: money().notNull(),
     currency: currency(),
-    /** Id of the charge, refund or dispute. Null for a Stripe fee. */
+    /** Id of the charge, refund, dispute or other source. Null if there is no source, as for a Stripe fee. */
     source_id: text(),
     stripe_payment_intent_id: text(),
     /** Stripe's id of the invoice that the charge pays, taken from our payment with the charge's ids or from Stripe. */

@@ -85,11 +85,11 @@ export const customerServices = pgTable(
     start_date: date(),
     next_billing_date: date(),
     /**
-     * The value that sync last wrote into the next billing date. If it differs from the current date, a person changed
-     * the date.
+     * The value that sync last wrote into `next_billing_date`, or null. If the dates differ, a person changed
+     * `next_billing_date`.
      */
     synced_billing_date: date(),
-    /** Last day of the service, entered by staff or set by sync if all subscriptions that bill the service end. */
+    /** End date of the service. Staff enter it, or sync sets it when all subscriptions that bill it are to end. */
     ends_on: date(),
     /** The value that sync last wrote into `ends_on`. */
     synced_ends_on: date(),
@@ -140,7 +140,7 @@ export const subscriptions = pgTable(
     checkout_completed_at: instant(),
     /** Stripe's id. Null until a checkout links the subscription. */
     stripe_subscription_id: text().unique(),
-    /** Id of the Stripe customer. If it is linked to another customer, the subscription moves to that customer. */
+    /** Id of the Stripe customer. The subscription follows it to the customer to whom it is linked. */
     stripe_customer_id: text(),
     stripe_synced_at: instant(),
     /** Stripe's time of the stored state. Null if no state has been received, as for a stub or a sold subscription. */

@@ -42,7 +42,7 @@ export interface KeptCheckout {
   paid: boolean;
 }
 
-/** The inbox: one row for each event that Stripe delivered with a valid signature, with the signed body. */
+/** The inbox. It has a row, with the signed body, for each event that Stripe delivered with a valid signature. */
 export const stripeEvents = pgTable(
   'stripe_events',
   {
@@ -57,7 +57,7 @@ export const stripeEvents = pgTable(
     stripe_customer_id: text(),
     /** Signed body as text, because jsonb rejects \u0000 and reorders keys. Old bodies and erased data are removed. */
     payload: text().notNull(),
-    /** Fields of a completed checkout, stored when its body is removed. Null for all other events. */
+    /** Fields of a completed checkout, stored when the body is removed. Null until then, and for other events. */
     checkout: jsonb().$type<KeptCheckout>(),
     outcome: eventOutcome().notNull(),
     attempts: integer().notNull().default(1),

@@ -66,7 +66,7 @@ const PER_EURO: Record<string, number> = { eur: 1, usd: 1.1, gbp: 0.87, chf: 0.9
 
 /**
  * Converts a catalogue price in euro cents to minor units of a currency. In currencies other than the euro, the price
- * is rounded to tens, as in price lists.
+ * is rounded to ten minor units, as in price lists.
  */
 export function priceIn(currency: string, cents: number): number {
   return currency === 'eur' ? cents : Math.round((cents * (PER_EURO[currency] ?? 1)) / 10) * 10;

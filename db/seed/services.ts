@@ -77,8 +77,8 @@ function kindsOf(chance: Chance, count: number) {
 }
 
 /**
- * Chooses customers for the services of each status. About one customer in five gets no service, and one in twenty gets
- * many services.
+ * Returns the customers from which the holders of services are drawn, by status of the service. About one customer in
+ * five is left out. One in twenty is listed nine times, and so gets many services.
  */
 function holdersByStatus(
   chance: Chance,

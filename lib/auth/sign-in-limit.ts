@@ -16,7 +16,7 @@ export interface SignInOrigin {
 const UNKNOWN_DEVICES = 'strangers';
 
 /**
- * Counts a sign-in as failed before its password is checked, so that parallel guesses cannot get past the limit.
+ * Counts a sign-in as failed before its password or code is checked, so that parallel guesses cannot exceed the limit.
  * Strangers cannot lock out a known device of the account, because each known device has its own counter.
  *
  * @param email the email address as typed, even if no account has it

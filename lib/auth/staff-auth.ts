@@ -30,7 +30,7 @@ import { auditStaff, getStaffUser, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } fr
 type StaffAuth = ReturnType<typeof createStaffAuth>;
 
 const SESSION_SECONDS = 12 * 60 * 60;
-/** The rate limit for sign-in requests from one IP address to all accounts together. The window is in seconds. */
+/** Rate limit of one IP address at each sign-in endpoint, counted over all accounts. The window is in seconds. */
 const MAX_SIGN_INS = { window: 60, max: 20 };
 export const PASSWORD_PATH = '/sign-in/email';
 

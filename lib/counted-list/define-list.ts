@@ -128,7 +128,7 @@ export function defineList<F extends Filters, Name extends string, Row extends {
         return counted(db, request, Object.assign({}, ...conditions.map((meaning) => meaning.counted)));
       return readPage(db, given, conditions, { start, size: given.per_page ?? 25, isCounted: true });
     },
-    /** Reads a page with cursors. An invalid cursor returns the first page. */
+    /** Reads a page with cursors. A malformed cursor returns the first page. */
     async page(
       db: Database,
       given: GivenFilters,

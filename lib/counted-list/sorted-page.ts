@@ -32,7 +32,7 @@ interface SortedRows extends Counted {
 
 /**
  * Reads a page, and counts the matching rows unless `isCounted` is false. A cursor is the id of a row. If there is no
- * cursor, returns the first page.
+ * cursor, or it cannot be an id, returns the first page. If the cursor's row has been deleted, the page is empty.
  *
  * @param read function that returns the rows with these ids in any order; the list of ids is never empty
  */

@@ -27,7 +27,7 @@ const PRIVATE = toNetworks([
   ...['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
   ...['::/128', '::1/128', 'fc00::/7', 'fe80::/10'],
 ]);
-/** Maximum number of unused self-registered clients. Unused clients with a metadata document have the same limit. */
+/** Maximum number of unused clients of each kind: self-registered, and with a metadata document. */
 const MAX_UNUSED = 2000;
 /**
  * Maximum numbers of unused clients registered from one IPv4 address or IPv6 /64 network, from the surrounding /56
@@ -306,8 +306,8 @@ export function isLoopback(uri: string): boolean {
 }
 
 /**
- * Checks a redirect URI of a registration. It must be https, http on localhost (with any port), or a
- * private scheme on the allowlist. The rule is the same for web clients and native clients.
+ * Checks a redirect URI of a registration. It must be https on another host than localhost, http on localhost (with any
+ * port), or a private scheme on the allowlist. The rule is the same for web clients and native clients.
  *
  * @returns the problem, or null if the URI is allowed
  */

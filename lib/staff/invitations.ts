@@ -35,7 +35,7 @@ export interface Invitation {
 }
 
 /**
- * Creates a member of staff who can sign in only after accepting the invitation.
+ * Creates a member of staff without a password, and an invitation with which the person chooses one.
  *
  * @throws AppError, e.g. validation_failed, or conflict if the email address has a login already
  */

@@ -24,7 +24,7 @@ export interface EventEntry
 
 /**
  * Today's date, and the time zone in which it is today. A journal entry gets this date if the month of its invoice or
- * payment is over, or if it reverses another entry.
+ * payment is over, or if it reverses another entry, unless that has a later date.
  */
 interface BookedOn {
   today: string;
@@ -58,7 +58,7 @@ export async function commit(db: Database, given: Commit): Promise<Written> {
 }
 
 /**
- * Writes the commits that `findApart` selects in one statement. If one of them fails, or a lock is not free within
+ * In one statement, writes the commits that `findApart` selects. If one of them fails, or a lock is not free within
  * 50 ms, none is written.
  *
  * @returns the result of each commit; undefined if it was not written
@@ -207,8 +207,8 @@ const reportedMoney = (inserted: StoredPayment[]) =>
     .filter((id) => id !== null);
 
 /**
- * Returns the ids of the invoices to lock. These are the invoices that the plan changes or is based on, and the
- * invoices whose payments it writes.
+ * Returns the ids of the invoices to lock. These are the stored invoices that the plan changes or is based on, and
+ * those whose payments it inserts or updates.
  */
 function lockedInvoices({ invoices, invoicesSettled, invoicesSeen, payments }: Plan): number[] {
   const rows = [...invoices.updated, ...invoicesSettled, ...invoicesSeen].map(({ id }) => id);
