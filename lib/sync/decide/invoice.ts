@@ -13,8 +13,8 @@ import { type Applied, findOrAdd } from './subscription/subscription';
  * Applies an invoice's state to its row.
  *
  * @param failedAt time of a failed payment, which is stored even if the state is stale
- * @returns what happened to the state, and the row; the row is null if the invoice has no customer at Stripe, or if a
- *   listed invoice had to be fetched and Stripe did not return it
+ * @returns whether the state was applied, and the row; the row is null if the invoice has no customer at Stripe, or if
+ *   a listed invoice had to be fetched and Stripe did not return it
  */
 export function applyInvoice(
   draft: Draft,
@@ -191,8 +191,8 @@ function takeLines(
 }
 
 /**
- * Adds a Stripe credit note to its invoice. Voiding is the only change to a credit note, so the order of reports does
- * not matter. Does nothing if the invoice is not stored.
+ * Adds a Stripe credit note to its invoice. Only voiding changes a stored credit note, so the order of reports does not
+ * matter. Does nothing if the invoice is not stored.
  */
 export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
   const row = draft.row('invoice', note.invoice);

@@ -20,7 +20,7 @@ export interface PayoutEntry {
      */
     isSum: boolean;
   } | null;
-  /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
+  /** Whether the charge is recorded as payments of several invoices, so that its money counts more than once. */
   isTwice: boolean;
   /** Whether our payment was deleted or got another reference here. Such a payment does not count as missing. */
   isDeleted: boolean;

@@ -12,7 +12,7 @@ type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'
  *
  * @param asOf time of this state; an item that has moved to another subscription since then stays there
  * @param isSure whether the customer's link is reliable; if it is not, items keep their services
- * @returns the previous services of the items that came from another subscription; null for items without one
+ * @returns the previous services of the items that came from another subscription; null for each other item
  */
 export function applyItems(
   draft: Draft,
@@ -150,9 +150,9 @@ export function withAllItems(
 }
 
 /**
- * Returns whether an item still belongs to `other`. Asks Stripe if the two states have the same second, or if `other`
- * has a newer state and more items than Stripe embeds. If Stripe does not answer, schedules a recheck of `other` and
- * returns false.
+ * Returns whether an item still belongs to `other`, although a state of `asOf` has it elsewhere. Asks Stripe if the
+ * stored state of `other` has the same second, or is newer and has more items than Stripe embeds. If Stripe does not
+ * answer, schedules a recheck of `other` and returns false.
  */
 export function isStillIn(
   draft: Draft,
