@@ -200,7 +200,7 @@ export function raisesQuestion(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);
-    // A failed or cancelled refund has not moved money.
+    // A failed or cancelled refund moved no money, or its money came back to us.
     const isMoney = kind === 'refund' ? notInArray(refunds.status, ['failed', 'cancelled']) : undefined;
     if (question === 'unmatched') return and(isNull(table.payment_id), isLate, isMoney);
     if (question === 'other_currency') return and(ne(table.currency, payments.currency), isLate, isMoney);

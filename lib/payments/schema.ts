@@ -177,7 +177,7 @@ type Changes = PaymentUpdate & Refunded;
  */
 export type RequestedChanges = Changes | ((current: StoredPayment, itsRefunds: RefundState[]) => Changes);
 
-/** The fields of a refund that decide whether the bank took the money back. */
+/** The fields of a refund that show whether the bank took the money back. */
 export type RefundState = Pick<typeof refunds.$inferSelect, 'reason' | 'status'>;
 
 /** Returns the requested changes of a payment. */

@@ -84,7 +84,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a change makes a payment that was recorded here pay more of a Stripe invoice. Returns false for the
- * payment that stands for the amount collected by Stripe, because sync reports a difference between the two.
+ * payment that stands for the amount collected by Stripe, because sync reports a difference from that amount.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,

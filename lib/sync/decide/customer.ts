@@ -173,8 +173,8 @@ export function isStronger(one: Link, other: Link): boolean {
 }
 
 /**
- * Finds the customer to link by a reported number. If no number matches and links by e-mail are enabled, finds the only
- * customer with the e-mail address, unless the current link is at least as reliable.
+ * Finds a link to the customer with a reported number. If no number matches and links by e-mail are enabled, finds a
+ * link to the only customer with the e-mail address, unless the current link is at least as reliable.
  *
  * @param before the current link
  */

@@ -88,7 +88,10 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** Returns whether a payment may have failed. A list shows only an attempt, which can also be a pending bank debit. */
+/**
+ * Returns whether a payment may have failed that is not stored as failed yet. A list shows only an attempt, which can
+ * also be a pending bank debit.
+ */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }

@@ -89,7 +89,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
-  const keys = keysOfDelivery(delivery); // This throws if the event cannot be read.
+  const keys = keysOfDelivery(delivery); // This throws if a value of the event cannot be stored.
   const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,

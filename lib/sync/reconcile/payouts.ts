@@ -131,7 +131,7 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
     return String(id);
   });
 
-/** Maximum number of pages of 100 transactions of one payout. */
+/** Maximum number of pages to read of one payout's transactions. A page contains 100. */
 const MAX_PAGES = 100;
 
 async function readAll(deps: StripeDeps, run: Run, payout: string) {
@@ -320,7 +320,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
 
 /** Number of days before and after a payout's arrival date within which a bank statement can contain the payout. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
-/** Statements of single days leave out weekends and bank holidays. A longer gap means that a statement is missing. */
+/** Maximum gap between two statements. Statements of single days leave out weekends and bank holidays. */
 const MAX_GAP_DAYS = 4;
 
 /**

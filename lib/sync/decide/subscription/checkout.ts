@@ -65,8 +65,8 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 }
 
 /**
- * Repeats the steps that depend on a Stripe customer's link for each link that this draft changed. Applies the
- * customer's checkouts again. If the link is reliable, also links items to services and merges sold subscriptions.
+ * Repeats the steps that depend on a Stripe customer's link for each Stripe customer in `moved`. Applies its checkouts
+ * again. If its link is reliable, also links items to services and merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.

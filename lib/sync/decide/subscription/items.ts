@@ -69,7 +69,7 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
 
 /**
  * Returns the only stored item without a Stripe id, if Stripe also reports only one item. The caller gives Stripe's id
- * to this item, which keeps its service.
+ * to this item, which keeps its service unless Stripe's metadata names another one.
  */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
@@ -87,7 +87,7 @@ function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): 
 
 const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
 
-/** Adds an item. If Stripe moved it from another subscription, it keeps its row's id and its service. */
+/** Adds an item. If Stripe moved it here, it keeps its row's id and, unless `state` contains another, its service. */
 function addItem(
   draft: Draft,
   subscription_id: number,
