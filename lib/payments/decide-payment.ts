@@ -268,7 +268,7 @@ export function decidePayment(
   return { before, after: update(draft, before, changes, writer) };
 }
 
-/** Refuses changes that are not allowed to a single payment of a transfer. */
+/** Refuses changes that a transfer does not allow for one of its payments. */
 function checkShare(before: StoredPayment, { invoice_id, payment_reference, status }: PaymentChanges): void {
   const { transfer } = before;
   if (transfer === null) return;

@@ -286,7 +286,7 @@ function payWithCredit(
   return decisions;
 }
 
-/** Returns how many thousandths of a source can pay an invoice. Zero for another customer or currency. */
+/** Returns how many thousandths of a source can pay an invoice. Returns 0 if the customer or the currency differs. */
 function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredInvoice): number {
   if ('transfer' in source) {
     const transfer = draft.findTransfer(source.transfer);

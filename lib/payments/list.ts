@@ -224,7 +224,7 @@ const MAX_FOUND = 20;
 const isUnpaid = sql`${invoices.status} in ('sent', 'overdue')`;
 
 /**
- * Finds invoices that a payment may belong to: by customer, part of a number, amount due or total.
+ * Finds invoices that a payment may belong to by their customer, part of their number, amount due or total.
  *
  * @param text text that staff typed, such as a customer's name, a part of a number, or an amount
  * @returns at most 20 invoices: unpaid ones first, then paid ones that match by customer or by the start of a number

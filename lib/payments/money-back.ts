@@ -74,7 +74,7 @@ export const ofCustomer = (id: number): Which => {
   return () => eq(payments.customer_id, id);
 };
 
-/** Returns the refunds and disputes that match the condition, the latest first. */
+/** Returns up to `limit` refunds and disputes that match the condition, the latest first. */
 export async function listMoneyBack(db: Database, which: Which, limit: number): Promise<MoneyBackRow[]> {
   const refunded = await db
     .select({ ...getTableColumns(refunds), payment_reference: payments.payment_reference })
@@ -200,7 +200,7 @@ export function raisesQuestion(question: Question, now: Date): Which {
   const since = sinceOf(now);
   return (table, kind) => {
     const isLate = gte(table.issued_at, since);
-    // A failed or cancelled refund has not moved money.
+    // A failed or cancelled refund moved no money, or its money came back to us.
     const isMoney = kind === 'refund' ? notInArray(refunds.status, ['failed', 'cancelled']) : undefined;
     if (question === 'unmatched') return and(isNull(table.payment_id), isLate, isMoney);
     if (question === 'other_currency') return and(ne(table.currency, payments.currency), isLate, isMoney);
@@ -255,9 +255,9 @@ interface RefundDraft {
 
 /**
  * Adjusts the refunds recorded here to a payment's new values, and returns the payment's new refunded amount. If the
- * payment becomes refunded, records a refund of the rest. If it is no longer refunded, cancels the refunds that Stripe
- * has not reported. Without a new status, a refunded payment with a refund recorded here stays refunded. The amount and
- * the status of Stripe's refunds never change.
+ * payment becomes or stays refunded, records a refund of the rest. If a refunded payment is given another status,
+ * cancels the refunds that Stripe has not reported. Without a given status, a refunded payment with a refund recorded
+ * here stays refunded. The amount and the status of Stripe's refunds never change.
  *
  * @throws AppError validation_failed if the given refunded amount is less than the amount already returned, or less
  *   than the amount of a payment that becomes or stays refunded

@@ -58,7 +58,7 @@ const findPayment = statement(['id'], (db, { id }) => db.select().from(payments)
 
 const MAX_LISTED = 20;
 
-/** Lists the deleted payments of an invoice, the latest first, at most 20. */
+/** Lists up to 20 deleted payments of an invoice, the most recently deleted first. */
 export async function listDeletedPayments(
   db: Database,
   { id, customer_id }: { id: number; customer_id: number },
@@ -131,7 +131,7 @@ export async function findTransferId(db: Database, reference: string): Promise<n
   return found?.id ?? null;
 }
 
-/** Maximum number of transfers, payments or invoices that a query below reads. */
+/** Maximum number of transfers, payments or invoices that each of the limited queries below reads. */
 const MAX_TRANSFERS = 100;
 
 /** Lists the payments of a transfer with the numbers of their invoices, oldest first. */
@@ -223,8 +223,8 @@ export interface UsableCredit {
 }
 
 /**
- * Returns the usable credit of a customer by currency, each with its oldest source first. An overpaid amount that was
- * imported without payments is not usable, because there is no payment that could be reduced.
+ * Returns the usable credit of a customer by currency. The oldest source of a currency comes first. An overpaid amount
+ * that was imported without payments is not usable, because there is no payment that could be reduced.
  */
 export async function listUsableCredits(db: Database, customerId: number): Promise<UsableCredit[]> {
   const rests = await db

@@ -6,16 +6,15 @@ import { calendarDate, oneOf, rowId, textLine } from '../fields';
 import { MAX_AMOUNT, toJsonAmount } from '../money';
 import { pageFields } from '../page';
 
-// Default_Ignorable_Code_Point contains invisible characters: zero-width and bidirectional marks, soft hyphens,
-// fillers.
+// Matches invisible characters, such as zero-width and bidirectional marks, soft hyphens, fillers and annotation marks.
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
-// Spaces of any kind, including no-break, thin and ideographic spaces.
+// Matches adjacent spaces of any kind, including no-break, thin and ideographic spaces.
 const SPACES = /\p{Z}+/gu;
 
 /**
- * Normalizes a payment reference. Removes invisible characters, merges adjacent spaces, trims, and composes letters
- * (NFC), so that references that differ only in these respects are equal.
+ * Normalizes a payment reference. Removes invisible characters, replaces adjacent spaces of any kind with one plain
+ * space, trims, and composes letters (NFC), so that references that differ only in these respects are equal.
  */
 export function normalReference(text: string): string {
   return text.replace(INVISIBLE, '').normalize('NFC').replace(SPACES, ' ').trim();
@@ -56,7 +55,7 @@ const NOT_AN_OBJECT = 'must be a JSON object';
 
 /**
  * Body of an upsert. Without `status`, a new payment is completed. An existing payment keeps its status, unless a new
- * amount makes it fully refunded, or no longer fully refunded.
+ * amount makes a completed payment fully refunded, or a refunded payment no longer fully refunded.
  */
 export const paymentInput = z.strictObject({ ...fields, status: fields.status.optional() }, NOT_AN_OBJECT);
 export type PaymentInput = z.infer<typeof paymentInput>;
@@ -134,7 +133,7 @@ export const paymentRow = z.object({
 });
 export type PaymentRow = z.infer<typeof paymentRow>;
 
-/** Response to a created or updated payment: the payment, with a warning if there is one. */
+/** The created or updated payment in a response, with a warning if there is one. */
 export const writtenPayment = paymentRow.extend({
   warning: z
     .string()
@@ -177,11 +176,11 @@ type Changes = PaymentUpdate & Refunded;
 
 /**
  * The requested changes, or a function that derives them from the stored payment and its refunds. The function must not
- * change the invoice or the reference, because the other rows that such a change needs are not read for a function.
+ * change the invoice, the customer or the reference, because the other rows that such a change needs are not read.
  */
 export type RequestedChanges = Changes | ((current: StoredPayment, itsRefunds: RefundState[]) => Changes);
 
-/** The fields of a refund that decide whether the bank took the money back. */
+/** The fields of a refund that show whether the bank took the money back. */
 export type RefundState = Pick<typeof refunds.$inferSelect, 'reason' | 'status'>;
 
 /** Returns the requested changes of a payment. */

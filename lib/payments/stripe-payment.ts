@@ -41,7 +41,7 @@ export function alreadyCounted(payment: Pick<StoredPayment, 'id' | 'payment_refe
   );
 }
 
-/** Refuses a Stripe payment id as a reference if sync has recorded that payment, or one of the same Stripe invoice. */
+/** Refuses a Stripe payment id as a reference if sync recorded that payment, or a payment of the same Stripe invoice. */
 export function refuseCounted(
   { payments, invoices }: { payments: Table<number, StoredPayment>; invoices: Table<number, StoredInvoice> },
   { payment_reference: reference, invoice_id }: Pick<StoredPayment, 'payment_reference' | 'invoice_id'>,
@@ -84,7 +84,7 @@ type Owed = Pick<
 
 /**
  * Returns whether a change makes a payment that was recorded here pay more of a Stripe invoice. Returns false for the
- * payment that stands for the amount collected by Stripe, because sync reports a difference between the two.
+ * payment that stands for the amount collected by Stripe, because sync reports a difference from that amount.
  */
 export function isMoreAtStripe(
   { stripe_invoice_id, collected_by_payment_id }: Owed,
@@ -99,8 +99,8 @@ export function isMoreAtStripe(
 
 /**
  * Returns a staff task for a payment of a Stripe invoice if more is recorded than Stripe asks for, or if Stripe does
- * not know the payment and still asks for its amount. Staff must act, because only Stripe changes the invoice's status.
- * Otherwise returns undefined.
+ * not know the payment and still asks for its amount. Otherwise returns undefined. Staff must act, because only Stripe
+ * changes the invoice's status.
  *
  * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
  */
@@ -138,7 +138,7 @@ export interface Uncounted {
 /** Maximum number of invoices that `listUncounted` returns. */
 const MAX_LISTED = 5;
 
-/** Lists Stripe invoices of a customer, or one invoice, if payments are recorded here that Stripe does not count. */
+/** Lists a customer's Stripe invoices, or the one invoice, with payments recorded here that Stripe does not count. */
 export async function listUncounted(
   db: Database,
   of: { customer_id: number } | { invoice_id: number },

@@ -170,7 +170,7 @@ export const serviceList = defineList({
   toRecord: inColumns,
 });
 
-/** Count and prices of the services with one currency, status and billing interval. */
+/** Count and total price of the services with one currency, status and billing interval. */
 export const serviceSums = z.object({
   currency: z.string(),
   status: z.string(),

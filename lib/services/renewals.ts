@@ -31,7 +31,7 @@ export interface Days {
 /** Count and sum of the renewals in one month and currency. `month` is the month's first day. */
 export type RenewalSum = Awaited<ReturnType<typeof sumRenewals>>[number];
 
-/** Lists a page of the active services that will be billed again, by their next billing date. */
+/** Lists a page of the active services that will be billed again in a range of days, the earliest day first. */
 export function listServiceRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const renews = sql`${s.status} = 'active' and (${s.ends_on} is null or ${s.next_billing_date} < ${s.ends_on})`;
   const where = and(renews, isWithin(NEXT_BILLING, days));
@@ -40,9 +40,9 @@ export function listServiceRenewals(db: Database, days: Days, start: PageStart, 
 }
 
 /**
- * Sums renewals by month and currency. For services, these are the prices of active services that will be billed again.
- * For subscriptions, these are the items of live subscriptions whose price has an amount, each on its own renewal day.
- * The database updates the sums whenever services and items are written.
+ * Sums renewals by month and currency. For services, sums the prices of active services that will be billed again. For
+ * subscriptions, sums the fixed amounts of items that will be billed again, each on the item's own renewal day. The
+ * database updates the sums whenever services, subscriptions or items are written.
  */
 export async function sumRenewals(
   db: Database,

@@ -82,8 +82,8 @@ function endOf(status: unknown, before: Row | null, now: Date): Row {
 }
 
 /**
- * Schedules a recheck of the subscriptions that name services with a new number or customer. Sync may have read the
- * subscriptions when the services could not be found yet.
+ * Schedules a recheck of the subscriptions that name a new service, or a service with a new number or customer. Sync
+ * may have read the subscriptions when the services could not be found yet.
  */
 async function recheckSubscriptions(
   tx: Database,

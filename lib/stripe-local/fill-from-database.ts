@@ -12,7 +12,7 @@ import { newId, type World } from './world';
 
 /**
  * Fills an empty world with the objects that Stripe would have for our database. Ids, states and amounts equal those of
- * our rows, so a reconciliation immediately afterwards changes nothing. Creates no events.
+ * our rows, so a reconciliation immediately afterwards changes none of them. Also makes up payouts. Creates no events.
  *
  * @param options.timeZone the time zone of our calendar dates
  */

@@ -164,7 +164,7 @@ function payable(target: EventTarget): Invoice {
 /**
  * Finds the requested invoice. If none is requested, finds the newest invoice with one of the statuses.
  *
- * @throws ControlError 404, 409 if the requested invoice does not exist or has none of the statuses
+ * @throws ControlError 404, 409 in the cases of `namedInvoice`; 409 if the requested invoice has none of the statuses
  */
 function findInvoice(target: EventTarget, ...statuses: Invoice['status'][]): Invoice | undefined {
   const isFit = ({ status }: Invoice) => statuses.includes(status);
@@ -343,7 +343,7 @@ function anyCustomer({ world, customer }: EventTarget): Customer {
 /**
  * Finds the invoice with the requested number. Returns null if no number is requested.
  *
- * @throws ControlError 404 if no invoice has the number, 409 if several have it
+ * @throws ControlError 404 if no invoice of the requested customer has the number, 409 if several have it
  */
 function namedInvoice({ world, customer, invoiceNumber: number }: EventTarget): Invoice | null {
   if (number === null) return null;

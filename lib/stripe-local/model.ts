@@ -105,7 +105,7 @@ export interface Invoice extends Entity<'invoice'> {
   readonly subtotal: number;
   readonly tax: number;
   readonly total: number;
-  /** Stripe's `amount_due`. Credit notes reduce it, but payments do not. */
+  /** Stripe's `amount_due`. Credit notes before payment reduce it. Payments and later credit notes do not. */
   readonly amountDue: number;
   /** The customer's balance when the invoice was created. Negative for a credit, positive for a debt. */
   readonly startingBalance: number;

@@ -130,7 +130,7 @@ export interface FieldFilter<T> {
   value: unknown;
 }
 
-/** Objects of one kind in the order of Stripe's lists, indexed by id and by fields that `put` must not change. */
+/** Objects of one kind, sorted as in Stripe's lists, and indexed by id and by fields that `put` must not change. */
 export class Collection<T extends Entry> {
   readonly #objects = new Map<string, T>();
   /** One list of all objects, and one for each value of an indexed field. Sorted from old to new, then by id. */

@@ -237,7 +237,8 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 /**
- * The event fields that we read and that are not personal data. All other fields, including unknown ones, are dropped.
+ * The fields of an event that are kept, because they are not personal data. All others, including unknown ones, are
+ * dropped.
  */
 const FIELDS = new Set(
   `id object type api_version livemode account created data previous_attributes

@@ -24,7 +24,7 @@ export function toProviderLines(payload: Json, currency: string) {
   };
 }
 
-/** Converts a whole list of lines. @throws UnstorableError for an amount that no column can hold */
+/** Converts lines, and derives unreported tax rates. @throws UnstorableError for an amount that no column can hold */
 export function toLines(data: unknown[], currency: string): ProviderLine[] {
   const objects = data.map(asObject);
   const rateOf = ratesOf(objects);
@@ -47,7 +47,7 @@ function toProviderLine(line: Json, currency: string, rateOf: (tax: Json, line: 
     description: asText(line.description),
     periodStart: asInstant(period.start),
     periodEnd: asInstant(period.end),
-    /** Quantity as decimal text. Null if Stripe reports none, or one with more than twelve digits or decimals. */
+    /** Quantity as decimal text. Null if Stripe reports none, or more than twelve digits before or after the point. */
     quantity: toQuantity(line.quantity_decimal) ?? toQuantity(line.quantity),
     /** Amount in major units, before discounts. It includes inclusive taxes. */
     amount: money(asAmount(line.amount) ?? 0),

@@ -125,8 +125,8 @@ function amountPaid(payload: Json): number {
 /**
  * Returns the paid amount including overpayments. Before 2025-03-31.basil, `amount_paid` always includes them. From
  * then on, it may or may not include `amount_overpaid`. If the payload lists all payments, the larger of `amount_paid`
- * and their sum counts. Otherwise `amount_paid` includes the overpayment if it exceeds `amount_due` by at least
- * `amount_overpaid`.
+ * and the sum of the paid ones counts. Otherwise the overpayment is added, unless `amount_paid` exceeds `amount_due` by
+ * at least `amount_overpaid` and so already includes it.
  */
 function withOverpaid(payload: Json, paid: number): number {
   const listed = listedPayments(payload)?.filter(({ status }) => status === 'paid') ?? [];

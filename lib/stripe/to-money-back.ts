@@ -80,7 +80,7 @@ export function toProviderCreditNote(object: unknown) {
     number,
     issuedAt: asInstant(payload.effective_at) ?? created,
     voidedAt: asInstant(payload.voided_at) ?? (payload.status === 'void' ? created : null),
-    /** Time of the last change to the credit note. */
+    /** Time when the credit note was voided. If it was not voided, the time when it was created. */
     changedAt: asInstant(payload.voided_at) ?? created,
     reason: asText(payload.memo),
     currency,

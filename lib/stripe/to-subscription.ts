@@ -57,7 +57,7 @@ export function toProviderSubscription(object: unknown) {
     cancelAt:
       asInstant(payload.cancel_at) ??
       (payload.cancel_at_period_end === true ? firstEnd(items, periodEnd) : null),
-    /** How payment collection is paused. Null if it is not paused. */
+    /** The pause of payment collection. Null if payments are collected. */
     pause: toPause(asObject(payload.pause_collection)),
     endedAt: asInstant(payload.ended_at),
     /** End of the subscription's period, in API versions whose items have no periods of their own. */

@@ -40,8 +40,8 @@ export const subscriptionList = defineList({
     /** The Stripe id of a subscription, an item or a customer. */
     id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
     /**
-     * Finds live subscriptions with an item that is not linked to a service. Leaves out subscriptions whose Stripe
-     * customer is not reliably linked to a customer.
+     * Finds subscriptions with an item that is not linked to a service. Leaves out cancelled subscriptions, and those
+     * whose Stripe customer is not reliably linked to a customer.
      */
     items: filter(oneOf(['unlinked']), (_, db) => {
       const holding = db.select({ id: item.subscription_id }).from(item);
@@ -49,7 +49,7 @@ export const subscriptionList = defineList({
       return { where: and(unlinked, ne(s.status, 'cancelled'), isOfSureCustomer(s)), few: true };
     }),
     /**
-     * Finds subscriptions that wait for staff to merge them into a sold subscription, see `isWaitingForStaff`.
+     * Finds subscriptions that wait for staff to decide on a merge into a sold subscription, see `isWaitingForStaff`.
      */
     checkout: filter(oneOf(['waiting']), () => ({ where: isWaitingForStaff(), few: true })),
   },
@@ -75,8 +75,9 @@ function hasStripeId(db: Database, id: string): SQL {
 }
 
 /**
- * Returns the condition for subscriptions that staff can merge into the sold subscription of their checkout. They are
- * live and reliably linked to a customer, and staff have not declined the merge.
+ * Returns the condition for subscriptions for which staff must decide whether to merge them into the sold subscription
+ * of their checkout. They are not cancelled, their Stripe customer is reliably linked to a customer, and staff have not
+ * declined the merge.
  */
 export function isWaitingForStaff(): SQL | undefined {
   return and(
@@ -131,8 +132,9 @@ const toRecord = ({ items, ...row }: Omit<ListedSubscription, 'unpaid'>) => ({
 export type ItemRenewal = Awaited<ReturnType<typeof readItemRenewals>>[number];
 
 /**
- * Lists a page of the subscription items that renew in a range of days, the earliest day first. The amounts of all
- * pages add up to the sums of `sumRenewals`. An item without a fixed amount is listed but does not count in the sums.
+ * Lists a page of the subscription items that renew in a range of days, the earliest day first. Per currency, the
+ * amounts on all pages add up to the sums of `sumRenewals`. An item without a fixed amount is listed but does not count
+ * in the sums.
  */
 export function listItemRenewals(db: Database, days: Days, start: PageStart, size: number) {
   const sorted = { table: r, where: isWithin(sql`${r.day}`, days), by: sql`${r.day}`, descends: false };

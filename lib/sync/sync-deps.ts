@@ -12,7 +12,7 @@ type Settings = Pick<
 export interface SyncDeps extends Settings {
   db: Database;
   store?: Store;
-  /** Stripe's client. Null if no API key is configured. In this case, decisions use only the payloads. */
+  /** Stripe's client. Null if no API key is configured. In this case, decisions do not ask Stripe. */
   stripe: Stripe | null;
   /** Mode of the configured keys. Events of the other mode are only stored. Null if both modes are accepted. */
   mode: StripeMode | null;

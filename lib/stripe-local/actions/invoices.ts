@@ -92,9 +92,9 @@ export function putInvoice(
 }
 
 /**
- * Finalizes a draft. If an amount is due, the invoice becomes open. Emits payment_intent.created, invoice.updated and
- * invoice.finalized, then invoice.sent if the invoice is sent to the customer. If no amount is due, the invoice becomes
- * paid. Emits invoice.updated, invoice.finalized, invoice.paid and invoice.payment_succeeded, then
+ * Finalizes a draft. If an amount is due, makes the invoice open, and emits payment_intent.created, invoice.updated and
+ * invoice.finalized, then invoice.sent if the invoice is sent to the customer. If no amount is due, makes the invoice
+ * paid, and emits invoice.updated, invoice.finalized, invoice.paid and invoice.payment_succeeded, then
  * customer.subscription.updated if this activates the subscription.
  *
  * @param options.number number that replaces the customer's next invoice number
@@ -245,8 +245,8 @@ export function resizeIntent(world: World, invoice: Invoice): void {
 /**
  * Pays an invoice through its payment intent. Emits payment_intent.succeeded, invoice_payment.paid, invoice.updated,
  * invoice.paid and invoice.payment_succeeded. If the whole amount was paid outside Stripe, for example in cash, emits
- * payment_intent.canceled instead of the two `succeeded` events. If the payment activates the subscription,
- * customer.subscription.updated follows.
+ * payment_intent.canceled instead of the two `succeeded` events. If a part was, emits invoice_payment.paid for each of
+ * the two parts. If the payment activates the subscription, customer.subscription.updated follows.
  *
  * @param options.offStripe the amount in minor units that was paid outside Stripe, or true for the whole amount; Stripe
  *   collects the rest

@@ -184,9 +184,10 @@ const NEXT_STATUSES: Partial<Record<DisputeStatus, readonly DisputeStatus[]>> = 
 };
 
 /**
- * Moves a dispute to another status. `under_review` submits evidence, `needs_response` turns an inquiry into a dispute
- * that withdraws the money, and `won` returns the money. Emits charge.dispute.updated, or charge.dispute.closed for a
- * final status. If money moves, charge.dispute.funds_withdrawn or charge.dispute.funds_reinstated follows.
+ * Moves a dispute to another status. A status of review submits evidence, `needs_response` turns an inquiry into a
+ * dispute that withdraws the money, `won` returns the money, and `lost` after `won` withdraws it again. Emits
+ * charge.dispute.updated, or charge.dispute.closed for a decided or final status. If money moves,
+ * charge.dispute.funds_withdrawn or charge.dispute.funds_reinstated follows.
  */
 export const moveDispute = action((world, id: string, status: DisputeStatus): Dispute => {
   const before = getFrom(world, 'dispute', id);

@@ -17,7 +17,7 @@ import type {
 import { renderInvoice, renderSubscription } from './billing';
 import { embeddedList, fieldsOf, type Json, nulls } from './shape';
 
-/** How an API version renders objects, and which paths can be expanded. */
+/** An API version, with its rendering of objects and the paths that it can expand. */
 export interface Shape {
   version: string;
   render(object: WorldObject): Json;
@@ -57,7 +57,7 @@ function previousAttributes(before: Json, after: Json): Json {
   return changed;
 }
 
-/** Compares two values. Compares only objects as JSON, because writing JSON is slow and most values are primitives. */
+/** Compares two values. Converts only objects to JSON, because that is slow and most values are primitives. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 }

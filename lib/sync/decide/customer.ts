@@ -14,8 +14,8 @@ import type { Draft } from './draft';
 /**
  * Links a Stripe customer to one of our customers. A link by staff takes precedence over a link by customer number. If
  * links by e-mail are enabled, an e-mail address that only one customer has comes third. The order in which events
- * arrive does not matter. If no customer matches, a customer is created. If Stripe does not answer, the daily job asks
- * again.
+ * arrive does not matter. If no customer matches, a customer is created. If Stripe does not answer, the next
+ * reconciliation asks again.
  */
 export function linkCustomer(draft: Draft, reported: ProviderCustomer): Link {
   draft.concerned.add(reported.stripeCustomerId);
@@ -173,8 +173,8 @@ export function isStronger(one: Link, other: Link): boolean {
 }
 
 /**
- * Finds the customer to link by a reported number. If no number matches and links by e-mail are enabled, finds the only
- * customer with the e-mail address, unless the current link is at least as reliable.
+ * Finds a link to the customer with a reported number. If no number matches and links by e-mail are enabled, finds a
+ * link to the only customer with the e-mail address, unless the current link is at least as reliable.
  *
  * @param before the current link
  */
@@ -362,7 +362,9 @@ function detailsOfCreated(draft: Draft, customerId: number): NotedDetail[] {
 }
 
 /**
- * Updates a created customer, except columns that staff changed. @param before details used for the last update
+ * Updates a created customer, except contact details that staff changed, even in part.
+ *
+ * @param before details used for the last update
  */
 function completeCreated(draft: Draft, customerId: number, before: NotedDetail[]): void {
   const after = detailsOfCreated(draft, customerId);

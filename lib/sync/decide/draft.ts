@@ -86,7 +86,7 @@ export class Draft implements Tables {
   readonly creditNotes: StripeCreditNote[] = [];
   readonly changes: FieldChange[] = [];
   readonly warnings = new Set<string>();
-  /** Ids of Stripe customers that this decision linked to another customer, or whose link it made reliable. */
+  /** Stripe customers for which `settleMoved` repeats the steps that depend on the link, e.g. because it changed. */
   readonly moved: string[] = [];
   /**
    * Stripe customers whose rows all move to another customer, including rows that are not in the snapshot.
@@ -162,8 +162,8 @@ export class Draft implements Tables {
   }
 
   /**
-   * Returns Stripe's answer. If Stripe has not been asked yet, stores the question in `wanted` and returns
-   * `unavailable`.
+   * Returns Stripe's answer. If Stripe has not been asked yet, returns `unavailable`, and stores the question in
+   * `wanted` unless `wanted` already contains another one.
    *
    * @param rowVersion version of the object's row, used if the Stripe customer has no link
    */

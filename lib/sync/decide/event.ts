@@ -36,7 +36,7 @@ const checkout: Handler = {
   },
 };
 
-/** What an event type does besides applying the invoice's state. */
+/** The effects of an event type besides applying the invoice's state. */
 interface Effects {
   isPaid?: boolean;
   hasFailed?: boolean;

@@ -13,8 +13,8 @@ import { type Applied, findOrAdd } from './subscription/subscription';
  * Applies an invoice's state to its row.
  *
  * @param failedAt time of a failed payment, which is stored even if the state is stale
- * @returns what happened to the state, and the row; the row is null if the invoice has no customer at Stripe, or if a
- *   listed invoice had to be fetched and Stripe did not return it
+ * @returns whether the state was applied, and the row; the row is null if the invoice has no customer at Stripe, or if
+ *   a listed invoice had to be fetched and Stripe did not return it
  */
 export function applyInvoice(
   draft: Draft,
@@ -88,7 +88,10 @@ function cancelRevised(
   update(draft, row, false, state, { provider_as_of, recheck_at: draft.now });
 }
 
-/** Returns whether a payment may have failed. A list shows only an attempt, which can also be a pending bank debit. */
+/**
+ * Returns whether a payment may have failed that is not stored as failed yet. A list shows only an attempt, which can
+ * also be a pending bank debit.
+ */
 function mayHaveFailed(provider: ProviderInvoice, row: StoredInvoice | undefined): boolean {
   return provider.status === 'open' && provider.attempted && !row?.payment_failed_at;
 }
@@ -191,8 +194,8 @@ function takeLines(
 }
 
 /**
- * Adds a Stripe credit note to its invoice. Voiding is the only change to a credit note, so the order of reports does
- * not matter. Does nothing if the invoice is not stored.
+ * Adds a Stripe credit note to its invoice. Only voiding changes a stored credit note, so the order of reports does not
+ * matter. Does nothing if the invoice is not stored.
  */
 export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
   const row = draft.row('invoice', note.invoice);

@@ -33,8 +33,9 @@ interface Question<Kind extends ListedKind> {
 
 /**
  * Decides whether a state replaces the stored one. The state with the later Stripe time is kept. Stripe's times are in
- * whole seconds. If two different states have the same second, Stripe is asked for the current state. If Stripe does
- * not return it, the events of that second decide. For a listed state, the decision fails instead (NotReportedError).
+ * whole seconds. If a state from an event or a list differs from the stored state of the same second, Stripe is asked
+ * for the current state. If Stripe does not return it, the events of that second decide. For a listed state, the
+ * decision fails instead (NotReportedError).
  */
 export function decideOrder<Kind extends ListedKind>(
   draft: Draft,

@@ -18,9 +18,10 @@ export interface Collected {
 }
 
 /**
- * Records the amount that Stripe collected for an invoice as one payment, even if Stripe reports it several times.
- * A later report of another amount corrects the amount and the date, unless a person changed them. A deleted payment is
- * never recorded again. Until Stripe reports the amount paid outside Stripe, the whole paid amount counts as collected.
+ * Records the amount that Stripe collected for an invoice as one payment, even if Stripe reports it several times, but
+ * not if staff or API clients already recorded it. A later report of another amount corrects the payment, see
+ * `correct`. A deleted or renamed payment is never recorded again. Until Stripe reports the amount paid outside Stripe,
+ * the whole paid amount counts as collected.
  *
  * @param reference Stripe's id of the invoice, which becomes the payment's reference
  */
@@ -66,8 +67,9 @@ export function applyPayment(
 }
 
 /**
- * Finds payments by API clients or staff that may already count what Stripe collected for an invoice. Their reference
- * is one of `moneyIds`, or they are recorded for the invoice under another Stripe id and `isMoneyOf` accepts them.
+ * Finds payments by API clients or staff that may already count the money that Stripe collected for an invoice. Their
+ * reference is one of `moneyIds`, or they are recorded for the invoice under another Stripe id and `isMoneyOf` accepts
+ * them.
  */
 function findRecorded(
   draft: Draft,

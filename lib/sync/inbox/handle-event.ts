@@ -89,7 +89,7 @@ export async function replayEvent(deps: SyncDeps, id: string): Promise<EventOutc
 }
 
 export async function takeIn(deps: SyncDeps, delivery: Delivery): Promise<EventOutcome> {
-  const keys = keysOfDelivery(delivery); // This throws if the event cannot be read.
+  const keys = keysOfDelivery(delivery); // This throws if a value of the event cannot be stored.
   const alone = attemptOf(deps, {
     stripeCustomerId: customerOf(delivery),
     keys,
@@ -131,9 +131,9 @@ const waiting = perProcess('lines', () => new WeakMap<object, Map<string, Waitin
 
 /**
  * Queues a delivery behind other deliveries of its Stripe customer. Returns a function to call at the delivery's turn.
- * If the delivery has not been processed in an earlier turn, the function processes the queued deliveries as one group.
- * It returns this delivery's result, the question that Stripe must answer first, or null if the delivery must be
- * processed alone.
+ * If the delivery has not been processed in an earlier turn, the function processes up to `MOST` queued deliveries as
+ * one group. It returns this delivery's result, the question that Stripe must answer first, or null if the delivery
+ * must be processed alone.
  */
 function lineUp(deps: SyncDeps, delivery: Delivery, keys: Keys): () => Promise<Taken | Lacking | null> {
   const key = customerOf(delivery);
@@ -175,9 +175,9 @@ async function takeFirst(
 }
 
 /**
- * Processes a group of deliveries with one read and one commit.
+ * Processes a group of deliveries with shared reads and one commit.
  *
- * @param close function that adds waiting deliveries to `group`; it is called just before the read, so that late
+ * @param close function that adds waiting deliveries to `group`; it is called just before the first read, so that late
  *   deliveries can still be added
  */
 async function takeAll(

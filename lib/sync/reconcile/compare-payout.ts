@@ -20,7 +20,7 @@ export interface PayoutEntry {
      */
     isSum: boolean;
   } | null;
-  /** Whether the charge is recorded as a payment of two invoices, so that its money counts twice. */
+  /** Whether the charge is recorded as payments of several invoices, so that its money counts more than once. */
   isTwice: boolean;
   /** Whether our payment was deleted or got another reference here. Such a payment does not count as missing. */
   isDeleted: boolean;
@@ -34,7 +34,7 @@ export interface ComparedPayout {
   failureCode: string | null;
   /** Entries of the payout. Null if Stripe does not list the entries, or if they have not been read yet. */
   entries: PayoutEntry[] | null;
-  /** Whether bank statements cover all days on which the money can arrive. */
+  /** Whether bank statements cover the arrival date and all later days on which the money can still arrive. */
   isCovered: boolean;
   /** Whether a bank statement has an entry for the payout, see `readBank`. */
   isInBank: boolean;

@@ -131,7 +131,7 @@ export const readPayoutEntries: StepPage<StripeDeps> = (deps, run, after) =>
     return String(id);
   });
 
-/** Maximum number of pages of 100 transactions of one payout. */
+/** Maximum number of pages to read of one payout's transactions. A page contains 100. */
 const MAX_PAGES = 100;
 
 async function readAll(deps: StripeDeps, run: Run, payout: string) {
@@ -148,8 +148,8 @@ async function readAll(deps: StripeDeps, run: Run, payout: string) {
 }
 
 /**
- * Finds the invoices of charges from the payments that sync recorded, by the id of the charge or of its payment intent.
- * Asks Stripe about other charges, because an invoice can have several, and our payment contains the ids of only one.
+ * Finds the invoices of charges. Looks up the payments that sync recorded for the charge or its payment intent. Asks
+ * Stripe about other charges, because an invoice can have several, and our payment contains the ids of only one.
  * Does not use payments that staff or API clients recorded, because their invoice may be wrong. The entries keep the
  * invoice ids, because staff may delete the payment later.
  *
@@ -320,13 +320,13 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
 
 /** Number of days before and after a payout's arrival date within which a bank statement can contain the payout. */
 export const PAYOUT_DAYS = { before: 3, after: 7 };
-/** Statements of single days leave out weekends and bank holidays. A longer gap means that a statement is missing. */
+/** Maximum gap between two statements. Statements of single days leave out weekends and bank holidays. */
 const MAX_GAP_DAYS = 4;
 
 /**
- * Returns whether bank statements cover all days on which a payout can still arrive, and whether one of them has an entry
- * for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it
- * has the payout's amount, a date near the arrival, and the name of Stripe or the payout's id in its text.
+ * Returns whether bank statements cover all days on which a payout can still arrive, and whether one of them has an
+ * entry for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it has the payout's
+ * amount and currency, a date near the arrival, and the name of Stripe or the payout's id in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;

@@ -44,7 +44,7 @@ export type ReconcileResult = ReturnType<typeof toResult>;
 
 /**
  * Starts a run, or resumes a dead run at its last page, and performs it. If another caller is already performing a run,
- * only returns the id of that run, with the status `running`. Without an API key, only our own rows are checked.
+ * only returns the id of that run, with the status `running`. Without an API key, steps that need Stripe are skipped.
  */
 export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Promise<ReconcileResult> {
   const run = await acquireRun(deps.db, deps.now(), options, deps);

@@ -112,8 +112,8 @@ export async function dropBatch(tx: Database, isOver: SQL): Promise<number> {
 }
 
 /**
- * Deletes the documents of erased customers whose retention period is over. The period begins at the end of the
- * document's year (in Germany section 14b UStG). All other documents are kept.
+ * Deletes erased customers' documents whose retention period is over. The period begins at the end of the document's
+ * year (in Germany section 14b UStG). All other documents are kept.
  */
 export async function dropOldDocuments(deps: SyncDeps): Promise<string | null> {
   const year = Number(toCalendarDate(deps.now(), deps.timeZone).slice(0, 4));

@@ -138,7 +138,7 @@ async function checkPaidBack(check: Check, paymentId: number, invoice: string | 
 
 type Of = NonNullable<ListRequest['of']>;
 
-/** Returns the payment intents of a payment and of its invoice, and the payment's reference if that is a charge. */
+/** Returns the payment intents of a payment and of its invoice, and the payment's reference if it starts with `ch_`. */
 async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
   const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
   const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};

@@ -111,7 +111,7 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Links Stripe customers to the customer numbers in a file. The outcome `already` means that staff made this link. */
+/** Links Stripe customers to the customers in a file. The outcome `already` means that staff had made this link. */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
   const ids = await readIds(deps.db, numbers);

@@ -121,7 +121,7 @@ function obstacleOf(draft: Draft, { made, ours }: Both): Obstacle | null {
   return typeof matched === 'string' ? matched : null;
 }
 
-/** Pairs matching sold and billed items. A single sold item and a single billed item are paired even if they differ. */
+/** Pairs sold and billed items if all of them match. If there is one of each, pairs them even if they differ. */
 function pairsOf(draft: Draft, { ours, made }: Both): Map<string | null, SoldItem> {
   const [sold, billed] = [soldItems(draft, ours.id), storedItems(draft, made.id)];
   const matched = matchSold(sold, billed);

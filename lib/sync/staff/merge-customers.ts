@@ -207,7 +207,10 @@ export async function compareCustomers(db: Database, ids: { kept: number; gone: 
 
 export type Comparison = Awaited<ReturnType<typeof compareCustomers>>;
 
-/** All tables that refer to customers, in the order in which a merge updates them. A test checks the list's tables. */
+/**
+ * The tables that refer to customers, except those that triggers derive, in the order in which a merge updates them. A
+ * test checks that none is missing.
+ */
 export const REFERRING = [
   { table: stripeCustomers, noun: 'Stripe customer' },
   { table: mergedCustomers, noun: 'merged customer' },

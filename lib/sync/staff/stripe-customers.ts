@@ -48,8 +48,7 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
           stripe_customer_id,
           created_at: stripeCustomers.created_at,
           customer: snippetColumns,
-          // The number of another customer with the same e-mail address. If there are several, the one with the
-          // smallest id.
+          // The number of another customer with the same e-mail address. If several have it, the smallest id decides.
           same: sql<string | null>`(select s.customer_number from customers s
             where lower(s.email) = lower(${customers.email}) and s.id <> ${customers.id} order by s.id limit 1)`,
         })
@@ -117,7 +116,7 @@ export type UnconfirmedLink = {
   matches: number;
   /**
    * Id of the suggested customer. If the link was made by e-mail address, it equals `from`. Otherwise it is the only
-   * customer that matches. Null if no customer or more than one matches.
+   * customer that matches, or null if no customer or more than one matches.
    */
   to: number | null;
   to_number: string | null;

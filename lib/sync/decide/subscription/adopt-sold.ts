@@ -139,8 +139,8 @@ export interface BilledItem extends ProviderBilled {
 export type Mismatch = 'nothing_sold' | 'nothing_billed' | 'price_unknown' | 'price_differs';
 
 /**
- * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same interval,
- * and the same service if Stripe names one.
+ * Pairs each billed item with a sold item. The two items of a pair have the same amount before tax, the same currency
+ * and interval, and the same service if Stripe names one.
  *
  * @returns the sold items, keyed by Stripe's id of the billed item, or the reason why the items do not match
  */

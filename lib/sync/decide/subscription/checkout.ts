@@ -13,9 +13,10 @@ import { dateServices } from './service-dates';
 import { type Applied, findOrAdd } from './subscription';
 
 /**
- * Applies a completed checkout. A paid or free checkout activates the subscription, unless Stripe reported a state
- * other than `incomplete`, or a state later than the checkout. A later state from Stripe overrides the activation. The
- * checkout contains no subscription state, so it never changes `provider_as_of`.
+ * Applies a completed checkout. A paid or free checkout activates the subscription if its stored state is `incomplete`
+ * and not later than the checkout, or if Stripe has not reported a state yet and it is not cancelled. A later state
+ * from Stripe overrides the activation. The checkout contains no subscription state, so it never changes
+ * `provider_as_of`.
  */
 export function applyCheckout(draft: Draft, checkout: ProviderCheckout): Applied {
   const { customer, stripeSubscriptionId, completedAt } = checkout;
@@ -64,8 +65,8 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 }
 
 /**
- * Repeats the steps that depend on a Stripe customer's link for each link that this draft changed. Applies the
- * customer's checkouts again. If the link is reliable, also links items to services and merges sold subscriptions.
+ * Repeats the steps that depend on a Stripe customer's link for each Stripe customer in `moved`. Applies its checkouts
+ * again. If its link is reliable, also links items to services and merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.
@@ -101,7 +102,7 @@ export function toKeptCheckout(payload: string): KeptCheckout | null {
 
 /**
  * Reads the checkout of a stored event. Returns null if the event is not a checkout of this Stripe customer. If the
- * event's body was dropped, the checkout has no contact details. They are already stored.
+ * event's body was dropped, the checkout lacks contact details and customer numbers, which are already stored.
  */
 export function toStoredCheckout(stored: StoredEvent, stripeCustomerId: string): ProviderCheckout | null {
   if (stored.payload !== '') return fromBody(stored.payload, stripeCustomerId);

@@ -12,7 +12,7 @@ type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'
  *
  * @param asOf time of this state; an item that has moved to another subscription since then stays there
  * @param isSure whether the customer's link is reliable; if it is not, items keep their services
- * @returns the previous services of the items that came from another subscription; null for items without one
+ * @returns the previous services of the items that came from another subscription; null for each other item
  */
 export function applyItems(
   draft: Draft,
@@ -69,7 +69,7 @@ function removeGone(draft: Draft, stored: StoredItem[], provider: ProviderSubscr
 
 /**
  * Returns the only stored item without a Stripe id, if Stripe also reports only one item. The caller gives Stripe's id
- * to this item, which keeps its service.
+ * to this item, which keeps its service unless Stripe's metadata names another one.
  */
 function soldItem(stored: StoredItem[], provider: ProviderSubscription): StoredItem | undefined {
   const [only, ...others] = stored.filter((item) => item.stripe_subscription_item_id === null);
@@ -87,7 +87,7 @@ function updateItem(draft: Draft, row: StoredItem, state: Partial<StoredItem>): 
 
 const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
 
-/** Adds an item. If Stripe moved it from another subscription, it keeps its row's id and its service. */
+/** Adds an item. If Stripe moved it here, it keeps its row's id and, unless `state` contains another, its service. */
 function addItem(
   draft: Draft,
   subscription_id: number,
@@ -150,9 +150,9 @@ export function withAllItems(
 }
 
 /**
- * Returns whether an item still belongs to `other`. Asks Stripe if the two states have the same second, or if `other`
- * has a newer state and more items than Stripe embeds. If Stripe does not answer, schedules a recheck of `other` and
- * returns false.
+ * Returns whether an item still belongs to `other`, although a state of `asOf` has it elsewhere. Asks Stripe if the
+ * stored state of `other` has the same second, or is newer and has more items than Stripe embeds. If Stripe does not
+ * answer, schedules a recheck of `other` and returns false.
  */
 export function isStillIn(
   draft: Draft,

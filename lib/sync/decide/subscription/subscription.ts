@@ -132,7 +132,7 @@ export function toSubscriptionState(
   };
 }
 
-/** Returns whether a checkout completed at or after `asOf`, which makes an incomplete subscription active. */
+/** Returns whether an incomplete subscription counts as active, because its checkout completed at or after `asOf`. */
 function isActivated(row: StoredSubscription, provider: ProviderSubscription, asOf: Date): boolean {
   return (
     provider.status === 'incomplete' &&
