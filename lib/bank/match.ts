@@ -37,7 +37,7 @@ export interface Proposal {
   /**
    * Whether a number or the sender's account identifies the customer, and the amount fits exactly. The amount must
    * equal the sum of the invoices that the text names. If the text names no invoice, the amount must equal a single
-   * open invoice or all of them. Only the best proposal can be exact, unless another customer is nearly as likely.
+   * open invoice or all of them. Only the best proposal can be exact, and not if another customer is nearly as likely.
    */
   is_exact: boolean;
   /**
