@@ -54,7 +54,7 @@ const fields = z
     register_entry: line('register_entry'),
     small_business: z.boolean(),
     contact_name: line('contact_name'),
-    // XRechnung requires three digits in the telephone number (BR-DE-27), and one @ in the e-mail address (BR-DE-28).
+    // XRechnung requires at least three digits in the telephone number (BR-DE-27), and an @ inside the e-mail (BR-DE-28).
     contact_phone: line('contact_phone').refine(
       (text) => text === null || (text.match(/\d/g) ?? []).length >= 3,
       'must be a telephone number',

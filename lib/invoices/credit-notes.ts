@@ -366,7 +366,7 @@ function sumsOf(before: Line[], credited: Line[], currency: string) {
   };
 }
 
-/** Returns the parties of a credit note: the company's current details, and the invoice's buyer if it is stored. */
+/** Returns the company's current details and the invoice's stored buyer. Returns neither if no buyer is stored. */
 async function partiesOf(tx: Database, invoiceId: number) {
   const [kept] = await tx
     .select({
