@@ -56,8 +56,8 @@ type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][numb
 const AT_ONCE = 100;
 
 /**
- * Books the first proposal of each entry if `passes` accepts it. Skips an entry if an earlier entry paid an invoice of
- * its proposal. Ends after `most` booked entries.
+ * Books the first proposal of each entry if `passes` accepts it. Skips an entry if an earlier entry of its batch paid
+ * an invoice of its proposal. Ends after `most` booked entries.
  */
 async function bookProposed(
   db: Database,
@@ -260,7 +260,7 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
  * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, undoes its return, or unlinks
  * its payout.
  *
- * @throws AppError not_found; conflict
+ * @throws AppError not_found; conflict; precondition_failed, if another write comes first
  */
 export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const entry = await getEntry(db, id);
@@ -272,7 +272,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/** Marks an entry as open, or as ignored if it is not a customer's payment. @throws AppError not_found; conflict */
+/** Marks an entry as open or as ignored. @throws AppError not_found; conflict if an explained one is to be ignored */
 export async function setEntryState(
   db: Database,
   id: number,

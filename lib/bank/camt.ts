@@ -40,7 +40,7 @@ const SLICE = 50_000;
  * transactions becomes one entry per transaction if all of them have an amount in the statement's currency. A large
  * file takes seconds, so its entries are parsed one by one, and other requests are answered in between.
  *
- * @throws AppError validation_failed with the line and the reason
+ * @throws AppError validation_failed with the reason, and with the line if a single line is wrong
  */
 export async function readCamt(text: string): Promise<Statement> {
   const declared = /<!(DOCTYPE|ENTITY)/i.exec(text);
@@ -194,7 +194,7 @@ function toBalance(balance: Element, line: number) {
   return { code: textAt(balance, 'Tp', 'CdOrPrtry', 'Cd'), amount, currency, day: toDay(day, 'iso', line) };
 }
 
-/** Reads the signed amount from `Amt` and `CdtDbtInd` of an element. */
+/** Reads the amount and its currency from `Amt` of an element. @param sign `DBIT` makes the amount negative */
 function toSigned(of: Element, line: number, sign = textAt(of, 'CdtDbtInd')) {
   const [amount] = all(of, 'Amt');
   const currency = toCurrency(String(amount?.['@Ccy'] ?? ''), line);
@@ -249,8 +249,9 @@ function amountOf(one: Element, entry: Element, currency: string, line: number):
 }
 
 /**
- * Returns the fields that come from an entry's transactions. The other party is the debtor if money arrives, and the
- * creditor if money leaves, but the reverse for a return.
+ * Returns the fields that come from an entry's transactions. The purpose joins the texts of all transactions, and the
+ * other fields come from the first. The other party is the debtor if money arrives, and the creditor if money leaves,
+ * but the reverse for a return.
  */
 function partyOf(
   details: Element[],

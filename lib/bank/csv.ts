@@ -22,7 +22,7 @@ interface BankFormat {
   form: DayForm;
   amount: string;
   separator: DecimalSeparator;
-  /** Column with the currency. If the name of the amount column contains the currency, the currency itself. */
+  /** Column with the currency, or the currency itself if the name of the amount column contains it. */
   currency: string | { is: string };
   /** Columns with the name of the other party. The first is used for incoming, the last for outgoing money. */
   names: string[];
@@ -39,7 +39,10 @@ interface BankFormat {
   state?: [column: string, booked: RegExp];
 }
 
-/** Known formats, from files that the banks' customers can download. A file's column names select its format. */
+/**
+ * Known formats, from files that the banks' customers can download. A file's column names select its format. A file
+ * without a header is recognized by `isElba`.
+ */
 const FORMATS: BankFormat[] = [
   {
     bank: 'Sparkasse',
@@ -172,7 +175,7 @@ interface Row {
 }
 
 const DELIMITERS = [';', ',', '\t'];
-/** The columns of the file of Raiffeisen ELBA, which has no header. */
+/** The columns of Raiffeisen ELBA's file, which has no header. */
 const ELBA = ['buchungsdatum', 'umsatztext', 'valutadatum', 'betrag', 'währung', 'zeitstempel'];
 /** Number of rows in which to look for the header. Banks write the account and the period before the header. */
 const MAX_PREAMBLE = 20;
@@ -181,7 +184,7 @@ const ROWS_AT_ONCE = 1000;
 /**
  * Reads the CSV file of a bank in `CSV_BANKS`.
  *
- * @throws AppError validation_failed with the line and the reason
+ * @throws AppError validation_failed with the reason, and with the line if a single line is wrong
  */
 export async function readBankCsv(text: string): Promise<Statement> {
   for (const delimiter of DELIMITERS) {
@@ -291,7 +294,7 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
     day: toDay(cell(format.day), format.form, row.line),
     amount,
     name: toLine(party === '' ? '' : cell(party)) || null,
-    // If the file has no column for the other party's account, the text may still contain it.
+    // If no column contains the other party's IBAN, the text may still contain it.
     iban: toIban(cell(format.iban ?? '')) ?? toIban(/\b[A-Z]{2}\d{2}[A-Z\d]{11,30}\b/.exec(purpose)?.[0]),
     purpose,
     reference: toLine(cell(format.reference ?? '')) || null,
@@ -300,9 +303,10 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
 }
 
 /**
- * Returns the balances before and after all entries. They come from a column that contains the balance after each
- * entry. The first row is the oldest or the latest entry, depending on the bank. Each balance must follow from the
- * previous one.
+ * Returns the balances before and after all entries, or nulls if the file has no column with the balance after each
+ * entry. The first row is the oldest or the latest entry, depending on the bank.
+ *
+ * @throws AppError validation_failed if a balance does not follow from the previous one
  */
 function balancesOf(booked: { row: Row; entry: StatedEntry; after: number | null }[]) {
   const [top, bottom] = [booked[0], booked.at(-1)];

@@ -9,7 +9,7 @@ export interface OpenInvoice {
 export interface Candidate {
   customer_id: number;
   customer_number: string;
-  /** The name of the person, and the name of the company. */
+  /** The names of the company and of the person. Empty if both are unknown. */
   names: string[];
   /** IBANs that a rule assigns to the customer. */
   ruled: string[];
@@ -35,14 +35,14 @@ export interface Proposal {
   reasons: string[];
   score: number;
   /**
-   * Whether a number or a known account identifies the customer, and the amount fits exactly. The amount must equal the
-   * invoices that the text names. If the text names no invoice, it must equal a single open invoice or all of them.
-   * Only the best proposal can be exact, and only if no other customer is nearly as likely.
+   * Whether a number or the sender's account identifies the customer, and the amount fits exactly. The amount must
+   * equal the sum of the invoices that the text names. If the text names no invoice, the amount must equal a single
+   * open invoice or all of them. Only the best proposal can be exact, and not if another customer is nearly as likely.
    */
   is_exact: boolean;
   /**
-   * Whether a rule may book the proposal without a person. Unlike for `is_exact`, an amount that equals only one of
-   * several open invoices is not sufficient, unless the text names this invoice.
+   * Whether a rule may book the proposal without a person. This is stricter than `is_exact`: if the text names no
+   * invoice, the amount must equal all open invoices. A match by a mistyped invoice number is never sure.
    */
   is_sure: boolean;
 }
@@ -50,7 +50,7 @@ export interface Proposal {
 const MAX_PROPOSALS = 3;
 /** Minimum score of a proposal. A match with less evidence is not proposed. */
 const MIN_SCORE = 20;
-/** Minimum share of a customer's name in the entry. With a smaller share, the name does not count as evidence. */
+/** Minimum share of the words of a customer's name, see `nameShare`. A smaller share does not count as evidence. */
 export const MIN_NAME = 0.6;
 /** Minimum lead in score over any other customer's proposal. With a smaller lead, a person must check the proposal. */
 const MIN_LEAD = 25;
@@ -88,7 +88,10 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
 /** Maximum number of words that a number may be split into. */
 const MAX_WORDS = 4;
 
-/** Returns the runs of up to four words that contain a digit, joined in capitals. Banks break numbers at line ends. */
+/**
+ * Returns the runs of one to four words that contain a digit, each joined in capitals. Leaves out those with fewer than
+ * 4 or more than 60 characters. Banks break numbers at line ends, so a number may be several words.
+ */
 export function windowsOf(text: string): string[] {
   const words = text.toUpperCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const windows = words.flatMap((_, from) =>
@@ -97,7 +100,10 @@ export function windowsOf(text: string): string[] {
   return [...new Set(windows)].filter((one) => one.length >= 4 && one.length <= 60 && /\d/.test(one));
 }
 
-/** Returns the spellings of the numbers in a text: as written, without separators, with hyphens and with slashes. */
+/**
+ * Returns the possible numbers in a text, in capitals, each in four spellings: as written, without separators, with
+ * hyphens and with slashes. A possible number is a run of one to four words with two digits in a row.
+ */
 export function numbersIn(text: string): string[] {
   const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
@@ -114,8 +120,9 @@ export function numbersIn(text: string): string[] {
 }
 
 /**
- * Returns the texts that differ from a number by one wrong or added digit, or by one missing or swapped character.
- * Returns none if the number is very short or very long, or does not contain three digits in a row.
+ * Returns the texts that differ from a number by one wrong digit, one digit added before another character, one missing
+ * character, or two swapped neighbours. Returns an empty list if the number has fewer than 6 or more than 20
+ * characters, or no three digits in a row.
  */
 export function neighboursOf(number: string): string[] {
   if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
@@ -135,7 +142,7 @@ export function neighboursOf(number: string): string[] {
 
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Returns whether a run of words contains a number that is not part of a longer number. */
+/** Returns whether a run of words contains this number, with no other digit directly before or after it. */
 function containsNumber(window: string, number: string): boolean {
   const at = window.indexOf(number);
   if (at < 0) return false;
@@ -148,7 +155,7 @@ export function isNumberIn(number: string, windows: string[]): boolean {
   return wanted.length >= 4 && windows.some((window) => containsNumber(window, wanted));
 }
 
-/** Returns whether two texts differ by one missing, added or replaced character, or by two swapped characters. */
+/** Returns whether two texts differ by one missing, added or replaced character, or by two swapped neighbours. */
 function isOneEditAway(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;
@@ -162,16 +169,16 @@ function isOneEditAway(a: string, b: string): boolean {
 
 interface Evidence {
   named: OpenInvoice[];
-  /** Invoices with a number that occurs in the text with one wrong character. */
+  /** Invoices with a number that occurs in the text with one typing error, see `isOneEditAway`. */
   mistyped: OpenInvoice[];
   customer: 'named' | 'mistyped' | null;
   account: 'ruled' | 'known' | null;
-  /** Share of the words in the customer's name that the entry contains, from 0 to 1. */
+  /** Share of the words in the customer's name that the entry's name contains, from 0 to 1. */
   name: number;
 }
 
 /**
- * Minimum length of a number for which one wrong character is tolerated. Shorter numbers are too similar to each other.
+ * Minimum length of a number for which one typing error is tolerated. Shorter numbers are too similar to each other.
  */
 const MIN_MISTYPED = 6;
 
@@ -218,7 +225,7 @@ function wordsOf(text: string): string[] {
   return words.filter((word) => word.length > 1 && !LEGAL_FORMS.has(word));
 }
 
-/** Returns the share of the words in `ours` that `theirs` contains, from 0 to 1. */
+/** Returns the share of the words in `ours` that `theirs` contains, from 0 to 1. Ignores legal forms and titles. */
 export function nameShare(ours: string, theirs: string): number {
   const [wanted, given] = [wordsOf(ours), new Set(wordsOf(theirs))];
   if (wanted.length === 0) return 0;
@@ -293,7 +300,7 @@ const total = (invoices: OpenInvoice[]) => invoices.reduce((sum, { amount }) => 
 /**
  * Returns invoices with open amounts that add up to exactly the amount. First tries the invoices that the text names,
  * then a single invoice that the text almost names, all invoices together, and any single invoice. Tries other
- * combinations only if there is evidence for the customer. Returns null if no combination fits.
+ * combinations of the first 16 invoices only if there is evidence for the customer. Returns null if nothing fits.
  */
 function findCover(amount: number, open: OpenInvoice[], found: Evidence, hasEvidence: boolean): Cover | null {
   const { named, mistyped } = found;
@@ -308,7 +315,7 @@ function findCover(amount: number, open: OpenInvoice[], found: Evidence, hasEvid
   return some && { invoices: some, basis: 'some' };
 }
 
-/** Maximum number of invoices to combine. Each further invoice doubles the number of combinations. */
+/** Number of invoices whose combinations are tried. Each further invoice doubles the number of combinations. */
 const MAX_SUMMED = 16;
 
 /**

@@ -22,9 +22,10 @@ interface Field {
 export const isMt940 = (text: string): boolean => /^:(20|25):/m.test(text.slice(0, 2000));
 
 /**
- * Reads a file of MT940 messages. Subfields of `:86:` are interpreted as German banks write them, such as `?20`.
+ * Reads a file of MT940 messages. A field `:86:` may have the subfields of German banks, such as `?20`. Without them,
+ * its whole text is the purpose.
  *
- * @throws AppError validation_failed with the line and the reason
+ * @throws AppError validation_failed with the reason, and with the line if a single line is wrong
  */
 export function readMt940(text: string): Statement {
   const parts: (Statement & { line: number })[] = [];
@@ -80,7 +81,7 @@ function* fieldsOf(text: string): Generator<Field> {
   if (field) yield field;
 }
 
-// Fields that we do not need: available balances (64, 65), statement numbers (28C), totals (90D, 90C) and others.
+// These fields are not read, for example available balances (64, 65), statement numbers (28C) and totals (90D, 90C).
 const UNUSED = /^(13D?|21|28C?|34F|64|65|90[CD])$/;
 
 function withField(open: OpenStatement, field: Field): OpenStatement {
@@ -131,7 +132,7 @@ function closeStatement(open: OpenStatement, field: Field): Statement & { line: 
 }
 
 /**
- * Returns the IBAN of an account. The text may have the German form: bank code, slash and account number.
+ * Returns the IBAN of an account. The text is an IBAN, or a German bank code, a slash and an account number.
  */
 function toAccount(text: string, line: number): string {
   const iban = toIban(text.replace(/\/?[A-Z]{3}$/, '')) ?? toIban(text);
@@ -145,8 +146,8 @@ function toAccount(text: string, line: number): string {
   return `DE${String(check).padStart(2, '0')}${number}`;
 }
 
-// The groups are: value date, booking date, mark (R for a reversal, C or D), third letter of the currency, amount,
-// type, customer's reference, bank's reference, further text.
+// The groups are: value date, booking date, mark (C or D, after R for a reversal), third letter of the currency,
+// amount, type, customer's reference, bank's reference, further text.
 const ENTRY =
   /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
 
@@ -169,7 +170,10 @@ function toEntry({ text, line }: Field, currency: string): StatedEntry {
   };
 }
 
-/** Returns the booking date. The file gives it without a year, so the date closest to the value date is chosen. */
+/**
+ * Returns the booking date, or the value date if the file gives no booking date. A booking date has no year in the
+ * file, so the date closest to the value date is chosen.
+ */
 function bookingDay(valued: string, booked: string | undefined, line: number): string {
   if (booked === undefined) return valued;
   const year = Number(valued.slice(0, 4));

@@ -324,7 +324,7 @@ export interface ProposedEntry {
   payout: FoundPayout | null;
 }
 
-/** Proposes customers and invoices, or Stripe payouts, for entries of one account. */
+/** Proposes customers and invoices, or Stripe payouts, for entries of one account and currency. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
   const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
   const candidates = await findCandidates(
@@ -400,7 +400,7 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
   const named = await readNumbered([...new Set(credits.flatMap(textsOf))]);
   const found = new Set(named.map(({ number }) => number?.toUpperCase()));
-  // A number has hundreds of spellings with one typing error, so search for them only if a credit has no known number.
+  // A number has hundreds of spellings with one typing error. Search for them only for credits without a known number.
   const unclear = credits.flatMap((one) =>
     textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
   );

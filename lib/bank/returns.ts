@@ -95,9 +95,9 @@ function toProposal(
 }
 
 /**
- * Finds the transfers and payments that the entry may return. A transfer or payment matches if it belongs to a customer
- * whom the entry suggests, or if the entry contains its reference. A transfer also matches if the bank entry that it
- * was booked from has a matching day and amount. Amounts may differ by the bank's fee.
+ * Finds the transfers and payments that the entry may return. Day and amount must fit, see `fits`. In addition, a
+ * transfer or payment must belong to a customer whom the entry suggests, or the entry must contain its reference. A
+ * transfer also matches if `fits` holds for the bank entry that it was booked from.
  */
 async function findReturnable(db: Database, entry: EntryRow) {
   const texts = numbersIn(`${entry.purpose} ${entry.name}`);
@@ -127,6 +127,7 @@ async function findReturnable(db: Database, entry: EntryRow) {
   return [...byKey.values()].map((one) => ({ ...one, isKnown: isOfCustomer(one) }));
 }
 
+/** The condition that a day is less than `RETURN_DAYS` before the entry, and an amount smaller by at most `MAX_FEE`. */
 const fits = ({ day, amount }: { day: PgColumn; amount: PgColumn }, entry: EntryRow): SQL | undefined => {
   const [least, most] = [-entry.amount - MAX_FEE, -entry.amount].map((one) => sql`${String(one)}::numeric`);
   return and(
@@ -141,7 +142,7 @@ const toRow = <Row extends { amount: string; customer: SnippetRecord }>(row: Row
 });
 type SnippetRecord = Parameters<typeof toCustomerSnippet>[0];
 
-/** Reads transfers without refunds that fit the entry. Skips those booked from another bank account's statement. */
+/** Reads transfers without refunds that fit the entry. Skips those booked from an entry of another bank account. */
 async function readTransfers(db: Database, entry: EntryRow, where: SQL | undefined) {
   const its = sql`from ${payments} where ${payments.transfer} = ${transfers.reference}`;
   const found = await db
@@ -230,7 +231,7 @@ export async function bookReturn(
   }
 }
 
-/** Undoes a booked return, so that its invoices are paid again. @throws AppError not_found; conflict */
+/** Undoes a booked return, so that its invoices are paid again. @throws AppError, e.g. not_found or conflict */
 export async function undoReturn(db: Database, entry: EntryRow, writer: PaymentWriter): Promise<void> {
   const { returned_transfer_id, returned_payment_id } = entry;
   if (returned_transfer_id !== null) {

@@ -16,7 +16,7 @@ export interface StatedEntry {
   name: string | null;
   /** IBAN of the other party, without spaces and in capitals. */
   iban: string | null;
-  /** Text that the other party wrote, and references such as the end-to-end id. */
+  /** Text of the payment, with references such as the end-to-end id. */
   purpose: string;
   /** The bank's own reference for the entry. */
   reference: string | null;
@@ -60,7 +60,8 @@ export function refuse(reason: string, line?: number): AppError {
  *
  * @param separator the decimal separator of the format
  * @returns thousandths
- * @throws AppError validation_failed with the line if the text is not an unambiguous amount of this currency
+ * @throws AppError validation_failed with the line if the text is not an unambiguous amount of this currency, or if the
+ *   amount is too large
  */
 export function toAmount(text: string, currency: string, separator: DecimalSeparator, line: number): number {
   const read = readAmount(text, separator);
@@ -133,7 +134,11 @@ export function isReturn({ codes = [], text = '' }: { codes?: string[]; text?: s
   );
 }
 
-/** Joins the consecutive statements in a file. @throws AppError validation_failed if they do not fit together */
+/**
+ * Joins the consecutive statements in a file.
+ *
+ * @throws AppError validation_failed if a statement does not balance, or if they do not fit together
+ */
 export function joinStatements(parts: (Statement & { line: number })[]): Statement {
   const [first, ...others] = parts;
   if (!first) throw refuse('contains no statement');

@@ -17,7 +17,7 @@ import { MAX_STATEMENT_BYTES, refuse, type Statement, sumOf, toIban, toNewRows }
 
 const e = bankEntries;
 
-/** Reads a file of any known format. @throws AppError validation_failed at `file`, with the line and the reason */
+/** Reads a file of any known format. @throws AppError validation_failed at `file`, with the reason */
 export async function readStatement(bytes: Buffer): Promise<Statement> {
   if (bytes.byteLength === 0) throw refuse('is empty');
   if (bytes.byteLength > MAX_STATEMENT_BYTES) {
@@ -51,11 +51,11 @@ interface UploadResult {
 
 /**
  * Adds a bank statement of one of our accounts. Skips entries that an earlier file contained, so the same file or an
- * overlapping period can be added again. Rules then book new credits that exactly pay the invoices they name, or all
+ * overlapping period can be uploaded again. Rules then book new credits that exactly pay the invoices they name, or all
  * open invoices of their customer.
  *
  * @param file.account IBAN of our account; required if the file contains none and we have several accounts
- * @throws AppError validation_failed at `file`, with line and reason
+ * @throws AppError validation_failed at `file`, with the reason
  */
 export async function uploadStatement(
   db: Database,

@@ -54,7 +54,7 @@ const fields = z
     register_entry: line('register_entry'),
     small_business: z.boolean(),
     contact_name: line('contact_name'),
-    // XRechnung requires at least three digits (BR-DE-27) and one @ between other characters (BR-DE-28).
+    // XRechnung requires at least three digits in the telephone number (BR-DE-27), and an @ inside the e-mail (BR-DE-28).
     contact_phone: line('contact_phone').refine(
       (text) => text === null || (text.match(/\d/g) ?? []).length >= 3,
       'must be a telephone number',
@@ -222,8 +222,8 @@ function readPng(bytes: Buffer): Size | null {
 }
 
 /**
- * Returns the size of a JPEG picture in grey or RGB. Returns null for a damaged picture, and for any other picture,
- * because PDF/A would need another color profile for it.
+ * Returns the size of a JPEG picture in grey or RGB. Returns null for a damaged picture, for a kind of JPEG that PDF
+ * viewers may not show, and for other colors, because PDF/A would need another color profile for them.
  */
 function readJpeg(bytes: Buffer): Size | null {
   for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {

@@ -137,7 +137,7 @@ export async function describeCreditNotes<Note extends { id: number }>(db: Datab
   return described;
 }
 
-/** Returns the reason why a Stripe credit note cannot have a document. Returns null if it can have one. */
+/** Returns why the data of a Stripe credit note allow no document. Returns null if they allow one. */
 function stripeNoteReason({
   voided_at,
   invoice_number,
@@ -278,7 +278,7 @@ async function requireDocument(
 
 type FoundDocument = { files: DocumentFiles; reason: null } | { files: null; reason: string };
 
-/** Returns or makes a document, or returns the reasons why not. */
+/** Returns the stored document, or makes it. If the record cannot have one, returns the reasons. */
 async function findDocument(
   db: Database,
   source: DocumentSource,
@@ -358,7 +358,7 @@ export function explain({ reasons, missing }: DocumentState): string {
   return [...reasons, ...(fields ? [`These fields are empty: ${fields}.`] : [])].join(' ');
 }
 
-/** Returns null if the PDF would be too large to store. */
+/** Makes the files of a document. Returns null if the PDF would be too large to store. */
 async function makeFiles(printed: PrintedInvoice, now: Date): Promise<MadeFiles | null> {
   const { facturX, xRechnung } = await toEInvoices(printed);
   const pdf = await toPdf(printed, facturX, now);

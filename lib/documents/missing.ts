@@ -40,7 +40,7 @@ const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'cou
 
 /** Lists the empty fields that the e-invoice of an invoice or a credit note requires (EN 16931 and XRechnung 3.0). */
 export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
-  // Only a transfer to us needs our account.
+  // Documents of Stripe's invoices do not need our account, because Stripe collects the money.
   const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
   const ofCompany = COMPANY.filter(([field]) => !seller[field] && isNeeded(field));
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));

@@ -12,7 +12,7 @@ import { type Language, languageFor } from './phrases';
 import { formatDay, numberFormats } from './printed-texts';
 import { spaced } from './sheet';
 
-/** Settings of payment reminders: when each level is due, and its texts. */
+/** Settings of payment reminders: the days between two reminders, and for each level when it is due and its texts. */
 export interface ReminderSettings {
   pause_days: number;
   /** The levels 1, 2 and 3. */

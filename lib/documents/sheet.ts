@@ -26,7 +26,7 @@ export const SHEET = {
   width: mm(210),
   left: mm(25),
   right: mm(190),
-  /** Top of the contents on the first page (`first`) and on every other page (`next`). */
+  /** Top of the contents on the first page (`first`) and on all later pages (`next`). */
   first: mm(103),
   next: mm(25),
   /** Bottom of the contents, above the footer. */
@@ -65,7 +65,7 @@ interface TextOptions {
 
 export type Pen = ReturnType<typeof createPen>;
 
-/** Creates a pen, which writes tagged text at a position and begins a new page when the current one is full. */
+/** Creates a pen. It writes tagged text at a position, and `require` begins a new page if the text does not fit. */
 export function createPen(document: Document, root: Element) {
   const style = ({ font = 'regular', size = SIZE, color = 'black' }: Partial<TextOptions>) =>
     document.font(font).fontSize(size).fillColor(color);
@@ -327,7 +327,7 @@ function drawTotals(pen: Pen, printed: PrintedInvoice): void {
   pen.y += 8;
 }
 
-/** Writes why a category has no VAT, and the date of supply. */
+/** Writes why a category has no VAT and, on an invoice, the date of supply. */
 function drawNotes(pen: Pen, printed: PrintedInvoice): void {
   const { exemption, smallBusiness, supplied } = PHRASES[printed.language];
   const dated = printed.kind === 'invoice' ? supplied : '';
@@ -344,7 +344,7 @@ function writeParagraph(pen: Pen, text: string, width = SHEET.right - SHEET.left
 
 const CODE = mm(28);
 
-/** Writes when and how to pay. Adds a QR code if the invoice can be paid by a SEPA transfer. */
+/** Writes when and how to pay, or why nothing is to be paid. Adds a QR code if a SEPA transfer can pay the invoice. */
 function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const { document } = pen;
   const texts = PHRASES[printed.language];
@@ -383,10 +383,10 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   pen.y = Math.max(pen.y, end);
 }
 
-/** Adds a space after every four characters of an IBAN. */
+/** Splits an IBAN into groups of four characters. */
 export const spaced = (iban: string) => iban.replace(/(.{4})(?=.)/g, '$1 ');
 
-/** Draws what surrounds the contents of each page, such as footers, page numbers and fold marks. */
+/** Draws the footer and number of each page, the fold marks of the first page, and the title on all later pages. */
 export function drawPageParts(document: Document, { seller, language }: Parties, title: string): void {
   const texts = PHRASES[language];
   const columns = [

@@ -175,8 +175,8 @@ function entriesOfInvoice(
 }
 
 /**
- * Returns the claim of an invoice, which is its open amount, in thousandths. The claim is negative if the invoice is
- * our own and was overpaid, or was cancelled although it has payments.
+ * Returns the claim of an invoice, which is its open amount, in thousandths. The claim on one of our own invoices is
+ * negative if it was overpaid, or if it was cancelled although it has payments.
  */
 function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
   const { status, total, amount_paid, amount_due, amount_credited, stripe_invoice_id } = invoice;
@@ -191,8 +191,8 @@ function claimOf(invoice: Invoice, paid: { payment: Payment }[]): number {
 }
 
 /**
- * Returns the entries of a payment and of its refunds. If staff set the payment's status by hand, the refunds may not
- * add up to the returned amount. The difference becomes a refund on the day of the payment.
+ * Returns the entries of a payment and of its refunds and lost disputes. They may add up to less than the returned
+ * amount, for example if staff set the payment's status by hand. The difference becomes a refund on the payment's day.
  */
 function entriesOfPayment(payment: Payment, back: Returned[], timeZone: string): RawEntry[] {
   const { id, payment_date, payment_reference: reference } = payment;
@@ -214,8 +214,8 @@ const returnedOf = ({ status, amount, refunded_amount }: Payment): number =>
   toThousandths(status === 'refunded' ? amount : refunded_amount);
 
 /**
- * Returns the entries of a transfer: its credit, and the amounts that were paid back. The parts that are assigned to
- * invoices are entries of those invoices.
+ * Returns the entries of a transfer: the part that was not assigned to invoices, and the amounts of it that were paid
+ * back. The parts that are assigned to invoices are entries of those invoices.
  */
 function entriesOfTransfer(transfer: Records['transfers'][number]): RawEntry[] {
   const { id, credit, paid_back, payment_date, reference } = transfer;
@@ -249,7 +249,7 @@ function toStatement(currency: string, entries: RawEntry[], { from, to }: Statem
   return { currency, opening: opening / 1000, entries: shown, closing: balance / 1000 };
 }
 
-/** Returns the statements as CSV, in chunks. The first and the last row of each currency hold its balances. */
+/** Returns statements as CSV, in chunks. Each currency starts with its opening and ends with its closing balance. */
 export async function* statementCsv(
   db: Database,
   customerId: number,

@@ -7,8 +7,8 @@ import type { Company } from './company';
 import type { PrintedLine, PrintedTax } from './printed-line';
 
 /**
- * The lines and taxes of a Stripe invoice as its document prints them, and sentences about the parts that an e-invoice
- * cannot express.
+ * The lines and taxes of a Stripe invoice or credit note as its document prints them, and sentences about the parts
+ * that an e-invoice cannot express.
  */
 export interface StripeLines {
   lines: PrintedLine[];
@@ -118,7 +118,7 @@ function toPriced(line: StripeLineRow, rate: string, { currency, timeZone, quant
   };
 }
 
-/** Returns the first and the last day of a line's period. Returns null if it has no duration. */
+/** Returns the first and the last day of a line's period. Returns null if the line has no period longer than zero. */
 function toPeriod({ period_start: start, period_end: end }: StripeLineRow, timeZone: string) {
   if (!start || !end || start >= end) return null;
   // Use the instant just before the end, because a period of whole days ends at midnight of the next day.

@@ -48,10 +48,13 @@ export type Entry = typeof accountingEntries.$inferSelect;
 
 /** The kinds of entries, in the file's order. */
 const RECORDS = ['invoice', 'credit', 'write_off', 'balance', 'paid_elsewhere', 'payment', 'refund'] as const;
-/** The cell separator of a file, and the decimal separator of its numbers. */
+/**
+ * `comma` separates cells with commas and writes a decimal point. `semicolon` separates cells with semicolons and
+ * writes a decimal comma.
+ */
 export type CsvForm = 'comma' | 'semicolon';
 
-/** Values of the column `event`: for amounts of zero or more, for negative amounts, and for reversing entries. */
+/** Values of the column `event`: for amounts of at least zero, for negative amounts, and for reversals, see `toRow`. */
 const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: string]> = {
   invoice: ['issued', 'issued', 'cancelled'],
   credit: ['credit_withdrawn', 'credited', 'credit_withdrawn'],
@@ -62,7 +65,7 @@ const EVENTS: Record<Entry['record'], [more: string, less: string, takenBack: st
   refund: ['refunded', 'refunded', 'refund_reversed'],
 };
 
-/** The number of entries that one statement reads. */
+/** Maximum number of entries that one query reads. */
 const BATCH = 1000;
 
 /**
@@ -73,7 +76,7 @@ const BATCH = 1000;
  * rate as soon as its lines are known.
  *
  * @param month a calendar month, such as 2026-10
- * @param form `comma` with a decimal point, or `semicolon` with a decimal comma
+ * @param form separators of cells and of decimals, see `CsvForm`
  */
 export function accountingCsv(db: Database, month: string, form: CsvForm = 'comma'): AsyncGenerator<string> {
   return toCsv([...COLUMNS], readRows(db, month, form), form === 'comma' ? ',' : ';');
@@ -98,7 +101,7 @@ export async function* readEntries(db: Database, month: string): AsyncGenerator<
   }
 }
 
-/** Reads the batch after the last entry. Leaves out entries that were posted and reversed in the same month. */
+/** Reads the batch after the last entry. Leaves out an entry and its reversal if both were posted in this month. */
 function readBatch(
   db: Database,
   { record, from, until }: { record: Entry['record']; from: string; until: string },

@@ -5,7 +5,7 @@ import { transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { AppError, type FieldError } from '../errors';
 
-/** Settings of the export for DATEV. The table `accounting_settings` documents each of them. */
+/** Settings of the export for DATEV. The table `accounting_settings` explains them. */
 export type AccountingSettings = Omit<
   typeof accountingSettings.$inferSelect,
   'id' | 'created_at' | 'updated_at'

@@ -66,7 +66,7 @@ export async function* datevFile(db: Database, month: string, now: Date): AsyncG
   }
 }
 
-/** A tax rate of an invoice's lines in percent, and its category if it is stored. */
+/** A tax rate of an invoice in percent, and its category. The category is null for the default category. */
 export interface InvoiceTax {
   rate: number;
   category: TaxCategory | null;
@@ -199,7 +199,7 @@ export function toPosting(
   company: Pick<Company, 'country' | 'small_business'>,
 ): Outcome {
   const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
-  // Unassigned credit of a transfer has no invoice. Use the payment's reference instead.
+  // Unassigned credit of a transfer has no invoice. Use the transfer's reference instead of a number.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
   // Our own cancellation is an entry with a number. Any other cancellation reverses the invoice's entry.
@@ -292,8 +292,8 @@ export function headerLine(settings: AccountingSettings, month: string, now: Dat
     ...[quoted('EXTF'), '700', '21', quoted('Buchungsstapel'), '13', created, '', '""', '""', '""'],
     ...[settings.consultant_number ?? '', settings.client_number ?? '', fiscalYear],
     ...[String(settings.account_length), `${compact(month)}01`, compact(last)],
-    // Name of the batch, initials, type of posting (1 means financial accounting), accounting purpose (0 means any),
-    // lock flag (0 means not locked), currency.
+    // These are the name of the batch, initials, type of posting (1 means financial accounting), accounting purpose (0
+    // means any), lock flag (0 means not locked) and currency.
     ...[quoted(`Rechnungsausgang ${month}`), '""', '1', '0', '0', quoted('EUR')],
     ...['', '""', '', '', '""', '', '', '""', '""'],
   ].join(';');

@@ -115,9 +115,9 @@ export const EXPORT_NAMES = Object.keys(EXPORT_KINDS) as ExportName[];
 const BATCH = 1000;
 
 /**
- * Returns all records of a kind as CSV, in chunks.
+ * Returns the records of a kind as CSV, in chunks.
  *
- * @param since instant; only records that were changed at this instant or later are exported
+ * @param since instant; only records that were changed at this instant or later are exported. Null exports all records.
  */
 export function exportCsv(db: Database, kind: ExportKind, since: Date | null = null): AsyncGenerator<string> {
   return toCsv(Object.keys(kind.columns), readRecords(db, kind, since));
@@ -178,7 +178,7 @@ interface ExportKind {
   inTurn?: SQL[];
 }
 
-/** Returns the table of an export whose rows are sorted by id. */
+/** Returns the table, the order and the time of change of an export whose rows are sorted by id. */
 function inOrder(table: RecordKind['table']) {
   return { table, order: [table.id], updatedAt: table.updated_at };
 }
@@ -197,7 +197,7 @@ function pick(table: PgTable, names: readonly string[], ofOthers: Record<string,
 /** Converts a value to a cell that an import reads as the same value. The entries of a list are separated by spaces. */
 function toCell(value: unknown, column: PgColumn | SQL): string | number | null {
   if (value === null || value === undefined) return null;
-  // An import refuses a number like `1.234`, which could mean 1,234. A fourth decimal makes it unambiguous.
+  // An import refuses a number like `1.234`, which could mean 1234. A fourth decimal makes it unambiguous.
   if (column instanceof PgNumeric) {
     const number = Number(value);
     return /^-?[1-9]\d{0,2}\.\d{3}$/.test(String(number)) ? number.toFixed(4) : number;

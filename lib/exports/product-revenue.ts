@@ -11,7 +11,7 @@ import { literal } from '../page-query';
  * discounts of a whole invoice, and rounding.
  */
 const OTHER = '(without lines)';
-/** Maximum number of products per month, counted once per currency. Amounts of further products go to `OTHER`. */
+/** Maximum number of products per month. A product in two currencies counts twice. Further amounts go to `OTHER`. */
 const MAX_PRODUCTS = 5000;
 const BATCH = 1000;
 
@@ -38,7 +38,7 @@ export function productRevenueCsv(db: Database, months: string[]): AsyncGenerato
   return toCsv(['month', 'currency', 'product', 'lines', 'invoiced_net'], batches());
 }
 
-/** A product in a currency: its number of lines, where reversed lines count -1, and its net amount in thousandths. */
+/** A product in a currency, with its number of lines and its net amount in thousandths. A reversed line counts -1. */
 interface Sum {
   currency: string;
   product: string;
@@ -124,8 +124,8 @@ async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[
 }
 
 /**
- * Returns the product named in a line's text, or `OTHER` if it names none. Removes the parts that differ between
- * customers and months: domains, dates, periods, and the quantity and price that Stripe adds.
+ * Returns the product that the first row of a line's text names, or `OTHER` if it names no product. Removes the parts
+ * that differ between customers and months: domains, dates, periods, and the quantity and price that Stripe adds.
  */
 export function productOf(text: string): string {
   const [first = ''] = text.split('\n');

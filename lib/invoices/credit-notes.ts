@@ -57,14 +57,14 @@ const wantedCredit = z.strictObject({
 });
 
 /**
- * Issues a credit note for a part of one of our own issued invoices. The credit note lowers the amount due. If the
- * customer has already paid more than the reduced amount, the excess becomes the customer's credit.
+ * Issues a credit note for lines, or parts of lines, of one of our own issued invoices. It lowers the amount due. If
+ * the customer has already paid more than the reduced total, the excess becomes the customer's credit.
  *
  * @param seen id of the invoice, and the version that the page showed
  * @returns the id of the credit note
- * @throws AppError not_found; precondition_failed after a conflict; validation_failed, for example if Stripe manages
- *   the invoice, or if less than the requested amount is left to credit. Invalid fields of a line are named
- *   `quantity_N` or `amount_N`, where N is the line's position.
+ * @throws AppError not_found; precondition_failed if the invoice has changed; validation_failed, for example if
+ *   Stripe manages the invoice, or if less than the requested amount is left to credit. Invalid fields of a line are
+ *   named `quantity_N` or `amount_N`, where N is the line's position.
  */
 export function issueCreditNote(
   db: Database,
@@ -366,7 +366,7 @@ function sumsOf(before: Line[], credited: Line[], currency: string) {
   };
 }
 
-/** Returns the parties of a credit note: the company's current details, and the buyer of the invoice. */
+/** Returns the company's current details and the invoice's stored buyer. Returns neither if no buyer is stored. */
 async function partiesOf(tx: Database, invoiceId: number) {
   const [kept] = await tx
     .select({

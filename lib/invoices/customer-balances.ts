@@ -52,8 +52,8 @@ export const customerList = defineList({
 export type ListedCustomer = Awaited<ReturnType<typeof readCustomers>>[number];
 
 /**
- * Returns a customer's balance in their own currency. Returns undefined if they owe nothing in it. Sorting uses only
- * this balance.
+ * Returns a customer's balance in their own currency. Returns undefined if they owe nothing in it. Sorting by open
+ * amount or oldest due date uses only this balance.
  */
 export const ownBalance = ({ currency, balances }: Pick<ListedCustomer, 'currency' | 'balances'>) =>
   balances.find((balance) => balance.currency === currency);

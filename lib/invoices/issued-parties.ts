@@ -6,8 +6,8 @@ import { printProblems } from '../printable';
 
 /**
  * Stores a copy of the seller and the buyer of issued invoices, and the tax category of each line. Later changes of the
- * company or the customer then do not change the invoice. Keeps a copy that is already stored. Skips invoices without
- * lines, because they have no document, and invoices of erased customers.
+ * company or the customer then do not change the invoice. Keeps a copy that is already stored. Skips invoices of erased
+ * customers, and invoices without lines, because these have no document.
  *
  * @returns invalid combinations of rate, category and customer, and characters that documents cannot print; the caller
  *   decides whether to refuse the write

@@ -111,7 +111,10 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
   });
 }
 
-/** Returns the sums to write for a record without lines. A missing sum is calculated from the other sums. */
+/**
+ * Returns the sums to write for a record without lines. A missing sum is calculated from the other two. If only the
+ * subtotal or only the total is given, the tax is 0.
+ */
 function sumsAlone(values: Row, before: Row | null): Row {
   const isSame = (field: string) =>
     values[field] === undefined || toAmountColumn(values[field]) === before?.[field];

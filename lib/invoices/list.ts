@@ -82,7 +82,7 @@ const toCounted = ({ id, number, statuses, ...given }: InvoiceFilters) => ({
 /** Lists invoices, newest first. A filter by due date puts the latest due date first. A page past the end is empty. */
 export const listInvoices = (db: Database, given: InvoiceFilters) => counted.list(db, toCounted(given));
 
-/** The due date of an invoice. If it has none, the invoice date. */
+/** The due date of an invoice, or its invoice date if it has no due date. */
 export const dueOn = sql`coalesce(${invoices.due_date}, ${invoices.invoice_date})`;
 
 /** The list of invoices on staff pages, with their refunds and credits. */

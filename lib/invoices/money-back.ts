@@ -66,7 +66,7 @@ export async function addMoneyBack<Row extends { id: number }>(db: Database, row
 
 const amountOrNull = (amount: string | null | undefined) => (amount == null ? null : toJsonAmount(amount));
 
-/** SQL condition for invoices whose payments were partly refunded. */
+/** SQL condition for invoices for which a part of the sum of their payments was refunded. */
 export function isRefundedInPart(): SQL {
   // Start from the few refunds and disputes, because no index on payments serves this condition.
   return sql`${invoices.id} in (

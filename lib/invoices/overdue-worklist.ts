@@ -21,7 +21,7 @@ export const overdueFilters = z.object({
 });
 type OverdueFilters = z.infer<typeof overdueFilters>;
 
-/** Returns one page of the overdue invoices, by due date or by open amount. */
+/** Returns one page of the matching overdue invoices, sorted by due date or by open amount. */
 export async function listOverdue(
   db: Database,
   { age, currency, sort, per_page }: OverdueFilters,

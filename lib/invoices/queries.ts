@@ -101,8 +101,8 @@ export function besidePayments(invoice: Amounts) {
     /** Amount collected beyond the total if Stripe has not reported the balance: an earlier debt or an overpayment. */
     beyondTotal: positive(balance === null && total >= 0 ? -rest : 0),
     /**
-     * Amount paid beyond what the customer had to pay. For our own invoices, this is the total minus credit notes. For
-     * Stripe's invoices, it is the total minus the applied balance, which is negative for an earlier debt.
+     * Amount paid beyond the amount to pay. For our own invoices, the amount to pay is the total minus credit notes.
+     * For Stripe's invoices, it is the total minus the applied balance, which is negative for an earlier debt.
      */
     overpaid: positive(
       isStripes ? (balance === null || total < 0 ? 0 : balance - rest) : paid + credited - total,

@@ -19,7 +19,7 @@ import type { RecordWriter } from '../records/record-kind';
 
 /** Rules that determine when a reminder is due. */
 export interface ReminderRules {
-  /** Days after the due date when the reminders of levels 1, 2 and 3 are due. Null for a level that is not used. */
+  /** Days from the due date until the reminders of levels 1, 2 and 3 are due. Null for a level that is not used. */
   days: (number | null)[];
   /** Minimum number of days between two reminders of an invoice. At least 1. */
   pause: number;
@@ -101,7 +101,7 @@ const isFirst = (rules: ReminderRules, today: string): SQL =>
     order by ${levelOf(other)} desc, ${dueOf(other)}, ${other.id} limit 1), false)`;
 
 /**
- * The list of customers who are due for a reminder on a day, each listed under the highest level of their invoices. If
+ * The list of customers who are due for a reminder on a day, each under the highest level of their due invoices. If
  * neither a level nor a customer is given, the list shows level 1, because no index has an order across all levels.
  */
 export function reminderList(rules: ReminderRules, today: string) {
@@ -217,7 +217,7 @@ export const MAX_INVOICES = 100;
 /** An invoice that is due for a reminder, with the level of the reminder. The amount is decimal text. */
 export type DueInvoice = Awaited<ReturnType<typeof listDueInvoices>>[number];
 
-/** Lists a customer's invoices that are due for a reminder, the oldest first. */
+/** Lists a customer's invoices that are due for a reminder, at most 100, the oldest due date first. */
 export function listDueInvoices(db: Database, customerId: number, rules: ReminderRules, today: string) {
   return db
     .select({

@@ -36,8 +36,8 @@ export const invoiceKind: RecordKind = {
   name: 'invoice',
   table: invoices,
   key: 'number',
-  // A number that none of our own invoices has refers to the Stripe invoice with this number. If it did not, a write
-  // would create a duplicate.
+  // If a number belongs to no invoice of our own, it refers to the Stripe invoice with this number. Without this rule,
+  // a write would create a duplicate.
   hasKey: (numbers) =>
     sql`${inTexts(invoices.number, numbers)} and (${invoices.stripe_invoice_id} is null or not exists (
       select from invoices own where own.number = ${invoices.number} and own.stripe_invoice_id is null))`,

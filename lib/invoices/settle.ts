@@ -35,7 +35,7 @@ export function settledAfter(
 
 /**
  * Returns the amounts and status of an invoice after `paid` thousandths have been paid. The amount due is the total
- * minus credit notes and payments. A cancelled invoice has no amount due.
+ * minus credit notes and payments, and at least 0. A cancelled invoice has no amount due.
  */
 export function settledBy(invoice: Owed, paid: number, { today, now }: At): Settled {
   const { status, paid_at } = invoice;

@@ -10,7 +10,7 @@ interface LineAmounts {
   tax_rate: string;
 }
 
-/** Totals of the lines of an invoice or a sales document, as text with three decimals, as in the database. */
+/** Totals of the lines of an invoice or a sales document. Amounts are texts with three decimals, as in the database. */
 export type LineTotals = ReturnType<typeof lineTotals>;
 
 /**
