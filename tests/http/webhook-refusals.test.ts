@@ -109,7 +109,7 @@ describe('refused deliveries', () => {
     expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
   });
 
-  test('ten webhook deliveries with an invalid signature raise an alert', async () => {
+  test('ten webhook deliveries with an invalid signature raise an alert that the next accepted delivery ends', async () => {
     await refuse(9);
     await written(1);
     minute();
