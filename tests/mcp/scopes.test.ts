@@ -70,7 +70,7 @@ describe('scopes of a token', () => {
     );
   });
 
-  test('tool responses omit prices if the token lacks billing:read', async () => {
+  test('tool responses omit prices, unpaid amounts and documents if the token lacks billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await ask(call, 'get-customer-tool', { id: customerId });
     const services = [{ name: 'Web hosting' }];
@@ -135,7 +135,7 @@ describe('masked personal data', () => {
   });
 });
 
-test('an invoice summary contains sums by currency and status', async () => {
+test('an invoice summary contains sums by currency and status, and a summary of no rows is empty', async () => {
   const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
   expect(await mcp.ask('list-invoices-tool', { summary: true })).toEqual({
     total: 3,
