@@ -65,7 +65,7 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
   return id;
 }
 
-/** Creates a Stripe invoice, paid in part with the customer's balance, and returns its id. */
+/** Creates a Stripe invoice, by default paid in part with the customer's balance, and returns its id. */
 async function stripeInvoice(
   changes: Partial<typeof invoices.$inferInsert> = {},
   tax: Partial<KeptTax> = {},

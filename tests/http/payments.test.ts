@@ -54,7 +54,7 @@ describe('payments of an invoice that Stripe manages', () => {
   }
   const patch = (id: number, changes: object) => call('PATCH', `/${id}`, changes);
 
-  test('a payment that Stripe has already reported is refused with 409', async () => {
+  test('a payment is refused with 409 if its reference may be the id of a payment that Stripe has reported', async () => {
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
     const reference = String(invoice.stripe_invoice_id);
     const counted = await createPayment(server.runtime.db, {

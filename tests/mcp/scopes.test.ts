@@ -222,13 +222,16 @@ describe('the log of tool calls', () => {
     expect(await newest(1)).toMatchObject([{ caller_name: 'Test', staff_email, client_id: null }]);
   });
 
-  test.each(['9999-12-31', '2026-03-15'])('the log of tool calls is listed up to the day %s', async (to) => {
-    await mcp.callTool('list-servers-tool', {});
-    await flushToolCalls(mcp.runtime);
-    const place = { limit: 5, timeZone: 'Europe/Berlin' };
-    const page = await listToolCalls(mcp.db, callFilters.parse({ to }), place);
-    expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
-  });
+  test.each(['9999-12-31', '2026-03-15'])(
+    'the log of tool calls can be filtered by the last day %s',
+    async (to) => {
+      await mcp.callTool('list-servers-tool', {});
+      await flushToolCalls(mcp.runtime);
+      const place = { limit: 5, timeZone: 'Europe/Berlin' };
+      const page = await listToolCalls(mcp.db, callFilters.parse({ to }), place);
+      expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
+    },
+  );
 
   test('tool calls are deleted from the log after the retention period', async () => {
     const now = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
