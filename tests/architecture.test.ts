@@ -7,12 +7,12 @@ describe('architecture rules', () => {
   const sources = readSources(['app', 'lib', 'db', 'proxy.ts', 'instrumentation.ts']);
   const product = sources.filter(({ path }) => !path.startsWith('db/'));
 
-  test('every source folder belongs to an architecture layer', () => {
+  test('every source file belongs to an architecture layer, and every staff page component to a component folder', () => {
     expect(product.length).toBeGreaterThan(50);
     expect(homeless(sources)).toEqual([]);
   });
 
-  test('source imports respect the order of the architecture layers', () => {
+  test('source imports break no architecture rule', () => {
     expect(brokenImports(sources)).toEqual([]);
   });
 
@@ -20,11 +20,11 @@ describe('architecture rules', () => {
     expect(findCycles(sources)).toEqual([]);
   });
 
-  test('public-files.txt lists every file of a folder of lib that files outside the folder import', async () => {
+  test('public-files.txt lists every file in a folder of lib that is imported from outside its folder', async () => {
     await expect(publicFiles(sources)).toMatchFileSnapshot('architecture/public-files.txt');
   });
 
-  test('only dedicated files read the environment, the clock or randomness', () => {
+  test('outside db, only dedicated files read the environment, the clock or randomness', () => {
     expect(usesOfTheWorld(product)).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('architecture rules', () => {
     expect(clientValuesOnTheServer(sources)).toEqual([]);
   });
 
-  test('source modules declare no mutable state at the top level', () => {
+  test('source modules that several bundles may contain declare no state at the top level, apart from caches', () => {
     expect(moduleState(sources)).toEqual([]);
   });
 });
@@ -79,7 +79,7 @@ describe('tests of the architecture rules', () => {
     expect(found).toEqual(['2 lib/x/a', '3 lib/x/b', '4 lib/x/c', '5 lib/x/d']);
   });
 
-  test('an import cycle is reported with the path of its files', () => {
+  test('an import cycle is reported once, as the chain of its files', () => {
     const parsed = Object.entries({ a: 'b', b: 'c', c: 'a', d: 'a' }).map(([from, to]) => ({
       ...parseSource(`lib/${from}.ts`, ''),
       imports: [{ line: 1, target: `lib/${to}.ts` }],
@@ -100,9 +100,12 @@ describe('tests of the architecture rules', () => {
     ['// new Date()', 0],
     ['now()', 0],
     ['randomBytes(5)', 0],
-  ])('the source text “%s” reads the clock, randomness or environment %d times', (text, asks) => {
-    expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
-  });
+  ])(
+    'the source text “%s” is reported %d times for using the clock, randomness or environment',
+    (text, asks) => {
+      expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
+    },
+  );
 
   test.each([
     ['let open = false;', 1],

@@ -36,7 +36,7 @@ test('the CSV header rows of records, lists, reports and accounting equal their 
   await golden('csv-headers.txt', lines.sort());
 });
 
-/** Returns the path and the CSV file of each staff list. */
+/** Returns the path and the CSV file of each staff list that can be downloaded as CSV. */
 async function listFiles(): Promise<[string, AsyncGenerator<string>][]> {
   const modules = import.meta.glob<Record<string, List>>('../app/admin/**/list.tsx', { eager: true });
   const lists = Object.values(modules).flatMap((module) => Object.values(module));

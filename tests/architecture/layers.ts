@@ -2,7 +2,7 @@ import type { Source } from './sources';
 
 /**
  * The layers, from the top down. A file may import its own folder and the folders on lower lines, but not other
- * folders on its own line.
+ * folders on its own line. Files in `db` may also import the files in `BELOW_DB`.
  */
 const LAYERS: string[][] = [
   ['app', 'lib/cli', 'proxy.ts', 'instrumentation.ts'],
@@ -31,7 +31,7 @@ const LAYERS: string[][] = [
   ['db'],
 ];
 
-/** The folders of the staff pages' components, from the top down. None of them imports a page. */
+/** The folders of the staff pages' components, from the top down. None of them imports other files of the staff pages. */
 const COMPONENT_FOLDERS = ['shell', 'search', 'audit', 'forms', 'records', 'lists', 'page', 'display'];
 
 /** Folders that may import Next.js and the runtime. All other folders are domains, which import neither. */
@@ -87,7 +87,7 @@ const RULES: { says: string; broken(from: string, target: string): boolean }[] =
   },
 ];
 
-/** Lists the imports that break a rule, such as `lib/money.ts:3 imports db/client.ts: imports go down only`. */
+/** Lists the imports that break a rule, such as `lib/money.ts:3 imports lib/cli/run.ts: imports go down only …`. */
 export function brokenImports(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports.flatMap(({ line, target }) =>
@@ -117,8 +117,8 @@ function partDepth(path: string): number {
 }
 
 /**
- * Returns the folder that the rules use for a path, such as `app` or `lib/payments`. It is `lib/*.ts` for a single file
- * of lib, except for lib/runtime.ts, which is its own folder.
+ * Returns the folder that the rules use for a path, such as `app` or `lib/payments`. It is `lib/*.ts` for a file
+ * directly in lib, except for lib/runtime.ts, which is its own folder.
  */
 function folderOf(path: string): string {
   if (path === 'lib/runtime.ts') return path;
@@ -127,7 +127,10 @@ function folderOf(path: string): string {
   return file === undefined ? 'lib/*.ts' : `lib/${folder}`;
 }
 
-/** Lists each import cycle once, as `a.ts -> b.ts -> a.ts`. Type imports count. */
+/**
+ * Lists import cycles as `a.ts -> b.ts -> a.ts`, at least one for each group of files that import each other. Type
+ * imports count.
+ */
 export function findCycles(sources: Source[]): string[] {
   const graph = new Map(sources.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const done = new Set<string>();

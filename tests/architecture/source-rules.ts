@@ -93,8 +93,9 @@ function isNamed(node: ts.Node, name: string): boolean {
 }
 
 /**
- * Lists functions and values that a server file imports from a client file. On the server they are only references, so
- * calling one throws when the page is rendered. Neither the type check nor the build reports this.
+ * Lists functions and values that a server file imports by name from a client file, except components and hooks. On
+ * the server they are only references, so calling one throws when the page is rendered. Neither the type check nor the
+ * build reports this.
  */
 export function clientValuesOnTheServer(sources: Source[]): string[] {
   const clients = new Set(sources.filter(isClient).map(({ path }) => path));
@@ -113,7 +114,7 @@ export function clientValuesOnTheServer(sources: Source[]): string[] {
 
 const isClient = ({ tree }: Source): boolean => /^['"]use client['"]/.test(tree.text);
 
-/** Returns the imported names that are not types, components or hooks. */
+/** Returns the names in an import's braces that are neither types nor named like components or hooks. */
 function valuesOf({ importClause }: ts.ImportDeclaration): string[] {
   const named = importClause?.namedBindings;
   if (!importClause || importClause.isTypeOnly || !named || !ts.isNamedImports(named)) return [];

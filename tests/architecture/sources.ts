@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 
 export interface Import {
   line: number;
-  /** Path from the root if the file is ours, otherwise the package name. */
+  /** Path from the root if the file is ours, otherwise the specifier of the package, such as `next/headers`. */
   target: string;
 }
 

@@ -45,7 +45,7 @@ test('our server and Next.js give the same response to each sample request', asy
 }, 120_000);
 
 test.each(Object.entries(FAST_ROUTES))(
-  'our server and Next.js offer the same HTTP methods for %s',
+  'our server and Next.js have the same handlers for %s',
   async (path, route) => {
     const file = await import(join(import.meta.dirname, '../../app', path, 'route.ts'));
     for (const method of METHODS) expect(file[method]).toBe(route[method]);
@@ -94,7 +94,7 @@ async function ask(url: string, { method, path, headers = {}, body }: Sent) {
   const ignored = answer.text === '' ? [...ITS_OWN, 'content-length', 'transfer-encoding'] : ITS_OWN;
   const told = Object.entries(answer.headers).filter(([name]) => !ignored.includes(name));
   const text = answer.text.replaceAll(INSTANT, 'an instant');
-  // An answer that contains an instant has a different ETag each time.
+  // An answer that contains an instant has a different ETag each time, and so has its HEAD answer without a body.
   const isTimed = text !== answer.text || text === '';
   const named = told.map(([name, value]) => [name, isTimed && name === 'etag' ? 'a tag' : value]);
   return { status: answer.status, headers: Object.fromEntries(named), text };

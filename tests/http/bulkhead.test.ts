@@ -18,8 +18,8 @@ import { deliver, WEBHOOK_SECRET } from '../support/stripe-events';
 const AT_ONCE = 12;
 const postgres = inject('postgres');
 
-// PGlite has a single connection, so no write waits for the lock of another one. payments-concurrency.test.ts tests
-// concurrent payments on both databases.
+// PGlite has a single connection, so no write can wait for a lock of another connection. payments-concurrency.test.ts
+// tests concurrent payments on both databases.
 describe.runIf(postgres)('twelve writes that wait for a lock', () => {
   const server = useApi(
     {
@@ -111,7 +111,7 @@ describe.runIf(postgres)('twelve writes that wait for a lock', () => {
       () => deliveries('customer.subscription.updated'),
     ],
     ['12 checkouts of one locked customer', 200, () => deliveries('checkout.session.completed')],
-  ])('%s that wait for a lock do not delay other requests', async (_, status, prepare) => {
+  ])('%s that wait for a lock delay no reads, and succeed afterwards', async (_, status, prepare) => {
     const { lock, write } = await prepare();
     // Issue the token before the lock is taken, because issuing a token waits for other writes.
     const reader = await server.token('mcp:read');

@@ -65,7 +65,7 @@ async function issue(...given: Parameters<typeof draft>): Promise<number> {
   return id;
 }
 
-/** Creates a Stripe invoice, paid in part with the customer's balance, and returns its id. */
+/** Creates a Stripe invoice, by default paid in part with the customer's balance, and returns its id. */
 async function stripeInvoice(
   changes: Partial<typeof invoices.$inferInsert> = {},
   tax: Partial<KeptTax> = {},
@@ -98,7 +98,7 @@ const textOf = (pdf: Uint8Array) => Buffer.from(pdf).toString('latin1');
 
 const invoiceOf = (id: number) => readRow(server.runtime.db, invoices, id);
 
-/** Returns all documents of a month. */
+/** Returns the invoices and credit notes of a month with their documents, or with the reasons why they have none. */
 async function monthOf(month: string) {
   const found = [];
   for await (const one of documentsOf(server.runtime.db, month, moment())) found.push(one);
@@ -108,7 +108,7 @@ async function monthOf(month: string) {
 /** Erases the customer of an invoice. */
 const eraseOwner = async (id: number) =>
   eraseCustomer(server.runtime.db, (await invoiceOf(id)).customer_id, { actor, ...moment() });
-/** Deletes the documents whose retention period is over at noon of a day. */
+/** Deletes the documents of erased customers whose retention period is over on a day. */
 const dropOldOn = (day: string) =>
   dropOldDocuments({ ...syncDeps(server.runtime), now: () => new Date(`${day}T12:00:00Z`) });
 /** The year of the test clock. */
@@ -156,7 +156,7 @@ describe('documents of issued invoices', () => {
     expect(embedded(pdf)).toBe(xml.replace(/#compliant#urn:xeinkauf.de:kosit:xrechnung_3.0/, ''));
   });
 
-  test('the document of an invoice names seller, buyer and terms as they were when the invoice was issued', async () => {
+  test('the document of an invoice keeps the seller, buyer, terms and language from when the invoice was issued', async () => {
     const terms = { buyer_reference: '04011000-12345-67', payment_terms: 'Net 60.' };
     const id = await issue({ company: 'Before AG', document_language: 'en', ...terms });
     const later = { buyer_reference: 'later', payment_terms: 'later', document_language: 'de' } as const;
@@ -197,7 +197,7 @@ describe('documents of issued invoices', () => {
 });
 
 describe('documents of Stripe invoices', () => {
-  test('the document of a Stripe invoice shows lines with periods and discounts, and requests no bank transfer', async () => {
+  test('the document of a Stripe invoice shows periods and discounts, requests no bank transfer, and stays once it is cancelled', async () => {
     const id = await stripeInvoice();
     const xml = await (await download(id, 'application/xml')).text();
     for (const part of [
@@ -221,7 +221,7 @@ describe('documents of Stripe invoices', () => {
     expect(xml).toContain('Der Betrag ist beglichen.');
   });
 
-  test('the document of a negative Stripe invoice says that its amount is in the balance', async () => {
+  test('the document of a negative Stripe invoice says that its amount was credited to the balance', async () => {
     const sums = { subtotal: '-100', tax: '-19', total: '-119', amount_due: '0', balance_applied: '-119' };
     const id = await stripeInvoice({ ...sums, status: 'paid' }, { amount: '-19.00' });
     const line = { amount: '-100', discount: '0' };
@@ -259,7 +259,7 @@ describe('documents of credit notes', () => {
     return { id, note, cancellation };
   }
 
-  test('the document of a credit note has type 381, names its invoice, and is made once', async () => {
+  test('the document of a credit note has type 381, names its invoice and its reason, and is made once', async () => {
     const { id, note } = await creditNotesOf();
     const first = await download(note.id, 'application/pdf', 'credit-notes');
     const disposition = `attachment; filename="credit-note-${note.number}.pdf"`;
@@ -333,7 +333,7 @@ test.each([
   ['of Stripe with a sales tax', () => stripeInvoice({}, { type: 'sales_tax' }), 'BT-151'],
   ['of Stripe in an unknown script', () => stripeInvoice({}, {}, '株式会社'), 'Line 1 contains 株 式 会 社'],
   ['in a currency with three decimals', () => issue({ currency: 'kwd' }), 'has three'],
-])('an invoice %s has no document, and the response gives the reason', async (_, make, reason) => {
+])('an invoice %s has no document, and describeDocument gives the reason', async (_, make, reason) => {
   expect((await reasonsOf(await make())).join(' ')).toContain(reason);
 });
 
@@ -390,7 +390,7 @@ test('a discount has a negative quantity in the e-invoice, because prices must n
   expect(xml).not.toMatch(/<ram:ChargeAmount>-/);
 });
 
-test('the zip of a month contains each document, and a list of the invoices without a document and the reasons', async () => {
+test('the zip of a month contains each document, and a list that says why other invoices have no document', async () => {
   const { db } = server.runtime;
   const { name, pdf } = await filesOf(await issue());
   const today = now().toISOString().slice(0, 10);

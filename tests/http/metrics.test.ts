@@ -26,7 +26,7 @@ async function scrape(url = api.url, authorization = `Bearer ${TOKEN}`) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Returns the samples of a metric, as `{labels} value`. */
+/** Returns the samples of a metric as `{labels} value`, or as `value` if it has no labels. */
 const samplesOf = (text: string, name: string) =>
   text
     .split('\n')

@@ -29,7 +29,7 @@ describe('the OpenAPI document and the API', () => {
     invoice = (await openInvoice()).invoice;
   });
 
-  test('pages of any site can fetch the OpenAPI document without a token', async () => {
+  test('pages of any site can fetch the OpenAPI document without a token, and an unchanged one is answered with 304', async () => {
     const url = `${server.url}/api/openapi.json`;
     const answer = await fetch(url);
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
@@ -104,7 +104,7 @@ describe('the OpenAPI document and the API', () => {
   const parameters = openApiDocument('http://localhost').paths['/api/w5t/payments']?.get.parameters;
 
   test.each(parameters as unknown as { name: string; schema: Body }[])(
-    'the payment list refuses every value of $name that violates the OpenAPI document',
+    'the payment list accepts a value of $name exactly if it fits the OpenAPI document',
     async ({ name, schema }) => {
       const isNumber = schema.type === 'integer';
       const fits = (text: unknown) => {

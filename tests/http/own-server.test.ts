@@ -86,7 +86,7 @@ describe('forwarding headers', () => {
     expect(seen.map(told)).toEqual([{ 'x-forwarded-for': '127.0.0.1' }]);
   });
 
-  test('forwarding headers of a trusted proxy determine the client’s IP address and the host', async () => {
+  test('forwarding headers of a trusted proxy determine the client’s IP address, host, protocol and port', async () => {
     const { url, seen } = await serve(undefined, { trustedProxies: ['127.0.0.0/8'] });
     await fetch(url, { headers: { ...CLAIMS, 'x-forwarded-for': '8.8.8.8, 198.51.100.1' } });
     expect(seen.map(told)).toEqual([
@@ -104,7 +104,7 @@ describe('internal requests from Next to our own server', () => {
   const CLIENT = { 'x-forwarded-for': '198.51.100.1', 'x-forwarded-host': 'admin.example.com' };
   const told = ({ headers }: IncomingMessage) => [headers['x-forwarded-for'], headers['x-forwarded-host']];
 
-  test('an internal request with the server’s secret keeps the client’s IP address and the host', async () => {
+  test('only an internal request with the server’s secret keeps the client’s IP address and the host', async () => {
     const { url, seen } = await serve();
     const askAs = (own: string) => fetch(url, { headers: { ...CLIENT, 'x-w5t-own-request': own } });
     await fetch(url);
@@ -217,7 +217,7 @@ describe('request bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a truncated request body is not passed to the page', async () => {
+  test('a request with a truncated body does not reach the page', async () => {
     const { port, seen } = await serve();
     const { socket } = openRaw(port, head('POST /', { 'Content-Length': 6 }));
     socket.write('abc', () => socket.destroy());
@@ -254,7 +254,7 @@ describe('request targets, hosts and headers', () => {
     ['http://other.example/sign-in?a=1', '/sign-in?a=1', 'other.example'],
     ['HTTPS://Other.example:8443', '/', 'other.example:8443'],
     ['http://[::1]:80/a/../b', '/b', '[::1]'],
-  ])('the absolute request target %s is reduced to its path', async (target, url, host) => {
+  ])('the absolute request target %s determines the path and the host', async (target, url, host) => {
     const { port, seen } = await serve();
     const start = head(`GET ${target}`, { Connection: 'close' });
     expect(await exchange(port, start)).toMatch(/^HTTP\/1\.1 200 /);
@@ -376,7 +376,7 @@ describe('pipelined requests', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('a connection that pipelines two requests with bodies is closed', async () => {
+  test('a connection may pipeline one request with a body behind another request, but is closed for two', async () => {
     const { open, answer } = held();
     const { port, seen } = await serve(answer);
     const post = `${head('POST /b', { 'Content-Length': 3 })}abc`;
@@ -541,7 +541,7 @@ describe('connections', () => {
   const open = (host: string | null, port: number) =>
     openHttpServer({ ...SETTINGS, host, port }, async () => {});
 
-  test('the server reports that its port is in use', async () => {
+  test('a server whose port is in use on one loopback address reports this and does not listen on the other', async () => {
     const taken = createServer();
     await new Promise<void>((done) => taken.listen({ port: 0, host: '::1' }, done));
     const { port } = taken.address() as AddressInfo;
@@ -557,7 +557,7 @@ describe('connections', () => {
 });
 
 describe('stopping the server', () => {
-  test('a stopping server finishes the open requests', async () => {
+  test('a stopping server finishes open requests, but closes idle connections and accepts no new ones', async () => {
     const { url, port } = await serve(async (request, response) => {
       if (request.url === '/slow') await sleep(600);
       response.end('done');

@@ -54,7 +54,7 @@ describe('payments of an invoice that Stripe manages', () => {
   }
   const patch = (id: number, changes: object) => call('PATCH', `/${id}`, changes);
 
-  test('a payment that Stripe has already reported is refused with 409', async () => {
+  test('a payment is refused with 409 if its reference may be the id of a payment that Stripe has reported', async () => {
     const [{ invoice, body }, other] = [await openAtStripe(), await openInvoice()];
     const reference = String(invoice.stripe_invoice_id);
     const counted = await createPayment(server.runtime.db, {
@@ -225,16 +225,19 @@ describe('the list of payments', () => {
     [2, { first: 1, prev: 1, next: 3, last: 3 }],
     [3, { first: 1, prev: 2, last: 3 }],
     [7, { first: 1, prev: 3, last: 3 }],
-  ])('the Link header of page %i of the payment list uses the public URL', async (page, pages) => {
-    const query = `per_page=2&invoice_id=${invoice.id}`;
-    const { headers } = await call('GET', `?${query}&page=${page}`, undefined, {
-      Host: 'evil.example',
-      'X-Forwarded-Host': 'evil.example',
-    });
-    const at = `${server.runtime.env.publicUrl}/api/w5t/payments?${query}&page=`;
-    const links = Object.entries(pages).map(([rel, number]) => `<${at}${number}>; rel="${rel}"`);
-    expect(headers.get('link')?.split(', ').sort()).toEqual(links.sort());
-  });
+  ])(
+    'the Link header of page %i names the first, last and adjacent pages of the payment list at the public URL',
+    async (page, pages) => {
+      const query = `per_page=2&invoice_id=${invoice.id}`;
+      const { headers } = await call('GET', `?${query}&page=${page}`, undefined, {
+        Host: 'evil.example',
+        'X-Forwarded-Host': 'evil.example',
+      });
+      const at = `${server.runtime.env.publicUrl}/api/w5t/payments?${query}&page=`;
+      const links = Object.entries(pages).map(([rel, number]) => `<${at}${number}>; rel="${rel}"`);
+      expect(headers.get('link')?.split(', ').sort()).toEqual(links.sort());
+    },
+  );
 
   // openapi.test.ts also tests generated values that violate the schema of a parameter.
   test.each([
@@ -263,7 +266,7 @@ describe('the list of payments', () => {
     expect(fieldsOf(answer).sort()).toEqual(fields.sort());
   });
 
-  test('every operation of the payments API refuses an unknown query parameter', async () => {
+  test('POST, GET, PATCH and DELETE of a payment refuse an unknown query parameter', async () => {
     const { body, path, payment } = await recorded();
     for (const [method, at, sent] of [
       ['POST', '', { ...body, amount: 1 }],
@@ -409,7 +412,7 @@ describe('writing back a payment as GET returned it', () => {
     },
   );
 
-  test('a PUT with only the unchanged read-only fields of a payment changes nothing', async () => {
+  test('a PUT may repeat read-only fields of a payment unchanged, but is refused if it changes them', async () => {
     const { path, payment } = await recorded();
     const wrong = await call('PUT', path, { ...payment, id: payment.id + 1, currency: 'usd', amount: 5 });
     expectProblem(wrong, 'validation_failed', ['id', 'currency']);

@@ -42,7 +42,7 @@ const wrong = (times: number) => Array<string>(times).fill('401');
 
 describe('failed sign-ins', () => {
   test.each([GRACE.email, 'unknown@example.com'])(
-    'repeated failed sign-ins for %s from one IP address have to wait longer each time',
+    'after five failed sign-ins for %s, an IP address has to wait longer after each further failure',
     async (email) => {
       const from = STRANGER;
       expect(await attempts(5, () => ({ email, from }))).toEqual(wrong(5));
@@ -253,7 +253,7 @@ describe('the queue for password hashing', () => {
   test.each([
     ['one address', () => STRANGER],
     ['one IPv6 network of 48 bits', (i: number) => `2001:db8:7:${i * 256}::1`],
-  ])('sign-ins from %s leave places in the hashing queue for other devices', async (_, from) => {
+  ])('sign-ins from %s leave places in the hashing queue for other networks', async (_, from) => {
     isHeld = true;
     const crowded = Array.from({ length: 12 }, (_, i) =>
       attemptStatus({ email: `p${i}@example.com`, password: 'crowd', from: from(i) }),
@@ -288,7 +288,7 @@ describe('the queue for password hashing', () => {
     await Promise.all(all);
   });
 
-  test('password hashing leaves one processor core free', async () => {
+  test('password hashing leaves one of several processor cores free', async () => {
     Object.assign(globalThis, { [QUEUE]: undefined });
     isHeld = true;
     const all = Array.from({ length: 24 }, () => attemptStatus());

@@ -33,7 +33,7 @@ describe('signing in', () => {
     expect(await api.getSession({ headers: new Headers({ cookie }) })).toBeNull();
   });
 
-  test('the session cookie has the prefix __Host- if the site uses https', async () => {
+  test('if the site uses https, only a session cookie with the prefix __Host- is set and accepted', async () => {
     const env = { PUBLIC_URL: 'https://admin.example.com', BETTER_AUTH_SECRET: SECRET };
     const runtime = testRuntime(server.runtime.db, { env });
     const { cookies } = await signIn(runtime, GRACE, new Headers());
@@ -50,7 +50,7 @@ describe('signing in', () => {
     await runtime.db.delete(staffSessions);
   });
 
-  test('a wrong password and an unknown e-mail address get the same response', async () => {
+  test('a wrong password and an unknown e-mail address get the same response after the same hashing', async () => {
     hashed.splice(0);
     const answerTo = async (email: string) => {
       const answer = await attempt({ email });
@@ -82,7 +82,7 @@ describe('signing in', () => {
     warned.mockRestore();
   });
 
-  test('passwords are hashed by crypto.scrypt, off the event loop', () => {
+  test('passwords are hashed by the asynchronous crypto.scrypt', () => {
     expect(getStaffAuth(server.runtime).options.emailAndPassword).not.toHaveProperty('password');
     expect(crypto.scrypt).toHaveBeenCalled();
   });
@@ -94,7 +94,7 @@ describe('signing in', () => {
   const postFrom = (origin: string) =>
     post({ origin, 'content-type': 'application/json' }, JSON.stringify(GRACE));
 
-  test('a sign-in form without JavaScript redirects to the requested page', async () => {
+  test('a sign-in form without JavaScript redirects to the requested page, or after a failure to the sign-in page', async () => {
     const done = await form({ ...GRACE, next: '/admin/payments?page=2' });
     expect([done.status, done.headers.get('location')]).toEqual([303, '/admin/payments?page=2']);
     expect(done.headers.getSetCookie()).toHaveLength(2);
@@ -105,7 +105,7 @@ describe('signing in', () => {
   });
 
   test.each(['https://evil.example', 'null', 'http://localhost:3000.evil.example'])(
-    'a sign-in form from the foreign origin %s is refused with 403',
+    'a sign-in from the foreign origin %s is refused with 403',
     async (origin) => {
       const refused = await postFrom(origin);
       expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
@@ -148,7 +148,7 @@ describe('routes below /api/auth', () => {
     expect(open).toEqual(['GET /api/auth/sign-in/email 405', 'POST /api/auth/sign-in/email 401']);
   });
 
-  test('unknown sign-in paths are answered with 404 and other methods with 405', async () => {
+  test('an unknown sign-in path is answered with 404, and GET of a known one with 405', async () => {
     const ask = async (step: string, method: string) => {
       const answer = await fetch(`${server.url}/api/auth/sign-in/${step}`, { method });
       return [answer.status, answer.headers.get('allow')];
@@ -219,7 +219,7 @@ describe('staff who still have to secure their account', () => {
   const beginApp = () => actions.beginApp(GRACE.password);
   const changePassword = () => actions.changePassword('/admin', {}, new FormData());
 
-  test('staff with a temporary password cannot add a passkey or an authenticator app', async () => {
+  test('staff with a temporary password can only change the password', async () => {
     const { db } = server.runtime;
     await db.update(staffUsers).set({ passwordTemporary: true });
     await expectDue(...others, beginApp, () => actions.confirmApp('000000'));

@@ -124,7 +124,7 @@ describe('failing queries', () => {
     expect(JSON.stringify(server.logged)).not.toContain(body.payment_reference);
   });
 
-  test('a failed query of an MCP tool is logged without the customer’s data', async () => {
+  test('a failed query of an MCP tool is logged without its search text and SQL', async () => {
     const { db } = server.runtime;
     server.logged.length = 0;
     await db.execute(sql`alter table customers rename column search_text to gone`);
@@ -178,7 +178,7 @@ describe('a full disk', () => {
     await db.execute(sql`drop function no_room cascade`);
   }
 
-  test('a payment that cannot be written to a full disk is answered with 507', async () => {
+  test('a payment that a full disk cannot store is answered with 507, and the health check alerts until space is free', async () => {
     const { db } = server.runtime;
     const { body } = await openInvoice();
     const post = (payment_reference: string) => call('POST', '', { ...body, amount: 1, payment_reference });

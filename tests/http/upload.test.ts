@@ -77,7 +77,7 @@ describe('bank statements', () => {
     await server.runtime.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
   });
 
-  test('staff without admin rights can upload a large bank statement, and uploading it again changes nothing', async () => {
+  test('staff without admin rights can upload a large bank statement, and a second upload is reported as known', async () => {
     const first = await upload(csv(2_500_000), query, cookies.staff);
     const stored = { id: expect.any(Number), isKnown: false, booked: 0 };
     expect([first.status, await first.json()]).toEqual([201, stored]);
@@ -146,7 +146,7 @@ describe('uploads of an admin', () => {
     ['.hidden.csv', 'hidden.csv'],
     ['a"b\\c\n.csv', 'a-b-c-.csv'],
     [`${'ä'.repeat(300)}.csv`, `${'ä'.repeat(88)}.csv`],
-  ])('an uploaded file named %j is stored inside its own folder', async (name, kept) => {
+  ])('an uploaded file named %j is stored under a safe name', async (name, kept) => {
     await upload('a', String(new URLSearchParams({ kind: 'customers', name })));
     expect(await listUploads(dataDir)).toMatchObject([{ file_name: kept }]);
   });

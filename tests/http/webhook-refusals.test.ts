@@ -38,7 +38,7 @@ describe('refused deliveries', () => {
   async function refuse(times: number, secret = 'whsec_wrong', off = 0): Promise<void> {
     for (let i = 0; i < times; i += 1) expect(await send(secret, off)).toEqual(refusal);
   }
-  /** Refuses ten deliveries, and waits until their number is stored. */
+  /** Sends ten deliveries that are refused, and waits until their number is stored. */
   async function refuseTen(...given: [secret?: string, off?: number]): Promise<void> {
     await refuse(10, ...given);
     await written(1);
@@ -109,7 +109,7 @@ describe('refused deliveries', () => {
     expect(await ask()).toEqual({ status: 'ok', webhook: 'ok', codes: [] });
   });
 
-  test('ten webhook deliveries with an invalid signature raise an alert', async () => {
+  test('ten webhook deliveries with an invalid signature raise an alert that the next accepted delivery ends', async () => {
     await refuse(9);
     await written(1);
     minute();

@@ -49,7 +49,7 @@ async function connect2(mode: 'legacy' | 'auto' | { pin: string }) {
   return { client, version: client.getNegotiatedProtocolVersion() };
 }
 
-/** Versions of the client SDK. Each throws if structuredContent does not match the tool's output schema. */
+/** Clients of the SDK's versions and modes. Each throws if structuredContent does not match a tool's output schema. */
 const GENERATIONS = [
   { name: 'SDK 1.x', version: '2025-11-25', connect: connect1 },
   { name: 'SDK 2.x with initialize', version: '2025-11-25', connect: () => connect2('legacy') },
@@ -83,7 +83,7 @@ test.each(GENERATIONS)('the MCP client $name lists and calls the tools', async (
   await client.close();
 });
 
-test.each(GENERATIONS)('the MCP client $name reads the view that the tools announce', async ({ connect }) => {
+test.each(GENERATIONS)('the MCP client $name reads the view that two tools announce', async ({ connect }) => {
   const { client } = await connect();
   const { tools } = await client.listTools();
   const announced = tools.flatMap(({ name, _meta }) => (_meta?.ui ? [[name, _meta.ui]] : []));
@@ -116,7 +116,7 @@ describe('connection instructions', () => {
     expect(textOf('docs/clients.md')).toBe(`# Connect a client\n\n${toConnectMarkdown(DEFAULT_URL)}\n`);
   });
 
-  test('each connection snippet contains the public URL, and each JSON snippet can be parsed', () => {
+  test('each connection snippet contains the public URL of the MCP endpoint, and each JSON snippet can be parsed', () => {
     for (const { client, language, snippet } of listConnections(PUBLIC_URL)) {
       expect(snippet, client).toContain(`${PUBLIC_URL}/mcp`);
       if (language === 'json') expect(JSON.parse(snippet), client).toBeTypeOf('object');

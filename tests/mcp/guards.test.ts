@@ -91,7 +91,7 @@ describe('tokens of the MCP endpoint', () => {
       expect((await mcp.post(LIST, { authorization: `${scheme}${mcp.token}` })).status).toBe(200);
   });
 
-  test('the MCP endpoint answers 403 to a token without the scope mcp:read', async () => {
+  test('the MCP endpoint answers 403 to a token that has only scopes of the payments API', async () => {
     const { token } = await mcp.newToken(['payments:read', 'payments:write']);
     const { status, headers } = await mcp.post(LIST, { authorization: `Bearer ${token}` });
     const challenge = `${CHALLENGE}, error="insufficient_scope", scope="mcp:read"`;
@@ -139,7 +139,7 @@ describe('headers and request bodies', () => {
     expect(await statusOf(headers, JSON.stringify(LIST))).toBe(200);
   });
 
-  test('the MCP endpoint checks the Origin before the token and the token before the body', async () => {
+  test('the MCP endpoint checks method, Origin, token, body size, Content-Type, Accept and JSON in this order', async () => {
     const tooLong = '{'.padEnd(MiB + 1);
     const unfit = { 'content-type': 'text/plain', accept: 'x/y' };
     const foreign = { ...unfit, origin: EVIL };

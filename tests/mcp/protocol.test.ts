@@ -127,7 +127,7 @@ describe('JSON-RPC messages', () => {
     );
   });
 
-  test('a tool call with deeply nested JSON is answered as a client error', async () => {
+  test('a tool call with deeply nested JSON is refused because its arguments are invalid', async () => {
     const deep = `${'['.repeat(400_000)}${']'.repeat(400_000)}`;
     const params = (args: string) => `{"name":"find-customer-tool","arguments":${args}}`;
     const call = async (args: string) =>
@@ -185,12 +185,15 @@ describe('protocol 2026-07-28', () => {
     ['resources/list', {}],
     ['resources/templates/list', {}],
     ['resources/read', { uri: 'ui://w5t/view' }],
-  ])('clients may cache the result of %s privately for five minutes', async (method, params) => {
-    const { result: plain } = await mcp.rpc(method, params);
-    const { result } = await answerOf(await mcp.post(...stateless(method, params)));
-    expect(result).toMatchObject({ ...plain, ttlMs: 300_000, cacheScope: 'private' });
-    expect(plain).not.toHaveProperty('ttlMs');
-  });
+  ])(
+    'only in MCP protocol 2026-07-28, the result of %s may be cached privately for five minutes',
+    async (method, params) => {
+      const { result: plain } = await mcp.rpc(method, params);
+      const { result } = await answerOf(await mcp.post(...stateless(method, params)));
+      expect(result).toMatchObject({ ...plain, ttlMs: 300_000, cacheScope: 'private' });
+      expect(plain).not.toHaveProperty('ttlMs');
+    },
+  );
 
   test('an MCP request whose protocol headers do not match its body is refused with 400', async () => {
     const [list, headers] = stateless('tools/list');

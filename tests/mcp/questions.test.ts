@@ -114,10 +114,13 @@ test.each([
   expect(similar?.map(({ customer_number }) => customer_number)).toEqual(numbers);
 });
 
-test.each(['K 10043', '10043', 'k-10043'])('get-customer-tool finds K10043 as %s', async (number) => {
-  const found = await mcp.ask('get-customer-tool', { customer_number: number });
-  expect(found).toMatchObject({ customer_number: 'K10043' });
-});
+test.each(['K 10043', '10043', 'k-10043'])(
+  'get-customer-tool finds the customer K10043 by the number %s',
+  async (number) => {
+    const found = await mcp.ask('get-customer-tool', { customer_number: number });
+    expect(found).toMatchObject({ customer_number: 'K10043' });
+  },
+);
 
 test('get-customer-tool names similar customers if a customer number matches several or no customers', async () => {
   for (const [customer_number, text] of [

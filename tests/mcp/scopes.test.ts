@@ -70,7 +70,7 @@ describe('scopes of a token', () => {
     );
   });
 
-  test('tool responses omit prices if the token lacks billing:read', async () => {
+  test('tool responses omit prices, unpaid amounts and documents if the token lacks billing:read', async () => {
     const call = await as(['customers:read']);
     const customer = await ask(call, 'get-customer-tool', { id: customerId });
     const services = [{ name: 'Web hosting' }];
@@ -135,7 +135,7 @@ describe('masked personal data', () => {
   });
 });
 
-test('an invoice summary contains sums by currency and status', async () => {
+test('an invoice summary contains sums by currency and status, and a summary of no rows is empty', async () => {
   const none = { currency: 'eur', amount_paid: 0, settled_by_credit: 0, written_off: 0 };
   expect(await mcp.ask('list-invoices-tool', { summary: true })).toEqual({
     total: 3,
@@ -222,13 +222,16 @@ describe('the log of tool calls', () => {
     expect(await newest(1)).toMatchObject([{ caller_name: 'Test', staff_email, client_id: null }]);
   });
 
-  test.each(['9999-12-31', '2026-03-15'])('the log of tool calls is listed up to the day %s', async (to) => {
-    await mcp.callTool('list-servers-tool', {});
-    await flushToolCalls(mcp.runtime);
-    const place = { limit: 5, timeZone: 'Europe/Berlin' };
-    const page = await listToolCalls(mcp.db, callFilters.parse({ to }), place);
-    expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
-  });
+  test.each(['9999-12-31', '2026-03-15'])(
+    'the log of tool calls can be filtered by the last day %s',
+    async (to) => {
+      await mcp.callTool('list-servers-tool', {});
+      await flushToolCalls(mcp.runtime);
+      const place = { limit: 5, timeZone: 'Europe/Berlin' };
+      const page = await listToolCalls(mcp.db, callFilters.parse({ to }), place);
+      expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
+    },
+  );
 
   test('tool calls are deleted from the log after the retention period', async () => {
     const now = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);

@@ -45,7 +45,7 @@ export function useMcpServer(env: Record<string, string> = {}) {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    /** Sends one request of the 2025 protocols. @returns the response */
+    /** Sends one request of a protocol before 2026-07-28. @returns the response */
     rpc: async (method: string, params?: unknown) => {
       const response = await mcp.post({ jsonrpc: '2.0', id: 1, method, params });
       return (await response.json()) as RpcAnswer;

@@ -239,7 +239,7 @@ describe('the size of results', () => {
     expect(await mcp.ask('list-services-tool', { ...page, fields: ['id'] })).toMatchObject({ total: 60 });
   });
 
-  test('get-customer-tool omits services and documents beyond its size limit', async () => {
+  test('get-customer-tool shortens its lists to its size limit, but gives their full counts', async () => {
     const { id: customer_id } = await createCustomer(mcp.db, { customer_number: 'LONG' });
     for (let i = 0; i < 90; i += 1) {
       await createService(mcp.db, { customer_id, service_number: `L${i}`, name: 'n'.repeat(900) });
@@ -254,7 +254,7 @@ describe('the size of results', () => {
     expect(answer.open_sales_documents.length).toBeGreaterThan(10);
   });
 
-  test('list-servers-tool returns every server', async () => {
+  test('list-servers-tool returns every server, and if there are many also a hint to request fewer fields', async () => {
     expect(await mcp.ask('list-servers-tool')).not.toHaveProperty('hint');
     for (let i = 0; i < 340; i += 1) await createServer(mcp.db, { hostname: `many-${i}.example.com` });
     const text = await textOf('list-servers-tool');

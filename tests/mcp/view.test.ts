@@ -9,7 +9,7 @@ const CONTEXT = { theme: 'light', locale: 'de-DE', timeZone: 'Europe/Berlin' };
 const EUR = { currency: 'eur' };
 const evilCustomer = { id: 1, customer_number: 'K1', name: EVIL, email: null, status: 'active' };
 
-/** A page of an MCP host, as the specification describes it. It sandboxes the view and collects all its messages. */
+/** A page of an MCP host, as the specification describes it. It shows the view in a frame and collects its messages. */
 const HOST = `<!doctype html><html lang="en"><title>Host</title><body><iframe title="View"></iframe><script>
   window.received = [];
   const frame = document.querySelector('iframe');
@@ -40,7 +40,7 @@ afterEach(async () => {
   await page.close();
 });
 
-/** Opens the host with the view in it, and waits until their handshake is complete. */
+/** Opens the host with the sandboxed view in it, and waits until their handshake is complete. */
 async function openView({ width = 800, context = CONTEXT }: { width?: number; context?: object } = {}) {
   page = await browser.newPage({ viewport: { width, height: 600 } });
   complaints = await watchComplaints(page);
@@ -66,7 +66,7 @@ const messages = () => page.evaluate(() => (window as unknown as Host).received)
 const received = async () => (await messages()).map(({ method }) => method);
 const tell = (message: object) => page.evaluate((one) => (window as unknown as Host).tell(one), message);
 const view = () => page.frameLocator('iframe').locator('main');
-/** Reads the texts of elements. The view separates amounts from their currency with a non-breaking space. */
+/** Reads the texts of elements with plain spaces. The view puts a non-breaking space between amount and currency. */
 const textsOf = async (found: Locator) =>
   (await found.allTextContents()).map((text) => text.replace(/\s/g, ' '));
 const sendContent = (text: string, more: object = {}) => {
@@ -138,7 +138,7 @@ test('the view in an MCP host shows unpaid amounts by customer in a table, each 
   await view().getByText('statuses: sent, overdue').waitFor();
 });
 
-test('the view in an MCP host shows the chosen columns of invoices, and any other response as text', async () => {
+test('the view in an MCP host shows the chosen columns of invoices, a note if there are none, and other text as it is', async () => {
   await openView({ context: {} });
   const data = [{ number: 'R1', tax: 19, currency: 'eur' }];
   await sendResult({ page: 1, per_page: 25, total: 1, data }, { fields: ['number', 'tax', 'currency'] });
@@ -162,7 +162,7 @@ test('the view reports its height to the MCP host before the reader scrolls to i
   await expect.poll(height).toBeGreaterThan(before);
 });
 
-test('the view in an MCP host shows the message of a failed or cancelled tool call', async () => {
+test('the view in an MCP host shows why a tool call failed or was cancelled, and answers a teardown request', async () => {
   await openView();
   await sendContent(`No customer with id ${EVIL}.`, { isError: true });
   await view().getByRole('alert').filter({ hasText: 'No customer with id <img' }).waitFor();

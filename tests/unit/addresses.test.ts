@@ -119,13 +119,13 @@ test('a host name with a public IP address is resolved to that address', async (
   expect(await look(['1.1.1.1'], true)).toEqual([{ address: '1.1.1.1', family: 4 }]);
 });
 
-test('a host name with a private IP address is refused', async () => {
+test('a host name with a private IP address or without an address is refused', async () => {
   expect(await look(['1.1.1.1', '127.0.0.1'])).toBe('the address is not public');
   expect(await look(['169.254.169.254'], true)).toBe('the address is not public');
   expect(await look([])).toBe('the host name has no address');
 });
 
-test('a client metadata document on localhost is not fetched', async () => {
+test('a client metadata document on localhost or at an IP address is not fetched', async () => {
   await expect(fetchDocument(new URL('https://localhost/client.json'))).rejects.toThrow('not public');
   for (const url of ['https://127.0.0.1/x', 'https://[::1]/x', 'https://2130706433/x']) {
     expect(() => fetchDocument(new URL(url))).toThrow('is an IP address');

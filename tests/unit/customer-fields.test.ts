@@ -70,7 +70,7 @@ test.each([
   expect(of(values)).toEqual({ rate, reason: why });
 });
 
-test('reverse charge does not apply if the home country is outside the EU', () => {
+test('a domestic customer has the tax rate of the home country, and outside the EU there is no reverse charge', () => {
   expect(of({ country: 'AT' }, { country: 'AT', rate: 20 })).toEqual({ rate: 20, reason: null });
   const reason = 'The customer is in Austria, outside Switzerland.';
   const abroad = of({ country: 'AT', vat_id: 'ATU12345678' }, { country: 'CH', rate: 8.1 });

@@ -150,11 +150,14 @@ test.each([
   ['1.234', ['1234', '1.234']],
   ['(1,234)', ['-1234', '-1.234']],
   ['\u20ac1.234 EUR', ['1234', '1.234']],
-])('the ambiguous CSV amount %j has two possible values', (text, readings) => {
-  expect(readAmount(text)).toEqual({ readings });
-  expect(readAmount(text, ',')).not.toHaveProperty('readings');
-  expect(readAmount(text, '.')).not.toHaveProperty('readings');
-});
+])(
+  'the ambiguous CSV amount %j has two possible values unless its decimal separator is given',
+  (text, readings) => {
+    expect(readAmount(text)).toEqual({ readings });
+    expect(readAmount(text, ',')).not.toHaveProperty('readings');
+    expect(readAmount(text, '.')).not.toHaveProperty('readings');
+  },
+);
 
 test.each([
   ...['', '12 34', '0 500', '5 abc', '5.00 S', '1 234.567,8', '5 5', '-', '\u20ac', '5,-', '5.', '1e5'],
@@ -235,7 +238,7 @@ test.each<[string, unknown]>([
   ['0,5', { value: 0.5 }],
   ['12.5', { problem: expect.stringMatching(/decimal comma/) }],
   ['1,234.56', { problem: expect.stringMatching(/decimal comma/) }],
-])('the CSV number %j, in a file with the option for decimal commas, is read as %j', (cell, read) => {
+])('with the option for decimal commas, the CSV number %j is read as %j', (cell, read) => {
   expect(readCell(cell, 'number', ',')).toMatchObject(read as object);
 });
 
@@ -271,7 +274,7 @@ test('a formula after a comma is escaped in a CSV file with semicolons, because 
   expect(await csvOf("x,=cmd|' /C calc'!A0, +1;=1", ';')).toBe(`"n";"text"\r\n"1";"${written}"\r\n`);
 });
 
-test('an exported CSV cell contains no formula even if a spreadsheet splits it at semicolons', async () => {
+test('an exported CSV cell contains no formula even if a spreadsheet splits it at semicolons, tabs or line breaks', async () => {
   const unit = fc.constantFrom(...'a;="\'\t\n\r+-@ ,');
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), async (text) => {

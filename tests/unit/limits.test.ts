@@ -205,7 +205,7 @@ function openBatches() {
 const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
 describe('batches', () => {
-  test('requests to the store wait while two batches are running', async () => {
+  test('requests to the store wait while two batches are running, and then run in batches of at most 16', async () => {
     const { batches, begun, given } = openBatches();
     const first = batches.run(1);
     await settled();

@@ -16,8 +16,8 @@ beforeEach(() => {
 });
 
 /**
- * Fakes the clock, because the limit on log lines lasts one second. Other tests keep the real clock, because loading a
- * module also uses timers.
+ * Fakes timers, because the limit on log lines lasts one second. Other tests keep the real timers, because loading a
+ * module also uses them.
  */
 function fakeClock(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -30,7 +30,7 @@ function fakeClock(): void {
 describe('limits on log lines', () => {
   fakeClock();
 
-  test('at most twenty equal warnings per second are logged', () => {
+  test('at most twenty equal warnings per second are logged, and then the number of dropped ones', () => {
     for (let i = 0; i < 50; i += 1) log.warn({ i }, 'refused');
     log.error('another message');
     expect(lines().map(({ msg }) => msg)).toEqual([...Array(20).fill('refused'), 'another message']);
@@ -92,7 +92,7 @@ describe('output of libraries', () => {
     expect(written.join('')).not.toMatch(/select|grace/);
   });
 
-  test('a Node.js warning becomes a log line', () => {
+  test('a Node.js warning becomes a log line without its message', () => {
     process.emit('warning', new Error('with what somebody sent'));
     expect(lines()).toMatchObject([{ level: 40, error: 'Error' }]);
     expect(written.join('')).not.toContain('somebody');

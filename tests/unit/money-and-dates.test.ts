@@ -42,10 +42,13 @@ describe('money', () => {
     [1500, 'kwd', '1.500', '1.5'],
     [500, 'isk', '5.00', '5.000'],
     [99_999_999_999_999, 'eur', '999999999999.99'],
-  ])('%d minor units of %s are formatted as %s', (minor, currency, written, ...alsoRead) => {
-    expect(fromMinorUnits(minor, currency)).toBe(written);
-    for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
-  });
+  ])(
+    '%d minor units of %s are formatted as %s, and read back from it',
+    (minor, currency, written, ...alsoRead) => {
+      expect(fromMinorUnits(minor, currency)).toBe(written);
+      for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
+    },
+  );
 
   test('formatting and parsing an amount in minor units does not change it', () => {
     const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
@@ -56,7 +59,7 @@ describe('money', () => {
     );
   });
 
-  test('an amount with more decimals than its currency is refused', () => {
+  test('an amount that is negative or not finite, or has more decimals than its currency, is refused', () => {
     const fits = (amounts: number[], currency: string) =>
       amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
     const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
@@ -215,7 +218,7 @@ describe('parts of an invoice beyond its payments', () => {
   };
   const OURS = { stripe_invoice_id: null, amount_off_stripe: null };
   const open = (status: Invoice['status'], amount_due: number) => ({ status, amount_paid: 0, amount_due });
-  /** Returns what Stripe reports of the balance that it applied, and what was paid. */
+  /** Returns the customer balance that Stripe reports as applied, and the paid amount. */
   const reported = (balance_applied: number, amount_paid: number) => ({ balance_applied, amount_paid });
 
   test.each<[string, Partial<Invoice>, Partial<Record<keyof typeof NONE, number | null>>]>([

@@ -65,7 +65,7 @@ test.each([
   ['statement-K 1', 'attachment; filename="statement-K 1.csv"'],
   ['K"1\\2', `attachment; filename="K_1_2.csv"; filename*=UTF-8''K%221%5C2.csv`],
   ["K'Ä", `attachment; filename="K'_.csv"; filename*=UTF-8''K%27%C3%84.csv`],
-])('the downloaded file %s has a valid header with its name', (name, expected) => {
+])('the Content-Disposition header of a download names the file %s', (name, expected) => {
   const { headers } = fileResponse(csvFile(name, (async function* () {})()));
   expect(headers.get('content-disposition')).toBe(expected);
 });

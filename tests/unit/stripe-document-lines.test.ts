@@ -113,7 +113,7 @@ describe('the amounts of a Stripe line', () => {
     expect(lines).toMatchObject([{ text: 'Hosting (Quantity 3)', quantity: '1', unit_price: '10.000' }]);
   });
 
-  test('the printed period of a Stripe line ends on its last day, not on the day after', () => {
+  test('the printed period of a Stripe line ends on its last day, and an empty period is left out', () => {
     const { lines } = printed([
       { amount: '1.00', period: ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'] },
       { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },

@@ -5,7 +5,7 @@ import { createWorld } from '@/lib/stripe-local/world';
 import * as act from '../support/stripe-actions';
 import { renderEvent, renderObject, shapeOf } from '../support/stripe-versions';
 
-test('an update event of the local Stripe contains the previous values', () => {
+test('an update event of the local Stripe contains the previous values, and an update without changes sends no event', () => {
   const now = new Date('2026-03-31T12:00:00.750Z');
   const world = createWorld({ now: () => now, chance: seededChance(7) });
   const customer = act.createCustomer(world).object.id;
@@ -72,7 +72,7 @@ describe('objects in the shape of an API version', () => {
     },
   );
 
-  test('the local Stripe renders a payment intent in the shape of its API version', () => {
+  test('the local Stripe renders payment intents and subscriptions in the shape of their API version', () => {
     if (!intent) throw new Error('no intent');
     expect(render(intent, '2020-08-27')).toMatchObject({ charges: { data: [{ id: invoice.charge }] } });
     const links = { latest_charge: invoice.charge, invoice: invoice.id };

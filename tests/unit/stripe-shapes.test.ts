@@ -254,7 +254,7 @@ describe('a subscription of any API version', () => {
     expect(item?.metadata).toEqual({ service_number: 'S-1', customer_service_id: '12' });
   });
 
-  test('a partial list of subscription items is marked as incomplete', () => {
+  test('a partial or missing list of subscription items is marked as incomplete', () => {
     expect(map({ items: { data: [], has_more: true } })?.itemsComplete).toBe(false);
     expect(map({})).toMatchObject({ items: [], itemsComplete: false, cancelAtPeriodEnd: false });
   });
@@ -369,7 +369,7 @@ describe('the handled event types', () => {
     expect(types.sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 
-  test('simulated histories contain every handled event type', () => {
+  test('the simulation lists exactly the handled event types', () => {
     expect([...ANNOUNCING].sort()).toEqual([...HANDLED_EVENT_TYPES].sort());
   });
 });

@@ -46,7 +46,7 @@ test('typed lines are recognized by their field names', () => {
   expect(names.filter(isLineField)).toEqual(['lines.12.tax_rate']);
 });
 
-test('a typed line is kept if its text or the line before it is missing', () => {
+test('a typed line is kept if its text or the line before it is missing, and one beyond the limit is refused', () => {
   const { 'lines.0.text': _, ...textless } = toTypedLines([line]);
   expect(typedLines(textless)).toEqual([{ ...line, text: '' }]);
   const nothing = { text: '', quantity: '', unit_price: '', tax_rate: '', tax_category: '' };
@@ -69,7 +69,7 @@ test('showing an amount with three decimals in a form does not change it', () =>
   });
 });
 
-test('a form shows prices with the decimals of their currency', () => {
+test('a form shows prices with at least the decimals of their currency, and quantities without trailing zeros', () => {
   const lines = [
     { text: 'Traffic', quantity: '1000.000', unit_price: '0.005', tax_rate: '19.00' },
     { text: 'Server', quantity: '0.500', unit_price: '79.900', tax_rate: '7.50' },
@@ -100,7 +100,7 @@ test('a form conflict keeps the fields that the user changed, takes over all oth
   expect(mergeTyped(before, typed, stored)).toEqual({ typed, theirs: [expect.objectContaining(differing)] });
 });
 
-test('a list page shows 25 rows by default', () => {
+test('a list page shows its 25 first rows by default, and others by page number and page size', () => {
   expect(pageBounds(pageRequest({}))).toEqual({ limit: 25, offset: 0 });
   expect(pageBounds({ page: 4, per_page: 10 })).toEqual({ limit: 10, offset: 30 });
   // The offset of the last allowed page fits in a 32-bit integer.

@@ -100,7 +100,7 @@ test.each([
   expect(answer.headers.get('cross-origin-opener-policy')).toBe(policy);
 });
 
-test('a POST to the root path returns an error that names the URL of the MCP endpoint', async () => {
+test('a POST to the root path other than a server action is answered with the URL of the MCP endpoint', async () => {
   const post = (headers: Record<string, string>) => ({ method: 'POST', headers, body: '{}' });
   const ask = (init: ConstructorParameters<typeof NextRequest>[1]) =>
     proxy(new NextRequest('https://admin.example.com/', init));

@@ -34,7 +34,7 @@ describe('OAuth metadata', () => {
   });
 
   test.each(['', '/mcp', '/api/auth'])(
-    'the OAuth metadata of the issuer path "%s" contains the common endpoints',
+    'the OAuth metadata of the issuer path "%s" names the endpoints below /api/auth',
     async (path) => {
       for (const address of [
         `/.well-known/oauth-authorization-server${path}`,
@@ -73,7 +73,7 @@ describe('OAuth metadata', () => {
     expect([head.status, await head.text()]).toEqual([404, '']);
   });
 
-  test('pages of other sites can read the OAuth metadata', async () => {
+  test('pages of any site can read the metadata of the protected resource, but only with GET or HEAD', async () => {
     const path = '/.well-known/oauth-protected-resource';
     expect((await get(path)).headers.get('access-control-allow-origin')).toBe('*');
     expect((await get(path, 'OPTIONS')).status).toBe(204);
@@ -147,7 +147,7 @@ describe('invalid authorization requests', () => {
     expect(back.href).toMatch(/^cursor:.*error=invalid_scope/);
   });
 
-  test('the refusal page has no link back to an unregistered redirect URL', async () => {
+  test('the refusal page links back only to a redirect URL that its client has registered', async () => {
     const client = await flow.client({ redirect_uris: [SITE] });
     for (const named of [
       { client_id: client, redirect_uri: 'https://evil.example/' },
@@ -275,7 +275,7 @@ describe('consent', () => {
     },
   );
 
-  test('a token contains only the scopes to which the person consented', async () => {
+  test('a token and its refreshed tokens are limited to the scopes to which the person consented', async () => {
     const client = await flow.client();
     const tokens = await flow.connect(client, ['servers:read'], true);
     expect(tokens.scope.split(' ').sort()).toEqual(['offline_access', 'servers:read']);
@@ -304,7 +304,7 @@ describe('hiding personal data', () => {
     await createCustomer(flow.server.runtime.db, { customer_number: 'K-HIDE', company: 'Müller GmbH' });
   });
 
-  test('a client that requests every scope receives customer names', async () => {
+  test('a client receives customer names even if it requests the former masking scope', async () => {
     const read = await fetch(`${flow.server.url}/.well-known/oauth-protected-resource/mcp`);
     const { scopes_supported } = (await read.json()) as { scopes_supported: string[] };
     for (const asked of [scopes_supported, [...scopes_supported, OLD_SCOPE], [OLD_SCOPE]]) {
@@ -315,7 +315,7 @@ describe('hiding personal data', () => {
     }
   });
 
-  test('the OAuth metadata offers no scope that hides personal data', async () => {
+  test('no OAuth metadata, challenge or registration response names a scope that hides personal data', async () => {
     const { call, client, connect, register, server } = flow;
     const narrow = await connect(await client(), ['servers:read'], true);
     const refused = await call(narrow.access_token, 'tools/call', { name: 'find-customer-tool' });

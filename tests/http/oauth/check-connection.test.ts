@@ -72,7 +72,7 @@ const instead =
 describe('the connection check', () => {
   const { flow, check } = useCheck();
 
-  test('the connection check tests the connection of every known client', async () => {
+  test('the connection check tests every known client, and leaves no tokens or registered clients behind', async () => {
     const { report, sent } = await check();
     expect(report.problem).toBeNull();
     expect(report.clients.map(toLine)).toEqual([

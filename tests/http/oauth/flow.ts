@@ -104,7 +104,7 @@ export function useFlow(env: Record<string, string> = {}) {
       const { client_id, client_secret } = await (await flow.register(metadata)).json();
       return { id: String(client_id), secret: String(client_secret) };
     },
-    /** Opens the authorization endpoint. @returns the URL of the redirect */
+    /** Opens the authorization endpoint. @returns the URL of the redirect; without a redirect, one such as `none:200` */
     async authorize(clientId: string, params: Params = {}, signedIn = true) {
       await server.runtime.db.delete(staffRateLimits);
       const query = toParams({

@@ -1,7 +1,7 @@
 const CODE = ['authorization_code', 'refresh_token'];
 const LOOPBACK = ['http://127.0.0.1/callback', 'http://localhost/callback'];
 
-/** Builds the metadata document of a public client. `more` adds and replaces fields. */
+/** Builds the metadata document of a client, by default of a public one. `more` adds and replaces fields. */
 const documentOf = (client_id: string, client_name: string, redirect_uris: string[], more = {}) => ({
   ...{ client_id, client_name, redirect_uris, grant_types: CODE, response_types: ['code'] },
   ...{ token_endpoint_auth_method: 'none', ...more },
@@ -11,7 +11,7 @@ const CLAUDE = 'https://claude.ai/api/mcp/auth_callback';
 const CHATGPT = 'https://chatgpt.com/connector_platform_oauth_redirect';
 const VS_CODE = 'http://127.0.0.1:33418/';
 
-/** Metadata documents of real clients, as published in autumn 2026, each with one of its redirect URLs. */
+/** Metadata documents of real clients, as published in autumn 2026, each with a redirect URL that it allows. */
 export const PUBLISHED = [
   {
     redirect_uri: CLAUDE,

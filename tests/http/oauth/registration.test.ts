@@ -81,7 +81,7 @@ describe('dynamic registration', () => {
     }
   });
 
-  test('one IP address can register at most twenty OAuth clients within an hour', async () => {
+  test('one public IP address can register twenty OAuth clients within an hour, and refused ones raise an alert', async () => {
     const { db, env, now } = flow.server.runtime;
     const from = '203.0.113.9';
     const many = await Promise.all(Array.from({ length: 22 }, () => flow.register(REDIRECTS, from)));
@@ -96,7 +96,7 @@ describe('dynamic registration', () => {
     expect((await checkHealth(flow.server.runtime)).status).toBe('ok');
   });
 
-  test('one private IP address can register at most 200 OAuth clients within an hour', async () => {
+  test('one private or unknown IP address can register at most 200 OAuth clients within an hour', async () => {
     const { db, now } = flow.server.runtime;
     const client = { redirectUris: ['https://x.example/cb'], registeredFrom: '10.9.9.9', createdAt: now() };
     const ids = Array.from({ length: 199 }, (_, n) => ({ id: `shared-${n}`, clientId: `shared-${n}` }));
@@ -178,7 +178,7 @@ describe('client metadata documents', () => {
     expect(back).toMatchObject({ name: 'Claude', host: 'claude.ai' });
   });
 
-  test('at most twenty client metadata documents are stored per host', async () => {
+  test('at most twenty unused client metadata documents are stored per host, and only for an hour', async () => {
     const host = 'https://many.example';
     for (let n = 1; n <= 21; n += 1) {
       const id = `${host}/${n}.json`;
@@ -186,7 +186,7 @@ describe('client metadata documents', () => {
       const page = await flow.authorize(id, { redirect_uri: `${host}/callback` }, false);
       expect(page.pathname).toBe(n <= 20 ? '/sign-in' : '/oauth/refused');
     }
-    // Documents do not count towards the limit for self-registered clients.
+    // Documents do not count towards the limits for self-registered clients.
     expect((await flow.register(REDIRECTS)).status).toBe(201);
     const hourLater = new Date(flow.server.runtime.now().getTime() + 3_600_001);
     await clearUnusedClients(flow.server.runtime.db, hourLater);

@@ -122,7 +122,7 @@ describe('refresh tokens', () => {
     expect(apps.map(({ clientId }) => clientId)).not.toContain(client);
   });
 
-  test('a refresh token that is used five times at once, and then again, gets the same response each time', async () => {
+  test('a refresh token that is used five times at once, and then again, yields the same new tokens each time', async () => {
     const { client, refresh_token } = await connected();
     const use = () => flow.refresh(client, refresh_token, { scope: 'mcp:read' });
     const [first, ...others] = await Promise.all([use(), use(), use(), use(), use()]);
@@ -177,7 +177,7 @@ describe('refresh tokens', () => {
     };
 
     test.each(Object.entries(WAYS))(
-      '%s of one device ends its tokens, and leaves the second device connected',
+      '%s ends the tokens of its device, and leaves the second device connected',
       async (_, end) => {
         const { client, one, two } = await devices();
         await expectEnded({ client, ...(await end(client, one)) });
@@ -185,7 +185,7 @@ describe('refresh tokens', () => {
       },
     );
 
-    test('a narrower consent on one device changes neither the codes nor the tokens of other devices', async () => {
+    test('consent to other scopes on one device changes neither the codes nor the tokens of other devices', async () => {
       const client = await flow.client();
       const [wide, code] = [await flow.connect(client), await flow.code(client)];
       const narrow = await flow.connect(client, ['servers:read'], true);
@@ -266,7 +266,7 @@ describe('refresh tokens', () => {
 });
 
 describe('access tokens', () => {
-  test('the MCP endpoint refuses authorization codes, refresh tokens and session tokens', async () => {
+  test('an authorization code, session token, access token or refresh token works only for its own purpose', async () => {
     const client = await flow.client();
     const code = await flow.code(client);
     expect(await flow.status(code)).toBe(401);
@@ -333,7 +333,7 @@ describe('unknown clients', () => {
 describe('connected apps of a member of staff', () => {
   const { email, password } = ADA;
 
-  test('connected apps are disconnected when an admin resets the password of their owner', async () => {
+  test('connected apps are disconnected when the password of their owner is reset', async () => {
     const { runtime } = flow.server;
     const made = await connected();
     const code = await flow.code(made.client);
@@ -343,7 +343,7 @@ describe('connected apps of a member of staff', () => {
     expect(await listConnectedApps(runtime.db, flow.userId())).toEqual([]);
   });
 
-  test('connected apps stay connected when their owner changes the password', async () => {
+  test('connected apps stay connected when their owner loses the admin role and changes the password', async () => {
     const { runtime } = flow.server;
     await flow.signIn();
     const { access_token } = await connected();

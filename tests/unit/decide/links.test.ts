@@ -74,7 +74,7 @@ describe('customer numbers named by Stripe', () => {
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });
 
-  test('reported customer numbers are sorted with the strongest source first', () => {
+  test('customer numbers that other Stripe objects reported are sorted with the strongest source first', () => {
     const all = [number('A', origin('other', 9)), number('B', origin('other', 2)), number('C', OWN)];
     const strongest = [...all, number('D', origin('subscription', 9))].map(noted);
     expect(fromNoted(strongest).map((one) => one.number)).toEqual(['D', 'B', 'A']);

@@ -146,7 +146,7 @@ describe('a payment', () => {
     return { row, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
   }
 
-  test('a new payment has the amount that Stripe collected', () => {
+  test('a new payment has the amount that Stripe collected, and the day in the configured time zone', () => {
     const { row, changes } = paymentAfter(collected('119.000'));
     const { version: _, id: __, ...expected } = PAYMENT;
     const dates = { payment_date: '2026-03-16', provider_payment_date: '2026-03-16' };
@@ -405,7 +405,7 @@ describe('a payout', () => {
   };
   const dispute = { ...refund, type: 'adjustment', sourceId: 'dp_1' };
   const unknown = { record: null };
-  /** The entry of another recorded payment or refund. */
+  /** Returns the entry with a recorded payment or refund that differs in these fields. */
   const recorded = (more: object, entry = charge) => ({ ...entry, record: { ...record, ...more } });
   const parts = ['100.000', '19.000'].map((amount) => ({ ...charge, amount }));
   const matching = (...entries: PayoutEntry[]): ComparedPayout => ({
