@@ -38,8 +38,8 @@ export interface AlertDeps {
  */
 const EVERY = '*/15 * * * * *';
 /**
- * Number of consecutive failed checks after which the database counts as down. A restart of the database makes only one
- * check fail.
+ * Number of consecutive failed checks after which the database counts as down. A quick restart of the database makes
+ * only one check fail.
  */
 const CONFIRMATIONS = 2;
 
@@ -91,7 +91,7 @@ export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () =
     }
     const problems = toProblems(health.alerts ?? []);
     await report(outside, isStoredOutside, problems);
-    // Exclude test alerts. They have no problem, so this check would end them immediately.
+    // Exclude test alerts, because no problem belongs to them. They are only delivered again here.
     await report(databaseStore(db), (cause) => !isStoredOutside(cause) && cause !== 'test', problems);
   };
 }
@@ -186,7 +186,7 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
 /** An alert for the staff page. */
 export type ReportedAlert = AlertState;
 
-/** Lists the alerts of both stores. Current alerts come before ended ones, and later ones before earlier ones. */
+/** Lists the alerts of both stores: first the current ones, then the ended ones, each sorted by start, latest first. */
 export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<ReportedAlert[]> {
   const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
   const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);

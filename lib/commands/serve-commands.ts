@@ -17,8 +17,8 @@ const MAX_AT_ONCE = 4;
 const REQUEST_MS = 10_000;
 
 /**
- * Runs commands of other processes while this process has the embedded database open. Only the owner of the data
- * directory can connect. If a caller disconnects, only a command with `stopsInOrder` stops. If the server stops while a
+ * Runs commands of other processes while this process has the embedded database open. Only processes of the same user
+ * can connect. If a caller disconnects, only a command with `stopsInOrder` stops. If the server stops while a
  * command runs, the connection ends without an exit code.
  *
  * @returns a function that stops accepting commands, waits for running ones and removes the socket; the end of the

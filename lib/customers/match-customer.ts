@@ -96,7 +96,10 @@ export function matchNumbered(columns: { id: PgColumn; number: PgColumn }, text:
   return id === null ? inArray(columns.number, spellings(text)) : eq(columns.id, id);
 }
 
-/** The condition for customers with a text in one of their fields. Undefined if no index supports the text. */
+/**
+ * The condition for customers with a text in their number, name, company or email address. A text without three letters
+ * or digits in a row matches only at the start of a word. Undefined if no index supports the text.
+ */
 export function matchMention(text: string): SQL | undefined {
   const patterns = indexedPatterns(composed(text), [' ', '\n']);
   return or(...patterns.map((pattern) => like(customers.search_text, searchForm(sql`${pattern}::text`))));

@@ -70,7 +70,10 @@ async function nextCustomerNumber(tx: Database): Promise<string> {
 
 const hasNewNumber = ({ changes }: Writing) => changes.customer_number !== undefined;
 
-/** Schedules a recheck of the Stripe customers that named one of these customer numbers before it existed. */
+/**
+ * Schedules a recheck of the Stripe customers that named one of these customer numbers before it existed. Skips those
+ * that staff linked.
+ */
 async function recheckStripeCustomers(tx: Database, written: Writing[], now: Date): Promise<void> {
   if (written.length === 0) return;
   // `commit_plan` takes this lock when it found no customer with a number. The commit therefore either ends before this

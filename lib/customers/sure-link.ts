@@ -9,8 +9,9 @@ const SURE_SQL = sql.raw(SURE.map((by) => `'${by}'`).join(', '));
 
 /**
  * Returns whether the link from a Stripe customer to our customer is reliable, because it was made by number or by
- * staff. A link by email address is not reliable, because payers type the address. Without a reliable link, Stripe's
- * subscriptions do not set the dates of services and cannot be linked to subscriptions that we sold.
+ * staff. A link by email address or to a created customer is not reliable, because payers type the data that it relies
+ * on. Without a reliable link, Stripe's subscriptions do not set the dates of services and cannot be linked to
+ * subscriptions that we sold.
  */
 export function isSure({ linkedBy }: { linkedBy: LinkedBy }): boolean {
   return SURE.includes(linkedBy);

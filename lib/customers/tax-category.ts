@@ -38,8 +38,8 @@ export interface CategorizedLine {
 }
 
 /**
- * Returns the category of each line: the chosen one, otherwise the default. Also returns the first invalid combination
- * of rate, category and buyer in each line. Finds no problems while the seller's country is unknown.
+ * Returns the category of each line: the chosen one, otherwise the default. Also returns the first rule that each line
+ * breaks. Finds no problems while the seller's country is unknown.
  *
  * @returns the categories, and the problems as sentences without a full stop that end with the rule in brackets
  */
@@ -66,8 +66,9 @@ export function categorize(
 }
 
 /**
- * Returns the default category of a line with this rate. It agrees with `taxRuleOf`. A service for a business in
- * another EU country is subject to reverse charge. A service for a customer outside the EU is not subject to our VAT.
+ * Returns the default category of a line with this rate. It agrees with `taxRuleOf`. At a rate of 0, a service for a
+ * business in another EU country is subject to reverse charge, and a service for a customer outside the EU is not
+ * subject to our VAT.
  *
  * @param rate tax rate in percent
  */

@@ -200,8 +200,8 @@ async function clearColumns(tx: Database, id: number, now: Date): Promise<void> 
     .set({ arguments: {} })
     .where(sql`${toolCalls.customer_id} in (${idsOf(id)})`);
   const its = tx.select({ id: invoices.id }).from(invoices).where(eq(invoices.customer_id, id));
-  // The law requires documents to be kept for years, with the buyer's data. If an invoice has no document, delete the
-  // stored copy of its buyer's data.
+  // The law requires documents to be kept for years, with the buyer's data. If an invoice or credit note has no
+  // document, delete the stored copy of its buyer's data.
   await tx
     .delete(invoiceDocuments)
     .where(and(inArray(invoiceDocuments.invoice_id, its), isNull(invoiceDocuments.made_at)));

@@ -36,7 +36,7 @@ interface RedactedTable {
   rows(of: Subject): SQL;
   /** Name of the column that identifies a row. Defaults to `id`. */
   key?: string;
-  /** SQL suffix that keeps the redacted values of a unique column distinct. */
+  /** SQL of a suffix for the redacted texts of a table with a unique column, so that they stay distinct. */
   uniqueSuffix?: SQL;
 }
 

@@ -13,7 +13,7 @@ import { isThin } from '../sync/inbox/events';
 import { deadBefore } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
-/** A current problem that a person must solve. */
+/** A current problem that staff should know of. */
 const alert = z.object({
   code: z.enum([
     'reconciliation_overdue',
@@ -114,7 +114,7 @@ async function readHealth({ db, env, now }: HealthDeps): Promise<Health> {
   };
 }
 
-/** Alerts that a change of settings resolves. Staff see them, but the status does not become `degraded`. */
+/** Alerts about our settings. Staff see them, but they do not make the status `degraded`. */
 const OF_SETTINGS: Alert['code'][] = ['time_zone_differs', 'registrations_refused'];
 
 const OF_INBOX = ['inbox_failures', 'inbox_other_mode', 'inbox_thin'] as const;

@@ -9,7 +9,10 @@ import type { Logger } from '../log';
 const MANY_REFUSALS = 10;
 /** The number of days that the alert stays after the last refusal. Stripe retries a delivery for three days. */
 const ALERT_DAYS = 3;
-/** The maximum age in days of an event that Stripe may still deliver automatically. */
+/**
+ * The maximum age in days, at the last refusal, of an event whose acceptance restarts the count. It is one day more
+ * than Stripe retries a delivery.
+ */
 const REDELIVERED_DAYS = 4;
 const MINUTE_MS = 60_000;
 

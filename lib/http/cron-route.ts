@@ -39,8 +39,8 @@ export function cronRefused(): AppError {
 export const cronRoute: Route = { ...methodNotAllowed('GET'), GET: reconcileOnRequest };
 
 /**
- * Runs the daily reconciliation. Vercel Cron sends CRON_SECRET as a bearer token. Responds when the run has ended or
- * its time is used up. If another run is already running, responds immediately with the id of that run.
+ * Runs the daily reconciliation. Vercel Cron sends CRON_SECRET as a bearer token. Responds when the run has ended or,
+ * on Vercel, when its time is used up. If another run is already running, responds immediately with the id of that run.
  * https://vercel.com/docs/cron-jobs/manage-cron-jobs#securing-cron-jobs
  */
 function reconcileOnRequest(request: HttpRequest): Promise<Response> {
@@ -58,7 +58,7 @@ async function run(runtime: Runtime): Promise<Response> {
     ...runDeadline(runtime),
   });
   if (result.status === 'stopped') continueRun(runtime);
-  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // Elsewhere, a timer calls `alertWatch`.
+  if (runtime.env.vercel) await alertWatch(runtime, 1)(); // Elsewhere, `watchAlerts` has a timer.
   const { runId: run_id, alreadyRunning: already_running, stripeSkipped: stripe_skipped, ...rest } = result;
   return uncachedJson(cronAnswer.parse({ run_id, already_running, stripe_skipped, ...rest }));
 }

@@ -40,8 +40,8 @@ function answerLive(): Response {
 }
 
 /**
- * Responds with the service's health. The status is 503 if the service is down or stopping. Callers with CRON_SECRET
- * also get the alerts.
+ * Responds with the service's health. The status is 503 if the service is down or stopping. Otherwise callers with
+ * CRON_SECRET also get the alerts.
  */
 async function answerHealth(request: HttpRequest): Promise<Response> {
   const runtime = await builtRuntime();

@@ -30,7 +30,7 @@ export type Handler = (
 ) => Response | Promise<Response>;
 
 /**
- * The handlers of a path, by method. Next's route files export them, and our own server has them in its route table.
+ * The handlers of a path, by method. Next's route files export them, and our own server has some in `FAST_ROUTES`.
  */
 export type Route = Record<Method, Handler>;
 
@@ -94,7 +94,7 @@ function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
-/** Responds with JSON and its ETag, or with 304 if the caller already has this version. */
+/** Responds with JSON and its ETag, or with 304 to a GET or HEAD if the caller already has this version. */
 export function jsonWithEtag(request: HttpRequest, body: unknown, init: ResponseInit = {}): Response {
   const etag = etagOf(body);
   const known = request.headers.get('if-none-match');
@@ -242,7 +242,7 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
 
 /**
  * Returns handlers that refuse every method with 405 and `Allow`, and respond to OPTIONS with 204. A route replaces the
- * handlers of the methods that it supports. Next itself would respond without `Allow`.
+ * handlers of the methods that it supports. Next's own 405 has no `Allow`.
  */
 export function methodNotAllowed(allow: string): Route {
   const refuse = () =>

@@ -74,7 +74,7 @@ export const paymentRoute = route({
   }),
 });
 
-/** Returns the `Link` header of a page (RFC 8288) with first, prev, next and last. */
+/** Returns the `Link` header of a page (RFC 8288): first and last, and prev and next if there are such pages. */
 function pageLinks(url: URL, publicUrl: string, { page, last_page }: Page<unknown>): string {
   const path = new URL(url.pathname, publicUrl);
   const query = new URLSearchParams(url.search);

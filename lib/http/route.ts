@@ -127,7 +127,7 @@ async function prepare(
 function noteUse(runtime: Runtime, token: AccessToken): void {
   waitUntil(
     touchAccessToken(runtime.db, token, runtime.now()).catch((error: unknown) => {
-      toAppError(error, 'last_used_at', runtime.log); // Only log the error, because the request itself has succeeded.
+      toAppError(error, 'last_used_at', runtime.log); // Only log the error, because the request does not depend on it.
     }),
   );
 }
@@ -164,7 +164,8 @@ export function validate<Schema extends z.ZodType>(
 }
 
 /**
- * Parses the parameters of a query string with a schema. Digits become a number if the schema expects a number.
+ * Parses the parameters of a query string with a schema. If the schema expects a number, up to 15 digits with an
+ * optional minus become a number.
  *
  * @throws AppError validation_failed for unknown, repeated or invalid parameters
  */

@@ -92,9 +92,10 @@ interface Answer {
 
 /**
  * Handles one step of signing in, before a session exists. Scripts get JSON. A form submitted without JavaScript is
- * redirected to the next page, or back to `page` if the step failed.
+ * redirected to the next page, or back to `page` if the step failed. If the service cannot start, both get
+ * problem+json.
  *
- * @param work function that performs the step; its result is sent as JSON, except for the cookies, which become headers
+ * @param work function that performs the step; its cookies become headers, and scripts get the rest of its result
  */
 function answerSignInStep(
   request: Request,

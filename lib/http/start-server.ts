@@ -11,9 +11,9 @@ import { toAppError } from './messages';
 
 /**
  * Prepares a server before Next's first request. Our own server may respond to `FAST_ROUTES` earlier. On Vercel, this
- * function only opens the runtime. Elsewhere it also deletes old uploads, prints the link for the first admin if no
- * staff user exists yet and, except in development, schedules the daily job and watches for problems to report. A
- * server with the embedded database also runs the commands of other processes.
+ * function only opens the runtime. Elsewhere it also deletes expired uploads every hour, prints the link for the first
+ * admin if no staff user exists yet and, except in development, schedules the daily job and watches for problems to
+ * report. A server with the embedded database also runs the commands of other processes.
  */
 export async function startServer(): Promise<void> {
   const runtime = await openRuntime();

@@ -24,8 +24,8 @@ const statementQuery = z.strictObject({
 
 /**
  * Receives a file as the request body. An admin can upload a file to import. Any member of staff can upload a bank
- * statement. Its entries are stored immediately, and rules book those that they match. Other callers are refused before
- * the body is read.
+ * statement. Its new entries are stored immediately, and rules book the credits that surely pay invoices. Other callers
+ * are refused before the body is read.
  */
 export function answerUpload(request: Request): Promise<Response> {
   return answerWith(async (runtime) => {

@@ -15,7 +15,7 @@ import type { CsvRow } from './text-file';
 const BATCH = 1000;
 /** Maximum number of rows per batch in the embedded database, which blocks the process while it writes a batch. */
 const EMBEDDED_BATCH = 200;
-/** Number of concurrent batches on a PostgreSQL server, so that one batch is prepared while another is written. */
+/** Maximum number of concurrent batches on a PostgreSQL server, so that one is prepared while another is written. */
 const AT_ONCE = 2;
 
 /**

@@ -145,8 +145,8 @@ function readText(column: Column, text: string, separator: DecimalSeparator | un
 }
 
 /**
- * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets the row's currency if it
- * is missing.
+ * Checks that the currencies in amounts, such as `€ 9.90`, agree with the row's currency. Sets a missing currency if
+ * only one is possible.
  */
 function currencyProblems(
   values: Row,
@@ -200,7 +200,10 @@ export interface Header {
   /** Original text of these lines. The file of rejected rows begins with this text. */
   raw: string;
   delimiter: string;
-  /** The file's columns, each with our column. `ours` is null if the column is left out or only used in `derived`. */
+  /**
+   * The file's columns, each with our column. `ours` is null if the column has no name, is left out, or is only used in
+   * `derived`.
+   */
   columns: { theirs: string; ours: Column | null }[];
   /** Names of the file's columns that the format does not use. */
   leftOut: string[];

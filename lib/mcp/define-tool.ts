@@ -23,8 +23,8 @@ interface ToolDeclaration<Input extends z.ZodType, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   /**
-   * Returns the answer. Personal data in it is masked later. It must match `output` exactly, so that no new column
-   * leaks. It must not contain amounts if the reader may not read billing data.
+   * Returns the answer, in which personal data is masked later. The answer must match `output` exactly, so that no new
+   * column leaks. It must not contain amounts if the reader may not read billing data.
    */
   run(db: Database, input: z.output<Input>, reader: Reader): Promise<Partial<z.output<Output>>>;
   /** Maximum length of an answer in characters, announced to clients that would otherwise truncate a long answer. */
@@ -139,7 +139,7 @@ const MASKED = '[masked]';
 /**
  * Masks personal data of customers in an answer and adds `personal_data: 'masked'`. A customer is an object with a
  * customer number, or the value of a field `customer`, which may lack the number. Fields named `domain`, and domains
- * inside names, are masked too. Numbers and statuses stay, so that the answer is still useful.
+ * and e-mail addresses inside names, are masked too. Numbers and statuses stay, so that the answer is still useful.
  */
 export function maskAnswer(output: Record<string, unknown>): Record<string, unknown> {
   return { ...maskObject(output), personal_data: 'masked' };
@@ -167,7 +167,7 @@ function maskObject(
 const MAX_SHOWN = 60;
 const MAX_ISSUES = 3;
 
-/** Describes the first issues, each in one sentence that names the argument, the requirement and the given value. */
+/** Describes the first three issues. Most sentences name the argument, the requirement and the given value. */
 function describeIssues(issues: z.core.$ZodIssue[], schema: WireSchema): string {
   const sentences = [...new Set(issues.map((issue) => describeIssue(issue, schema)))];
   return sentences.slice(0, MAX_ISSUES).join(' ');
@@ -264,14 +264,14 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   /** Returns counts and sums of all rows that match the filters. */
   summarize(db: Database, filters: z.output<Filters>): Promise<Row[]>;
   summaryRow: z.ZodObject;
-  /** Returns the counts and sums of `summarize` per customer, the largest first. */
+  /** Returns counts and sums per customer and currency, in the order of `sumByCustomer`. */
   summarizeByCustomer(db: Database, filters: z.output<Filters>): Promise<Page<Row>>;
   customerRow: z.ZodObject;
   /** Derives additional fields of the answer from the rows of a summary. */
   derive?: { shape: z.ZodRawShape; from(summary: Row[]): Row };
   /** Column names for the example in the description of the argument `fields`. */
   example: string[];
-  /** Removes the amounts from a row or a summary row, for a caller that may not read billing data. */
+  /** Removes the amounts from a row of any kind, for a caller that may not read billing data. */
   withoutMoney?(row: Row): Row;
 }
 

@@ -229,7 +229,7 @@ const anyCall = z.looseObject({
   params: z.unknown().optional(),
 });
 
-/** Checks a message's params. @returns the error -32602 if they do not fit the method */
+/** Checks the params of a request with a method in `REQUIRED`. @returns the error -32602 if they do not fit */
 export function checkParams(message: unknown): Response | null {
   const request = anyCall.safeParse(message).data;
   if (!request) return null;

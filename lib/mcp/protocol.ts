@@ -33,7 +33,7 @@ export function isInitialize(message: unknown): boolean {
   return isNamed && message.method === 'initialize' && !isStateless(message);
 }
 
-/** Identifies the server to clients. @param publicUrl the origin from which clients load the icon */
+/** Identifies the server to clients. @param publicUrl the service's URL, which also serves the icon */
 export const serverInfo = (publicUrl: string) => ({
   name: 'W5T Administration',
   version: '1.0.0',

@@ -148,7 +148,11 @@ const isOf = (key: Key, customer: CustomerRow) =>
     ? key.id === customer.id
     : key.customer_number.toLowerCase() === customer.customer_number.toLowerCase();
 
-/** Finds a customer whose number is written slightly differently. @throws AppError not_found with similar customers */
+/**
+ * Finds a customer whose number is written slightly differently.
+ *
+ * @throws AppError not_found, with similar customers if the key is a number
+ */
 async function getLooseCustomer(db: Database, key: Key, masked: boolean): Promise<CustomerRow> {
   if ('id' in key) throw new AppError('not_found', unknownCustomer(`id ${key.id}`));
   const fitting = await findByLooseNumber(db, key.customer_number);

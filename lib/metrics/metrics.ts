@@ -83,8 +83,8 @@ export function countAlert(channel: string, outcome: 'delivered' | 'failed'): vo
 const DATABASE_MS = 3000;
 
 /**
- * Returns all metrics as Prometheus text. If the database does not answer in time, `w5t_database_up` is 0, and the
- * other metrics of the database are missing.
+ * Returns all metrics as Prometheus text. If the database cannot be read in time, `w5t_database_up` is 0, and the other
+ * metrics of the database are missing.
  */
 export async function printMetrics({
   db,
@@ -232,7 +232,7 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
   };
 }
 
-/** The values of the gauges that come from the database, read at each scrape. */
+/** The values of the gauges about the database, read at each scrape. */
 interface Measured {
   sizeBytes: number;
   /**

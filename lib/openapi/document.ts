@@ -33,8 +33,8 @@ An address answers other methods than its own with 405 and \`Allow\`; a body may
 `.trim();
 
 /**
- * Returns the OpenAPI 3.1 description of the HTTP API. Its schemas are generated from those that check requests and
- * responses.
+ * Returns the OpenAPI 3.1 description of the HTTP API. Most of its schemas are generated from those that check requests
+ * and responses.
  *
  * @param publicUrl the server's URL without a trailing slash
  */

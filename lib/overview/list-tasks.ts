@@ -20,11 +20,11 @@ export interface Task {
   run_id?: number | undefined;
 }
 
-// The conditions of partial indexes contain literals and no parameters, so that PostgreSQL uses these indexes.
+// Conditions that must match a partial index contain literals and no parameters, so that PostgreSQL uses the index.
 
 /**
- * Lists everything that needs a person's attention, the most serious first. The list is empty if nothing needs
- * attention.
+ * Lists the alerts, then the counts of records to review, the most serious first. The list is empty if nothing needs
+ * review.
  */
 export async function listTasks(
   db: Database,

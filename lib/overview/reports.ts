@@ -29,8 +29,8 @@ const AGES = AGE_GROUPS.map((age): [string, ReportColumn] => [age, amountOf(`age
 
 /**
  * The reports with their columns. `revenue` adds up the journal entries of a month, so it agrees with the accounting
- * export. It includes the current month. The other reports show the state at the end of past months. The ageing report
- * also shows today's state.
+ * export. It includes the current month. The other reports show the state at the end of past months, `recurring` also
+ * the changes since the month before. The ageing report also shows today's state.
  */
 export const REPORTS = {
   revenue: {

@@ -167,7 +167,7 @@ export const customerDocuments = customerSums({
   total: z.number(),
 });
 
-/** Sums the documents that match the filters per customer and currency, the largest total first. */
+/** Sums the documents that match the filters per customer and currency, the largest total of each currency first. */
 export function sumDocumentsByCustomer(db: Database, given: SalesDocumentFilters) {
   return sumByCustomer(db, given, {
     table: d,

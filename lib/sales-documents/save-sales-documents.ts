@@ -122,8 +122,8 @@ function checkDocument(writing: Writing): FieldError[] {
 }
 
 /**
- * Returns the problems of a change. If the document is not a draft, a write may only add lines to a document without
- * lines, or change the status by one step.
+ * Returns the problems of a change. The status may change only by one step. If the document is not a draft, no other
+ * field may change, except that a document without lines may get lines.
  */
 function changeProblems({ changes }: Writing, before: Row): FieldError[] {
   const status = String(before.status);

@@ -5,13 +5,13 @@ const OWN_FILES = 192;
 
 /** Limits on client connections and requests. Times are in milliseconds, sizes in bytes. */
 export const LIMITS = {
-  /** Maximum body size of a page or server action request. API routes set their own limits. */
+  /** Maximum body size of a page or server action request. API routes and `/mcp` set their own limits. */
   pageBody: 131_072,
   /** Maximum time from the start of the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
   /** Maximum time from the start of a request to the end of its body. */
   requestMs: 30_000,
-  /** Maximum time until a file that staff upload has arrived. It is enough for 200 MB at 2 Mbit/s. */
+  /** Maximum time from the headers of a staff upload to the end of its response. Enough for 200 MB at 2 Mbit/s. */
   uploadMs: 900_000,
   /** Interval at which the server checks `headersMs` and `requestMs`. */
   checkMs: 1000,

@@ -3,7 +3,7 @@ import { createServer, isIPv6, type Server } from 'node:net';
 import type { Env } from '../env';
 import { StartError } from '../errors';
 
-/** Returns the IP addresses to listen on: HOST, or both loopback addresses if HOST is not set or `localhost`. */
+/** Returns the addresses to listen on: HOST, or both loopback addresses if HOST is not set or `localhost`. */
 export function listenAddresses({ host }: Pick<Env, 'host'>): string[] {
   return host === null || host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
 }

@@ -14,7 +14,7 @@ interface Settings {
   trusted: BlockList;
   /** Secret of this process, by which `setForwarding` recognizes requests that Next itself sends. */
   secret: string;
-  /** Whether clients reach the server only over https. */
+  /** Whether PUBLIC_URL is an https URL. If so, responses tell browsers to use only https. */
   isHttps: boolean;
   limits: Limits;
   slow: SlowBodies;
@@ -73,10 +73,10 @@ function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
 }
 
 /**
- * Reduces an absolute URL to its path. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
+ * Reduces an absolute URL to its path and query. The URL's host then replaces the Host header (RFC 9112, 3.2.2).
  *
- * @returns false for a target that is neither a path nor an http(s) URL with a plain host, such as `*` in an OPTIONS
- *   request
+ * @returns false for a target that is neither a path nor an http(s) URL with a plain host and without credentials, such
+ *   as `*` in an OPTIONS request
  */
 function setTarget(request: IncomingMessage): boolean {
   const { url = '' } = request;
@@ -127,8 +127,8 @@ const FROM_PROXIES = ['x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port
 
 /**
  * Makes the forwarding headers of a request trustworthy. Drops all of them except the headers in `FROM_PROXIES` from
- * trusted peers, and sets X-Forwarded-For to the client's IP address. Does not change requests that Next sends while it
- * handles a client's request.
+ * trusted peers, and sets X-Forwarded-For to the client's IP address. Does not change them in requests that Next sends
+ * while it handles a client's request. Marks all requests with `OWN_HEADER`, to recognize those of Next.
  *
  * @param secret known only to this process
  * @returns false if the peer has already disconnected

@@ -5,8 +5,9 @@ const METHODS = ['debug', 'dir', 'error', 'info', 'log', 'trace', 'warn'] as con
 const SHOWN = 200;
 
 /**
- * Redirects the console output of Next and other libraries to our log. The output contains parts of requests, and their
- * line breaks could otherwise forge log lines. Omits error messages, because they may contain personal data.
+ * Redirects the console output of Next and other libraries to our log. Logs at most 200 characters of the first line of
+ * each output, because an output contains parts of requests, whose line breaks could forge log lines. Omits error
+ * messages, because they may contain personal data.
  */
 export function logConsole(log: Logger): void {
   for (const method of METHODS) {

@@ -180,7 +180,7 @@ type Traffic = ReturnType<typeof createTraffic>;
 /**
  * Tracks the open connections and the responses in progress.
  *
- * @param refused function that is called for each connection above the limit, which is closed
+ * @param refused function that is called for each connection that is closed because of the limit
  */
 function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();

@@ -9,9 +9,10 @@ const RETRY_AFTER_S = 2;
 const TURNS = 100;
 
 /**
- * Limits how many pages are rendered concurrently, because rendering occupies the only thread. Further requests wait or
- * are refused with 503. A request counts until its work ends, even if its client has disconnected, but for at most
- * `pagePlaceMs`, because uploads and exports take minutes but hardly any processor time.
+ * Limits how many pages are rendered concurrently, because rendering occupies the only thread. API requests have their
+ * own limit. Further requests wait or are refused with 503. A request counts until its work ends, even if its client
+ * has disconnected, but for at most `pagePlaceMs`, because uploads and exports take minutes but hardly any processor
+ * time.
  */
 export function limitRenderings(handle: Handler, limits: Limits): Handler {
   const common = {

@@ -15,7 +15,7 @@ type NewToolCall = typeof toolCalls.$inferInsert;
 type Deps = Pick<Runtime, 'db' | 'env' | 'log'>;
 
 const EVERY_MS = 1000;
-/** The number of calls that one statement writes. */
+/** Maximum number of calls that one statement writes. */
 const WRITTEN_AT_ONCE = 500;
 /**
  * The maximum number of unwritten calls in memory. Further calls are dropped, for example while the database is down.
@@ -36,7 +36,7 @@ export function recordToolCall(deps: Deps, call: NewToolCall): void {
   else waiting.timer ??= setTimeout(() => void flushToolCalls(deps), EVERY_MS).unref();
 }
 
-/** Writes the waiting calls. On failure, logs the error and keeps the calls, which the next flush writes. */
+/** Writes the waiting calls. On failure, logs the error and keeps up to `MAX_WAITING` calls for the next flush. */
 export function flushToolCalls(deps: Deps): Promise<void> {
   clearTimeout(waiting.timer);
   waiting.timer = undefined;
@@ -70,7 +70,7 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** Arguments whose texts are kept, because they describe no person: numbers, dates, types, column names. */
+/** Arguments whose texts are kept, because they describe no person: numbers, statuses, types, columns and dates. */
 const KEPT = [
   ...['customer_number', 'status', 'service_type', 'type', 'fields'],
   ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],

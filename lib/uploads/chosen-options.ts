@@ -17,7 +17,7 @@ export const chosenOptions = z.object({
   decimal_separator: z.enum(['', ',', '.']),
   /** Encoding of the file. If empty, it is detected from the file's bytes. */
   encoding: z.enum(['', ...ENCODINGS]),
-  /** Delimiter between cells. If empty, it is detected from the first line. */
+  /** Delimiter between cells. If empty, a `sep=` line sets it, or it is detected from the header. */
   delimiter: z.string(),
   /** Name of another program's format. Empty for our own format. */
   format: z.string(),

@@ -208,7 +208,7 @@ export async function openRejected(dataDir: string, id: string) {
 }
 
 const EVERY_MS = 3_600_000;
-/** Maximum age of an incomplete upload: longer than any upload takes. */
+/** Maximum age of an incomplete upload in milliseconds, which is longer than any upload takes. */
 const ARRIVING_MS = 3_600_000;
 
 /** Deletes expired uploads immediately, and then every hour while the process runs. */

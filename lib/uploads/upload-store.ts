@@ -24,7 +24,7 @@ const UPLOAD = 'upload.json';
 const uploadsFolder = (dataDir: string): string => resolve(dataDir, 'imports');
 export const folderOf = (dataDir: string, id: string): string => join(uploadsFolder(dataDir), id);
 
-/** Returns the path of the uploaded file. It contains the original name, which the log and the rejected file show. */
+/** Returns the path of the uploaded file. It ends with `file_name`, which the log and the rejected file show. */
 export function fileOf(dataDir: string, { id, file_name }: Pick<Upload, 'id' | 'file_name'>): string {
   return join(folderOf(dataDir, id), 'file', file_name);
 }

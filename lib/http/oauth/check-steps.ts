@@ -148,7 +148,7 @@ const INFO = { name: 'Connection check', version: '1.0.0' };
 const STATELESS = '2026-07-28';
 const META = 'io.modelcontextprotocol/';
 
-/** Sends the client's first request. Its protocol revision determines whether a handshake comes first. */
+/** Sends the client's first request, which is a handshake unless its protocol revision is stateless. */
 export async function sendFirstRequest(trial: Trial): Promise<string | null> {
   const { revision } = trial.traits;
   trial.token = await issueTrialToken(trial.runtime, trial.clientId ?? '', trial.userId);
@@ -239,7 +239,11 @@ function postTo(url: string, body: URLSearchParams | object, headers: Record<str
   });
 }
 
-/** Reads a JSON object. @throws SyntaxError if the body is not JSON; another Error if the request fails */
+/**
+ * Reads a JSON object.
+ *
+ * @throws SyntaxError if the body is not JSON; another Error if the request fails or its status is not 200
+ */
 async function readJson(url: string, userAgent: string): Promise<Record<string, unknown>> {
   const answer = await getFrom(url, userAgent);
   if (answer.status !== 200) throw new Error(`${url} answers ${answer.status}`);

@@ -72,9 +72,9 @@ async function register(runtime: Runtime, request: Request): Promise<Response> {
 
 const RESOURCE = ['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'];
 /**
- * Maps the path of each metadata document to the path of its issuer. Older clients ignore our issuer and derive one
- * from the MCP server's URL or origin. RFC 8414 puts `.well-known` before the issuer's path, and OpenID Connect
- * Discovery after it. Both documents are at both places.
+ * Maps the path of each document with server metadata to the path of its issuer. Older clients ignore our issuer and
+ * derive one from the MCP server's URL or origin. RFC 8414 puts `.well-known` before the issuer's path, and OpenID
+ * Connect Discovery after it. Both documents are at both places.
  */
 const SERVER = new Map<string, string>(
   [ISSUER_PATH, '', '/mcp'].flatMap((issuer) =>

@@ -129,7 +129,10 @@ async function authenticate(tokenRequest: TokenRequest): Promise<Response | null
   return translated.ok ? null : translated;
 }
 
-/** Calls the provider with the given form fields. Authenticates with the method that the client is registered with. */
+/**
+ * Calls the provider with the given form fields and `resource`. Authenticates with the method that the client is
+ * registered with.
+ */
 async function callProvider(
   { runtime, headers, form, credentials, method }: TokenRequest,
   path: Endpoint,
@@ -216,7 +219,7 @@ function refuse({ runtime, credentials }: RequestingClient, error: string, text:
     : openError(400, error, text);
 }
 
-/** The credentials that a client sends to the token endpoint. */
+/** The credentials that a client sends to get or revoke a token. */
 interface Credentials {
   clientId: string;
   secret: string | null;

@@ -86,13 +86,13 @@ export function abortedWith(response: ServerResponse): AbortController {
   return aborting;
 }
 
-/** Minimum size of a body to compress, in bytes. For a smaller body, compression saves less than its header costs. */
+/** Minimum size of a body to compress, in bytes. Next has the same threshold. */
 const COMPRESSED_BYTES = 1024;
 const FAST_LEVEL = 1;
 const fixed = Object.entries(FIXED_HEADERS);
 const compress = promisify(gzip);
 
-/** Sends a response as Next would, compressed if the client accepts that. */
+/** Sends a response as Next would. Compresses a large body if the client accepts gzip. */
 async function sendResponse(
   request: IncomingMessage,
   answer: Response,
