@@ -56,7 +56,7 @@ test('the tasks on the overview count their records and are sorted by severity',
   ]);
 });
 
-test('a customer created from Stripe counts as only one task, even with a shared e-mail address', async () => {
+test('a Stripe customer that shares an e-mail address with a customer counts only as a link to confirm', async () => {
   const before = await tasks();
   await createCustomer(base.db, { email: 'same@example.com' });
   const { id: customer_id } = await createCustomer(base.db, { email: 'Same@example.com' });
@@ -71,7 +71,7 @@ test('a customer created from Stripe counts as only one task, even with a shared
   expect((await tasks()).sort()).toEqual([...before, `links_proposed: ${both}`].sort());
 });
 
-test('the overview sums the money received per day in the most frequent currency', async () => {
+test('the overview sums the money received by currency, and by day in the chosen or most frequent currency', async () => {
   const receive = (days: 30 | 90, currency?: string) =>
     getMoneyReceived(base.db, { today: '2026-03-15', timeZone: 'UTC' }, days, currency);
   const none = await receive(30);
@@ -106,7 +106,7 @@ test('the overview sums the money received per day in the most frequent currency
   expect((await receive(90, 'chf')).currency).toBe('eur');
 });
 
-test('the overview counts subscriptions, and the webhook deliveries of the last seven days by outcome', async () => {
+test('the overview counts subscriptions by status, and the Stripe events of the last seven days by outcome', async () => {
   await base.db.execute('truncate subscriptions cascade');
   for (const status of ['cancelled', 'active', 'active'] as const)
     await createSubscription(base.db, { status });

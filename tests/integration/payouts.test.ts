@@ -50,7 +50,7 @@ const failAt = (path: string, fault: typeof REFUSED | typeof BROKEN) =>
   sync.api.faults.add({ when: (request) => request.path === path, fault });
 
 describe('payouts of Stripe', () => {
-  test('a payout whose payments and refunds are all recorded matches and creates no task', async () => {
+  test('a payout whose payments and refunds are all recorded has no differences and creates no task', async () => {
     const { invoice } = await sync.collect();
     await sync.collect();
     await sync.happen((world) => act.refundPayment(world, { invoice, amount: 1900 }));
@@ -84,7 +84,7 @@ describe('payouts of Stripe', () => {
     await expectNoDifferences(id);
   });
 
-  test('a payout may contain only a part of the sum that Stripe reported for an invoice, but not of an amount that staff changed', async () => {
+  test('a payout may contain less than the sum that Stripe reported for an invoice, but not more, nor less than an amount that staff changed', async () => {
     const { payment } = await sync.collect();
     const { id } = await payOut();
     const compare = async (change: Parameters<typeof changePayment>[1]) => {
@@ -99,13 +99,13 @@ describe('payouts of Stripe', () => {
     expect(await compare({ amount: '118', provider_amount: '118' })).toEqual(['amount_differs']);
   });
 
-  test('a charge in a payout is matched to its payment by the invoice if the payment has no Stripe ids', async () => {
+  test('a charge in a payout is matched to its payment by the invoice if the payment names no charge and no payment intent', async () => {
     const { payment } = await sync.collect();
     await changePayment(payment.id, { stripe_payment_intent_id: null, stripe_charge_id: null });
     await expectNoDifferences((await payOut()).id);
   });
 
-  test('a payment that staff delete after its payout was read is not missing from our records', async () => {
+  test('deleting a payment after its payout was read causes no difference in the payout', async () => {
     const { payment } = await sync.collect();
     const stripe_charge_id = [...sync.world.paymentIntents.values()].at(-1)?.latestCharge;
     await changePayment(payment.id, { stripe_charge_id });
@@ -115,7 +115,7 @@ describe('payouts of Stripe', () => {
     await expectNoDifferences(id);
   });
 
-  test('the task of a payout names a payment that was recorded for two invoices', async () => {
+  test('a payout has a task that names a charge while the charge is recorded as a payment of two invoices', async () => {
     const { invoice } = await sync.collect();
     const intent = [...sync.world.invoicePayments.where('invoice', invoice)].at(-1)?.payment;
     const payment_reference = intent?.type === 'payment_intent' ? intent.payment_intent : '';
@@ -132,7 +132,7 @@ describe('payouts of Stripe', () => {
     await expectNoDifferences(id);
   });
 
-  test('a payout that fails days after it was paid creates a task, and the next payout contains its money', async () => {
+  test('a payout that fails after it was paid creates a task, and the next payout, which contains its money, has no differences', async () => {
     await sync.collect();
     const { id, amount } = act.payOut(sync.world);
     await sync.night();
@@ -155,7 +155,7 @@ describe('payouts of Stripe', () => {
     expect((await payoutOf(id))?.differences).toEqual(['failed']);
   });
 
-  test('a payout with more refunds than charges is negative and has no differences', async () => {
+  test('a payout whose refunds exceed its charges is negative and has no differences', async () => {
     const { invoice } = await sync.collect();
     act.payOut(sync.world);
     await sync.happen((world) => act.refundPayment(world, { invoice }));
@@ -168,7 +168,7 @@ describe('payouts of Stripe', () => {
     expect(payout).toMatchObject({ is_automatic: false, sums: null, differences: [] });
   });
 
-  test('all transactions of a payout are read, even if they fill several pages', async () => {
+  test('all transactions of a payout are read, even if they fill several pages, and its task names only some of the missing payments', async () => {
     const { payment } = await sync.collect();
     for (let at = 0; at < 205; at += 1) sync.collectAlone(`pi_many_${at}`);
     await changePayment(payment.id, { stripe_charge_id: 'ch_many_7' });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   }
 });
 
-/** Counts statements and round trips. Statements that run at the same time count as one round trip. */
+/** Counts statements and round trips. A statement that starts while another runs is not another round trip. */
 async function countTrips(work: (db: Database) => Promise<unknown>) {
   let queries = 0;
   let trips = 0;
@@ -105,7 +105,7 @@ test.each<[string, Record<string, unknown>, typeof ONE]>([
   expect(await countTrips(read)).toEqual(expected);
 });
 
-test('processing an event reads fewer than 100 rows of each table, apart from stored counts and sums', async () => {
+test('processing an event reads fewer than 100 rows of each table, apart from stored counts, sums and receivables', async () => {
   const { world } = sync;
   const { object: customer } = act.createCustomer(world, { email: 'one@example.com' });
   const { object: invoice } = act.createInvoice(world, { customer: customer.id, lines: [{ amount: 1900 }] });

@@ -112,7 +112,7 @@ const comparable = ({ customer: _, last_note, ...row }: Receivable) => ({
 const byKey = (a: { id?: unknown; currency?: unknown }, b: typeof a) =>
   Number(a.id) - Number(b.id) || String(a.currency).localeCompare(String(b.currency));
 
-/** Compares the list with the rows. @returns the list */
+/** Compares the list with `expectedRows`. @returns the list */
 async function expectRight(given: object = {}, today = TODAY) {
   const found = await readAll(given, today);
   expect(found.map(comparable).sort(byKey)).toEqual((await expectedRows(today)).sort(byKey));
@@ -242,7 +242,7 @@ describe('the list of receivables', () => {
     expect(await checkCounts(base.db)).toEqual([]);
   });
 
-  test('a customer without open invoices is missing from the list of receivables', async () => {
+  test('the list of receivables leaves out customers without unpaid invoices', async () => {
     await base.db.update(invoices).set({ status: 'paid', amount_due: '0' });
     expect(await readAll()).toEqual([]);
     await base.db.execute(sql`select fold_receivables(5)`);
@@ -290,7 +290,7 @@ test.each(AGE_RANGES)('the age filter %s covers exactly the days of its age grou
   expect(covered).toEqual(EXAMPLES.filter(([, group]) => groups.includes(group)));
 });
 
-test('an old link with a former age filters by its present age', () => {
+test('a former age in a link filters by the present age that includes it, and a present age by itself', () => {
   const present = { '1-14': '1-30', '15-30': '1-30', '31-60': '31-60', 'over-60': 'over-60' };
   for (const [old, age] of Object.entries({ ...present, 'over-30': 'over-30', 'not-due': 'not-due' }))
     expect([old, presentAge(old), overdueFilters.parse({ age: old }).age]).toEqual([old, age, age]);
@@ -324,7 +324,7 @@ const toInvoice = (overdue: number, reminded: number[]) => ({
   ...{ due: daysAgo(overdue), reminded_on: reminded.map(daysAgo) },
 });
 
-test('a reminder level without days is never due, and neither are the later levels', () => {
+test('only a reminder level that has a number of days can be due', () => {
   const rules = { days: [7, null, null], pause: 10 };
   expect(dueLevel(toInvoice(400, []), rules, AGEING_DAY)).toBe(1);
   expect(dueLevel(toInvoice(400, [300]), rules, AGEING_DAY)).toBeNull();
@@ -358,7 +358,7 @@ describe('the worklist of reminders', () => {
     await base.db.execute(sql`update invoices set status = 'paid'`);
   });
 
-  test('an invoice that is settled, disputed, uncollectible or still being collected is not listed for a reminder', async () => {
+  test('drafts and invoices that are settled, cancelled, disputed, uncollectible or being collected are not listed for a reminder', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const its = { customer_id, ...overdueBy(30) };
     const own = await createInvoice(base.db, its);
@@ -406,7 +406,7 @@ describe('the worklist of reminders', () => {
     expect(file).toContain('"15 eur, 5 usd"');
   });
 
-  test('the list of reminders can be sorted by the oldest due date in both directions, across its pages', async () => {
+  test('the list of reminders can be sorted by the oldest due date in both directions, and its pages keep the ascending order', async () => {
     for (const days of [40, 8, 500, 8]) await createInvoice(base.db, overdueBy(days));
     const all = (await read({ level: '1' })).map(({ oldest_due }) => oldest_due);
     expect(all).toEqual(all.toSorted());
@@ -452,7 +452,7 @@ describe('the worklist of reminders', () => {
     ]);
   });
 
-  test('recording a reminder is refused if its invoices are not exactly those due, or if it was already recorded', async () => {
+  test('recording a reminder is refused if its invoices are not exactly those due, and undoing one if it is not the last', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const one = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
     const other = await createInvoice(base.db, { customer_id, ...overdueBy(40) });
@@ -464,7 +464,7 @@ describe('the worklist of reminders', () => {
     expect(await problemsOf(undoReminder(base.db, customer_id, '2026-01-01', writer))).toEqual(['conflict']);
   });
 
-  test('the text of a reminder contains invoices, sums, dates and the bank account in the customer’s language', async () => {
+  test('the text of a reminder names invoices, sums, dates and the bank account, and formats them for its language', async () => {
     const { id: customer_id } = await createCustomer(base.db);
     const bill = (days: number, number: string, more: object) =>
       createInvoice(base.db, { customer_id, ...overdueBy(days), number, ...more });
@@ -487,7 +487,7 @@ describe('the worklist of reminders', () => {
     expect(english).toContain('RE-7: 1,190.50 EUR, due on 21 November 2026, 8 days overdue');
   });
 
-  test('the reminder settings refuse days that do not increase and unknown placeholders, and name the fields', async () => {
+  test('the reminder settings are saved unless days, the pause or a text are invalid, and the refusal names these fields', async () => {
     const typed = toTyped(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
     const save = (changes: object) => saveReminderSettings(base.db, { ...typed, ...changes }, writer);
     const refused = { days_1: '', days_2: '', days_3: '9', en_1: 'Dear {name}', de_2: ' ', pause_days: '0' };

@@ -73,7 +73,7 @@ describe('reconciliation runs with and without changes at Stripe', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a run repairs 20 silent changes at Stripe, and the next one needs fewer than 40 requests', async () => {
+  test('a reconciliation run repairs 20 silent changes at Stripe, and the next run changes nothing with fewer than 40 requests', async () => {
     const { world } = sync;
     sync.later(3600);
     const [open, active, drafts] = [unpaid(), live(), stripeInvoices('draft')];
@@ -133,7 +133,7 @@ describe('reconciliation runs with and without changes at Stripe', () => {
     'draft deleted': { status: 'cancelled', provider_gone_at: expect.any(Date) },
   };
 
-  test('a reconciliation run records a missing payment again unless staff deleted it', async () => {
+  test('a reconciliation run restores a changed billing date, and a missing payment unless staff deleted it', async () => {
     const isLive = and(eq(subscriptions.status, 'active'), isNotNull(subscriptions.stripe_subscription_id));
     const [sub] = await readRows(sync.db, subscriptions, isLive);
     const outdated = { next_billing_date: '2020-01-01' };
@@ -183,17 +183,17 @@ describe('a run with failures at Stripe', () => {
     const { id } = act.createInvoice(sync.world, input).object;
     act.finalizeInvoice(sync.world, id);
     act.failInvoicePayment(sync.world, id);
-    // Both the first request of the run and its retry at the end of the run fail.
+    // The run requests the invoice twice, because it retries failures, and both requests fail.
     sync.api.faults.add({ when: ({ path }) => path === `/v1/invoices/${id}`, times: 2, fault: BROKEN });
     expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
     expect(await sync.invoiceOf(id)).toBeUndefined();
-    sync.later(30 * DAY); // The invoice is too old for every list that a run reads.
+    sync.later(30 * DAY); // The lists of open invoices and of invoices since the last run still contain the invoice.
     expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
     const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
     expect(await sync.invoiceOf(id)).toMatchObject(row);
   });
 
-  test('a reconciliation run that cannot connect to Stripe still marks invoices as overdue', async () => {
+  test('a reconciliation run that cannot connect to Stripe fails, but still marks invoices as overdue', async () => {
     const local = await overdue('LOCAL-DOWN');
     const done = await runWith({ stripe: deaf });
     expect(done.status).toBe('failed');
@@ -214,7 +214,7 @@ describe('the time zone of the Stripe account', () => {
     return alerts.filter(({ code }) => code === 'time_zone_differs');
   };
 
-  test('a Stripe account with another time zone than APP_TIMEZONE raises an alert', async () => {
+  test('a Stripe account in another time zone than APP_TIMEZONE raises an alert until both agree', async () => {
     sync.world.timeZone = 'America/New_York';
     const { runId, status, changes } = await sync.run();
     expect([status, changes]).toEqual(['completed', 1]);
@@ -238,7 +238,7 @@ describe('the time zone of the Stripe account', () => {
     ['is unknown', 'Mars/Phobos', null],
     ['is empty', '', null],
   ] as const)(
-    'a reconciliation run completes without a warning if the Stripe account’s time zone %s',
+    'a reconciliation run completes without an alert if the Stripe account’s time zone %s',
     async (_, timeZone, fault) => {
       sync.world.timeZone = timeZone;
       if (fault) sync.api.faults.add({ when: ({ path }) => path === '/v1/account', fault });
@@ -251,7 +251,7 @@ describe('the time zone of the Stripe account', () => {
 });
 
 describe('a single run at a time', () => {
-  test('the second of two concurrent reconciliation runs returns the id of the first', async () => {
+  test('a reconciliation that is started during a run only returns the id of that run', async () => {
     const [a, b] = await Promise.all([runWith({}), runWith({})]);
     expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
     expect(a.runId).toBe(b.runId);
@@ -272,7 +272,7 @@ describe('a single run at a time', () => {
     expect(await runOf(runId)).toMatchObject({ status: 'completed', phase: 'done', cursor: null });
   });
 
-  /** Starts a run that is stopped by its deadline after it has read Stripe's lists. */
+  /** Starts a run that its deadline stops after the steps for subscriptions and invoices, before the refunds. */
   async function stopBehindLists(deps: Partial<SyncDeps> = {}): Promise<number> {
     let isLate = false;
     const now = () => new Date(sync.now().getTime() + (isLate ? 1000 : 0));
@@ -285,14 +285,14 @@ describe('a single run at a time', () => {
     return runId;
   }
 
-  test('a failed reconciliation run stays failed when it is continued', async () => {
+  test('a reconciliation run in which a step failed ends as failed when it is continued', async () => {
     const runId = await stopBehindLists({ stripe: deaf });
     expect(await sync.run()).toMatchObject({ status: 'failed', runId });
     const failed = { status: 'failed', lists_completed: false, error_code: 'stripe_connection' };
     expect(await runOf(runId)).toMatchObject(failed);
   });
 
-  test('a reconciliation run that is denied the invoice list still reads refunds', async () => {
+  test('a reconciliation run that is denied the invoice list fails, but still reads refunds', async () => {
     const { id = '' } = stripeInvoices('paid').find(({ charge }) => charge !== null) ?? {};
     act.refundPayment(sync.world, { invoice: id });
     const when = ({ path }: { path: string }) => path === '/v1/invoices';
@@ -325,7 +325,7 @@ describe('a single run at a time', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a reconciliation run that another process takes over is finished by that process', async () => {
+  test('a process that loses its reconciliation run to another process does not finish the run', async () => {
     const { db } = sync;
     const running = eq(reconciliationRuns.status, 'running');
     const count = async (table: Table) => {
@@ -421,7 +421,7 @@ describe('a changed APP_TIMEZONE', () => {
       `APP_TIMEZONE was changed from ${from} to ${to} after reconciliation run ${run}. `,
     );
 
-  test('a reconciliation run creates one task if APP_TIMEZONE has changed since the last run', async () => {
+  test('a reconciliation run creates one task each time that APP_TIMEZONE changes to a zone with other days', async () => {
     const { runId } = await runIn('UTC');
     expect(await runOf(runId)).toMatchObject({ time_zone: 'UTC' });
     await runIn('Etc/GMT');

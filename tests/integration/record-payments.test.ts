@@ -54,7 +54,7 @@ describe('payments recorded by staff', () => {
     expect(await listAudit(base.db, 'payment', held.id)).toEqual([]);
   });
 
-  test('an ambiguous, negative, empty or too large amount of a typed payment is refused', async () => {
+  test('a typed payment is refused unless its amount is unambiguous, positive, in range and in whole cents', async () => {
     expect(toPayment({ ...typed, amount: ' 1.119,00 ' }).amount).toBe(1119);
     const invoice = await createInvoice(base.db);
     for (const amount of ['1,119', '1.119', '-5', '0', '', '1e3', '9999999999999', '12.345'])
@@ -64,7 +64,7 @@ describe('payments recorded by staff', () => {
       ]);
   });
 
-  test('staff can move a payment to another invoice', async () => {
+  test('staff can correct a payment and move it to another invoice, unless a value is invalid or the payment is from Stripe', async () => {
     const [wrong, right] = [await createInvoice(base.db), await createInvoice(base.db)];
     const { id } = await record(wrong.id, { payment_reference: 'TYPO' });
     const before = { payment_date: '2026-03-10', payment_reference: 'TYPO' };
@@ -106,7 +106,7 @@ describe('payments recorded by staff', () => {
     },
   );
 
-  test('a payment form with invalid fields is refused and names each field', async () => {
+  test('the refusal of a payment form names each invalid field', async () => {
     const invoice = await createInvoice(base.db);
     const empty = { amount: 'x', payment_date: '', payment_reference: ' ' };
     await expect(record(invoice.id, empty)).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe('payments recorded by staff', () => {
     expect((await listPayments(base.db, { invoice_id: invoice.id })).total).toBe(0);
   });
 
-  test('refunding the rest of a partly refunded payment marks the payment as refunded', async () => {
+  test('a payment can be refunded up to its rest, on days from its date until today, and counts as refunded once nothing is left', async () => {
     const invoice = await createInvoice(base.db, { total: '100', amount_due: '100' });
     const payment = await record(invoice.id, { amount: '100', payment_reference: 'PART-1' });
     const refund = (amount: string, date = '2026-03-15') =>
@@ -138,7 +138,7 @@ describe('payments recorded by staff', () => {
   });
 });
 
-test('raising the amount of a refunded payment keeps its refunded amount, and lowering it lowers both', async () => {
+test('raising the amount of a refunded payment keeps the refunded amount, and lowering the amount below that lowers both', async () => {
   const refunded = { amount: '119', status: 'refunded', refunded_amount: '119' } as const;
   const { id } = await createPayment(base.db, refunded);
   await createRefund(base.db, { payment_id: id, amount: '119' });
@@ -194,7 +194,7 @@ describe('an import of payments', () => {
     ],
   ];
 
-  /** Imports all files into an empty database, in batches of `atOnce` payments, and returns the resulting rows. */
+  /** Imports all files into an empty database, in batches of `atOnce` payments. @returns the outcomes and the rows */
   async function write(atOnce: number) {
     const { db } = base;
     await emptyDatabase(db);
@@ -230,7 +230,7 @@ describe('an import of payments', () => {
     return { outcomes, ...Object.fromEntries(sorted) };
   }
 
-  test('importing payments in one batch writes the same rows as importing them one by one', async () => {
+  test('importing payments in one batch has the same outcomes and rows as importing them one by one', async () => {
     const together = await write(100);
     expect(together).toEqual(await write(1));
     expect(together.outcomes).toEqual([

@@ -143,7 +143,7 @@ async function addDocument(db: Database, { customer_number }: Customer, drawn: D
   if (status === 'accepted') await convertDocument(db, { id, version, to: becomes as 'invoice' }, WRITER);
 }
 
-/** Creates a Stripe invoice and its payments, as the sync with Stripe stores them. */
+/** Creates a Stripe invoice and, unless it is a draft, its payment and refunds, as sync stores them. */
 async function addStripes(db: Database, customer_id: number, { isDraft, back }: Drawn['stripes'][number]) {
   const managed = { stripe_invoice_id: key('in_'), stripe_customer_id: 'cus_1', amount_credited: '1' };
   const state = isDraft
@@ -205,7 +205,7 @@ test('exported customers, servers and services are unchanged after import into a
   );
 });
 
-test('an export with --since contains only rows changed since that day', async () => {
+test('an export without a folder is printed, and with --since contains only rows changed since that day', async () => {
   const output = await run(other.db, 'export', 'customers');
   expect(`${output.join('\n')}\n`).toBe(files.read('again/customers.csv'));
   const none = await run(other.db, 'export', 'servers', '--since', '2999-01-01');
@@ -213,7 +213,7 @@ test('an export with --since contains only rows changed since that day', async (
   expect((await run(other.db, 'export', 'servers', '--since', '2000-01-01')).length).toBeGreaterThan(1);
 });
 
-test('all exported files are unchanged after import into another database, and a second import changes nothing', async () => {
+test('all exported files have the same rows after import into another database, and a second import changes nothing', async () => {
   const customer = await createCustomer(base.db);
   await fc.assert(
     fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {

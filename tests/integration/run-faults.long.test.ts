@@ -4,8 +4,8 @@ import { useRunScene } from '../support/run-scene';
 vi.setConfig({ testTimeout: 600_000 });
 
 /**
- * Distance between the tested statements. Testing every statement and every request of a run would take an hour, so
- * most tests skip some of them.
+ * Distances between the tested statements and between the tested requests. Testing every statement and every request
+ * of a run would take an hour, so most tests skip some of them.
  */
 const STRIDE = 27;
 const REQUEST_STRIDE = 3;
@@ -13,7 +13,7 @@ const REQUEST_STRIDE = 3;
 const scene = useRunScene();
 
 describe('a run whose process dies', () => {
-  test('a reconciliation run killed at any checkpoint leads to the same rows when continued', async () => {
+  test('a reconciliation run killed at or right after any checkpoint leads to the same rows when continued', async () => {
     const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
     expect(checkpoints.length).toBeGreaterThan(20);
     for (const at of checkpoints) {
@@ -30,7 +30,7 @@ describe('a run whose process dies', () => {
 });
 
 test.each(['XX000', '53100', '40001'])(
-  'a reconciliation run reports a statement that the database refuses with the SQLSTATE %s',
+  'the next reconciliation run completes a run in which the database refused a statement with the SQLSTATE %s',
   async (how) => {
     const passed = scene.passed();
     const offset = Number.parseInt(how, 36) % STRIDE;
@@ -49,7 +49,7 @@ describe('a run in which Stripe fails to answer one request', () => {
     ['a closed connection', { kind: 'reset' }],
     ['text that is not JSON', { kind: 'garbage' }],
     ['an empty JSON object', { kind: 'garbage', body: '{}' }],
-  ] as const)('the next reconciliation run repairs a run in which one request got %s', async (_, fault) => {
+  ] as const)('the next reconciliation run completes a run in which one request got %s', async (_, fault) => {
     const ends = new Set<string>();
     for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
       ends.add(await scene.playStripe(fault, call));
@@ -57,7 +57,7 @@ describe('a run in which Stripe fails to answer one request', () => {
     expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
   });
 
-  test('the Stripe SDK retries a request after a single 500', async () => {
+  test('a reconciliation run completes if the Stripe SDK retries a request after a single 500', async () => {
     for (let call = 0; call < scene.requests().length; call += STRIDE) {
       expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
     }

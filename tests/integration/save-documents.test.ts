@@ -93,7 +93,7 @@ test.each<[Values, string[]]>([
   expect(await problemsOf(draft(values))).toEqual(fields);
 });
 
-test('an import recognizes a sent invoice by the import key of its draft', async () => {
+test('an import recognizes an invoice by its import key, even once the draft was sent, and cannot make it a draft again', async () => {
   const values = { customer_number: 'K1', lines: LINES, import_key: 'draft-1' };
   const { id } = await save(values);
   const changed = await save({ ...values, due_date: '2026-12-24' });
@@ -132,7 +132,7 @@ test('a sent invoice gets the next number of its year, and cannot be sent again'
   expect(await problemsOf(step('send', { id, version: version + 1 }))).toEqual(['status']);
 });
 
-test('numbers of concurrently sent invoices have no gaps', async () => {
+test('numbers of concurrently sent invoices have no gaps, even if some of the sendings are rolled back', async () => {
   const drafts = await Promise.all(Array.from({ length: 20 }, () => draft({ invoice_date: '2024-05-01' })));
   const sendAndFail = ({ id, version }: Seen) =>
     transact(base.db, async (tx) => {
@@ -206,7 +206,7 @@ test('an invoice imported as paid has nothing due, and is refused with a smaller
   expect(await problemsOf(imported(wrong))).toEqual(['amount_paid']);
 });
 
-test('an invoice imported as paid is open again if its payments covered it and one is deleted', async () => {
+test('an invoice imported as paid stays paid until its payments have covered it and one of them is deleted', async () => {
   const made = await imported({ number: 'P2', status: 'paid', paid_at: '2026-01-05' });
   const expectState = async (status: string, amount_paid: string) =>
     expect(await read(made.id)).toMatchObject({ status, amount_paid });
@@ -258,7 +258,7 @@ test('a sent sales document refuses new content, and no sales document skips a s
   expect(await problemsOf(keep({ status: 'accepted' }, id))).toEqual(['status']);
 });
 
-test('an imported sales document links to the document it was converted to, and names invalid fields', async () => {
+test('an imported sales document links to the document it was converted to, and is refused with the name of an invalid field', async () => {
   const sums = { lines: undefined, subtotal: 100, tax: 19, total: 119 };
   await offer({ ...sums, document_number: 'X2', type: 'order_confirmation', status: 'sent' });
   const converted = { status: 'converted', converted_to_document_number: 'X2' };
@@ -305,7 +305,7 @@ test('a sales document converted by two writers at once creates one invoice', as
   expect(await read(converted_to_invoice_id ?? 0)).toMatchObject(sums);
 });
 
-test('converting an offer that is not accepted is refused', async () => {
+test('converting an offer that is not accepted or does not exist is refused', async () => {
   for (const status of ['draft', 'sent', 'rejected', 'expired', 'converted'] as const) {
     const document = await createSalesDocument(base.db, { status });
     expect([status, await problemsOf(convert(document, 'invoice'))]).toEqual([status, ['status']]);
@@ -317,7 +317,7 @@ test('converting an offer that is not accepted is refused', async () => {
 const remove = (kind: RecordKind, { id, version }: Seen) =>
   deleteDraft(base.db, kind, { id, version }, writer);
 
-test('a deleted draft invoice leaves no gap in the invoice numbers', async () => {
+test('a deleted draft invoice leaves no gap in the invoice numbers, and remains in the audit log', async () => {
   const on = { invoice_date: '2022-01-01' };
   const [first, second, third] = [await draft(on), await draft(on), await draft(on)];
   await step('send', first);
@@ -347,7 +347,7 @@ test('deleting a document is refused from an outdated version, and if it is not 
   }
 });
 
-test('when a draft invoice is sent and deleted at the same time, only one of them succeeds', async () => {
+test('if a draft invoice is sent and deleted at the same time, only one of the two writes succeeds', async () => {
   for (const isSentFirst of [true, false]) {
     const made = await draft();
     const send = () => problemsOf(step('send', made));
@@ -362,7 +362,7 @@ test('when a draft invoice is sent and deleted at the same time, only one of the
   }
 });
 
-test('deleting a draft invoice reopens the sales document from which it was created', async () => {
+test('deleting a draft invoice or order confirmation reopens the offer from which it was converted', async () => {
   const offer = await createSalesDocument(base.db, { type: 'offer', status: 'accepted' });
   const source = () => readDocument(offer.id);
   const confirmation = await convert(await source(), 'order_confirmation');

@@ -62,7 +62,7 @@ test('each invalid field of a record is named, and other records are saved', asy
   expect(await base.db.$count(servers)).toBe(1);
 });
 
-test('saving a customer is refused if the new country is unknown or does not fit the VAT ID', async () => {
+test('saving a customer is refused if a new country is unknown or does not fit the VAT ID, but not for an unchanged VAT ID', async () => {
   const of = { customer_number: 'V1', company: 'Vat' };
   const austrian = { ...of, country: 'Austria', vat_id: 'atu 1234 5678', currency: 'EUR' };
   expect(await saveCustomers(austrian)).toMatchObject([{ outcome: 'created' }]);
@@ -108,7 +108,7 @@ test('two servers cannot have the same hostname', async () => {
 const service = { customer_number: 'K1', service_type: 'hosting', name: 'Web', price: 9.9 };
 const saveService = (values: object) => saveRecord(base.db, serviceKind, { values: { ...values } }, writer);
 
-test('a saved service gets the next number, and an unknown customer or server is refused', async () => {
+test('a new service gets the next number, and is refused if its customer or server is unknown', async () => {
   await createCustomer(base.db, { customer_number: 'K1' });
   const values = { ...service, hostname: 'a.example.net' };
   for (let i = 0; i < 2; i += 1) await saveService(values);
@@ -191,7 +191,7 @@ test('the customer form does not overwrite another customer with the same number
   expect((await readTyped(base.db, typedCustomer, ada.id)).typed.company).toBe('Ada Ltd');
 });
 
-test('a status change that the current status does not allow is refused', async () => {
+test('a status change is refused unless the current status allows it and the version is current', async () => {
   const { id } = await createService(base.db, { status: 'active' });
   const step = (name: string, version: number) =>
     takeStep(base.db, serviceSteps, name, { id, version }, writer);
@@ -208,7 +208,7 @@ test('a status change that the current status does not allow is refused', async 
   expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
 });
 
-test('a deleted customer remains in the audit log', async () => {
+test('deleting a customer is refused from an outdated version, and leaves the customer’s data in the audit log', async () => {
   const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
   const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
   expect(await readState(base.db, customerKind, id)).toEqual({ version: 0, isReferredTo: false });
@@ -242,7 +242,7 @@ test('deleting a record is refused while another record refers to it', async () 
 
 const settings = { prefix: 'R-', with_year: false, width: 4, first_count: 1 };
 
-test('the next number of a series follows its saved settings', async () => {
+test('the next number of a series continues after its highest number, or follows changed settings, which are audited', async () => {
   await createInvoice(base.db, { number: '2026-000007' });
   expect(await listNumberSeries(base.db)).toHaveLength(5);
   const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));

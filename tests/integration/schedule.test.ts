@@ -62,7 +62,7 @@ describe('the start of the daily schedule', () => {
 describe('the daily schedule', () => {
   let stop = () => {};
 
-  // Use a local time. If no time zone is set, the schedule’s 03:40 is in the time zone of the server.
+  // Use a local time. If no time zone is set, the schedule’s 03:40 is in the time zone of the machine.
   beforeEach(() => void vi.useFakeTimers({ now: new Date(2026, 2, 15, 12) }));
   afterEach(() => {
     stop();
@@ -115,7 +115,7 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
-  test('a failed scheduled run is logged without its error message', async () => {
+  test('a failed scheduled run is logged without its error message, and does not end the schedule', async () => {
     const error = vi.spyOn(log, 'error');
     reconcile.mockRejectedValueOnce(new Error('customer ada@example.com'));
     await start({ recent: false });

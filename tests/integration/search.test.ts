@@ -89,7 +89,7 @@ test('a search for # and an id finds the customer, payment, service or subscript
   expect(await titles(`#${ids.sub}`)).toContain(`subscription Subscription ${ids.sub}`);
 });
 
-test('a search result has a title, a detail and a status', async () => {
+test('a search result has a title, a detail and a status, and that of a payment also its amount', async () => {
   const firstHit = async (text: string) => (await search(base.db, text)).groups[0]?.hits[0];
   const customer = { kind: 'customer', id: ids.weiss, title: 'Weiß & Söhne', status: 'active' };
   expect(await firstHit('K10001')).toEqual({ ...customer, detail: 'K10001 · Anna@Weiss.example' });
@@ -109,7 +109,7 @@ test.each([
   expect(only?.kind ?? null).toBe(kind);
 });
 
-test('the search finds an amount in any number format', async () => {
+test('the search finds invoices and payments by an amount in English, German and other number formats', async () => {
   const { id: invoice_id, customer_id } = await createInvoice(base.db, { number: 'SUM-1', total: '1500' });
   await createInvoice(base.db, { number: 'SUM-2', total: '1.5' });
   await createPayment(base.db, { invoice_id, customer_id, payment_reference: 'SUM-PAID', amount: '1500' });
@@ -143,7 +143,7 @@ describe('searches with many matches', () => {
   });
   const kindsOf = async (text: string) => (await search(base.db, text)).groups.map(({ kind }) => kind);
 
-  test('the search shows at most five results per kind of record', async () => {
+  test('the search shows at most five results per kind of record, those with an exact match first', async () => {
     const { groups } = await search(base.db, 'manifold');
     expect(groups.map(({ kind, hits, more }) => [kind, hits.length, more])).toEqual([
       ['customer', MAX_HITS, true],
@@ -154,7 +154,7 @@ describe('searches with many matches', () => {
     expect(groups[1]?.hits[0]?.title).toBe('manifold');
   });
 
-  test('the search shows kinds of records with an exact match first', async () => {
+  test('the search shows all kinds of records with a match, whether it is exact or not', async () => {
     await createInvoice(base.db, { number: 'MANIFOLD' });
     await createService(base.db, { service_number: 'MANIFOLD-1' });
     expect(await kindsOf('MANIFOLD-1')).toEqual(['payment', 'service']);

@@ -35,7 +35,7 @@ const wrongLines = (owners: SQL) => sql`select o.id from ${owners} group by o.id
   having count(l.id) = 0 or count(distinct l.tax_rate) > 1 or sum(l.quantity * l.unit_price) <> o.subtotal
     or round(o.subtotal * max(l.tax_rate) / 100, case o.currency when 'jpy' then 0 else 2 end) <> o.tax`;
 
-/** Rules for sample data, each with a query for rows that break it. */
+/** Returns the violations that sample data must not contain, each with a query for rows that have it. */
 function violations({ today, timeZone }: { today: string; timeZone: string }): [string, SQL][] {
   const day = sql`${today}::date`;
   const local = sql`i.stripe_invoice_id is null`;
@@ -300,7 +300,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     await expect(lines.join('')).toMatchFileSnapshot(`../golden/demo-tables-${options.today}.txt`);
   });
 
-  /** Returns the rows of a report in all currencies, and the filters that its numbers lead to. */
+  /** Returns the rows of a report in all currencies, each with the filters to which its numbers lead. */
   const rowsOf = (report: ReportName) =>
     reports.currencies.flatMap((currency) =>
       reports
@@ -308,7 +308,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
         .map((row) => ({ ...row, given: { month: row.month.slice(0, 7), currency } })),
     );
 
-  test('the changes of recurring revenue in the reports add up, and so do its products', async () => {
+  test('the changes of recurring revenue in the reports add up, and the total of all products is the recurring revenue', async () => {
     for (const currency of reports.currencies) {
       const recurring = reports.rowsOf('recurring', currency).map(({ values }) => values);
       for (const [i, { mrr, new: more, expansion, contraction, churn }] of recurring.entries()) {
@@ -328,7 +328,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(csv).toContain(`"${options.today.slice(0, 7)}","eur",`);
   });
 
-  test('each number in the revenue report is the sum of the postings of its kind and month', async () => {
+  test('each number in the revenue report is the sum of the postings of its kind, month and currency', async () => {
     const lists = [
       ['invoiced_net', 'invoice', 'net'],
       ['invoiced_gross', 'invoice', 'gross'],
@@ -354,7 +354,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(rowCount).toBeGreaterThan(500);
   });
 
-  test('today’s ageing report equals the sums of receivables and overdue invoices', async () => {
+  test('today’s ageing report equals the sums of the receivables and of the unpaid invoices of each age', async () => {
     for (const currency of reports.currencies) {
       const today = reports.rowsOf('ageing', currency).at(-1)?.values ?? {};
       const owed = await receivableList(options.today).page(base.db, { currency }, {}, 1000);
@@ -375,7 +375,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     }
   });
 
-  test('each number of a recorded month is the sum of its customer list', async () => {
+  test('the numbers of a recorded month are the sums or the lengths of the customer lists to which they lead', async () => {
     const measures = {
       recurring: {
         ...{ mrr: 'mrr', customers: 'mrr', customers_lost: 'mrr_churn', new: 'mrr_new' },
@@ -429,7 +429,7 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
     expect(productOf(text)).toBe(product);
   });
 
-  test('new ids continue after the ids of sample data', async () => {
+  test('a new customer gets the id after those of sample data', async () => {
     const [row] = await rows<{ id: number }>(
       base.db,
       sql`insert into customers (customer_number) values ('next') returning id`,
@@ -456,7 +456,7 @@ test('adding months keeps the day of the month, or gives the last day of a short
   expect(days).toEqual(['2026-02-28', '2027-02-28', '2027-01-15']);
 });
 
-test('the domain of a sample company is its name in plain ASCII letters', () => {
+test('the domain of a sample company is its name in lower-case ASCII letters and hyphens', () => {
   const names = ['Bäckerei Größlinger', "van 't Hoff", "O'Brien & Co.", 'Łódź', '株式会社'];
   expect(names.map(slugOf)).toEqual(['baeckerei-groesslinger', 'van-t-hoff', 'obrien-co', 'lodz', '']);
 });

@@ -58,7 +58,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
     expect(await isMigrated(handle.db)).toBe(false);
   });
 
-  test('three processes can migrate one database at the same time, even with other settings invalid', async () => {
+  test('three processes can migrate one database at the same time, and other invalid settings stop no database command', async () => {
     const wrong = { PORT: 'http', CRON_SECRET: 'short', STRIPE_SECRET_KEY: 'secret' };
     const all = await Promise.all([runMigrate(), runMigrate(wrong), runMigrate()]);
     expect(all).toEqual(Array(3).fill(success(/./)));
@@ -105,7 +105,7 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       }
     });
 
-    test('a backup of an empty PostgreSQL database is refused, unlike one of a newer version', async () => {
+    test('backing up an empty PostgreSQL database is refused, unlike backing up the database of a newer version', async () => {
       await handle.db.execute(
         sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('newer', 9000000000000)`,
       );
@@ -117,13 +117,13 @@ describe.runIf(server)('the database of DATABASE_URL', () => {
       expect(readdirSync(dirname(file))).toEqual(['w5t.dump']);
     });
 
-    test('a backup without pg_dump names the missing program', async () => {
+    test('a backup without pg_dump is refused with the name of the missing program, and leaves no file', async () => {
       const sentence = "pg_dump was not found: install PostgreSQL's client programs.";
       expect(await backUp(file, { PATH: '/nowhere' })).toEqual(refusal(sentence));
       expect(readdirSync(dirname(file))).toEqual([]);
     });
 
-    test('a backup accepts driver-only parameters in DATABASE_URL', async () => {
+    test('a backup accepts parameters in DATABASE_URL that pg_dump does not know', async () => {
       const more = `${url}${url.includes('?') ? '&' : '?'}channel_binding=prefer&work_mem=8MB`;
       expect(await backUp(file, { DATABASE_URL: more })).toMatchObject({ code: 0, err: '' });
     });

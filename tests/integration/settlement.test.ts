@@ -15,7 +15,7 @@ import { type TestRuntime, testRuntime } from '../support/runtime';
 const RUNS = Number(process.env.W5T_FUZZ_RUNS ?? 12);
 const SEED = Number(process.env.W5T_FUZZ_SEED ?? 20_260_321);
 const LONGEST_MS = 60_000 + RUNS * 2_000;
-const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // The local day of the test is not the UTC day.
+const SPACE = { APP_TIMEZONE: 'Pacific/Auckland' }; // For half of each day, the local day is not the UTC day.
 const TOKEN = { id: 1, name: 'Ledger' };
 
 const base = useDatabase();
@@ -29,7 +29,7 @@ test.each([
   [50, 110],
   [59, 50],
 ])(
-  'an invoice imported as paid stays paid when the sum of its payments changes from %s to %s',
+  'an invoice for 60 EUR that was imported as paid stays paid when its payments change from %s to %s EUR',
   (before, after) => {
     const imported = 60;
     const owed = { total: '60', amount_credited: '0', status: 'paid', due_date: null } as const;
@@ -43,7 +43,7 @@ test.each([
 );
 
 test(
-  'an invoice’s amounts match its payments after every write of a payment',
+  'after every write of a payment, invoices and payments are as a second implementation of the rules computes them',
   async () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 40, size: 'max' });
     await fc.assert(
@@ -270,7 +270,7 @@ function defined<Value extends object>(value: Value) {
   };
 }
 
-/** Index of an invoice or a payment in the ledger, modulo their number. Null for one that does not exist. */
+/** Index of an invoice or a payment in the ledger, modulo their count. Null for one that does not exist. */
 const place = fc.option(fc.nat(30), { freq: 20 });
 const amount = fc.oneof(
   fc.integer({ min: 1, max: 15_000 }).map((cents) => cents / 100),
@@ -279,7 +279,7 @@ const amount = fc.oneof(
 );
 const fields = {
   invoice: place,
-  /** The customer in a write: the invoice's own, another one, or one that does not exist. */
+  /** The customer in a write is the invoice's own, another one, or one that does not exist. */
   customer: fc.oneof(
     { weight: 12, arbitrary: fc.constant('own' as const) },
     fc.constantFrom('other' as const, 'none' as const),
@@ -296,7 +296,7 @@ const post = fc.record(
 const patch = fc
   .record({ do: fc.constant('patch' as const), target: place, ...fields }, { requiredKeys: ['do', 'target'] })
   .filter((given) => Object.keys(given).length > 2);
-/** Sends the fields of a payment again, unchanged. */
+/** Sends the fields of a payment again, unchanged and without its reference. */
 const repeat = fc.record({ do: fc.constant('repeat' as const), target: fc.nat(30) });
 const remove = fc.record({ do: fc.constant('delete' as const), target: place });
 /** Advances the clock. With `night`, the daily reconciliation also runs. */

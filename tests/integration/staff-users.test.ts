@@ -79,7 +79,7 @@ test('removing a staff user deletes the user’s sessions and revokes only that 
   ]);
 });
 
-test('an invitation of a staff user is accepted once, within a day, unless a newer one replaced it', async () => {
+test('an invitation of a staff user can be accepted once, within a day, unless a newer one replaced it', async () => {
   await add('root@example.com', 'admin');
   const email = 'ada@example.com';
   const { url } = await inviteStaffUser(world, { email }, CLI);
@@ -109,7 +109,7 @@ test('an invitation of a staff user is accepted once, within a day, unless a new
   expect(actions).toEqual(['accept_invitation', 'invite', 'create']);
 });
 
-test('signing a staff user out everywhere keeps the sessions of other users', async () => {
+test('signing a staff user out everywhere ends only that user’s sessions, and every session expires within 13 hours', async () => {
   const joan = await add('joan@example.com');
   const ada = await add('ada@example.com');
   for (const { email, password } of [joan, joan, ada]) await signIn(email, password);
@@ -166,7 +166,7 @@ const DEMOTE_OR_REMOVE = [
   (id: string, actor: Actor) => removeStaffUser(world, { id }, actor),
 ];
 
-test('the last admin cannot be demoted or removed, and no admin can do it to themselves', async () => {
+test('the last admin cannot be demoted or removed, and admins cannot demote or remove themselves', async () => {
   const root = await add('root@example.com', 'admin');
   await add('joan@example.com');
   for (const write of DEMOTE_OR_REMOVE) {
@@ -287,7 +287,7 @@ test('concurrent uses of the first-admin link create one admin', async () => {
   expect(await staff()).toHaveLength(1);
 });
 
-test('a first-admin request refused because of a concurrently added user creates no admin', async () => {
+test('a first-admin request during the addition of another user creates an admin only if it succeeds', async () => {
   const token = await issue();
   const making = createFirstAdmin(world, token, typed());
   const [{ status }] = await Promise.allSettled([making, add('ada@example.com')]);

@@ -77,7 +77,7 @@ const entriesOf = async ({ customer_id }: { customer_id: number }) =>
   );
 const INVOICE = '2026-03-01 invoice 119 119';
 
-test('the statement lists the refund of a paid invoice as an amount owed', async () => {
+test('the statement lists the refund of a paid invoice as an amount owed, on its local day', async () => {
   const invoice = await createInvoice(base.db, { amount_paid: '109', amount_due: '10' });
   const { id: payment_id } = await pay(invoice, { refunded_amount: '10' });
   await createRefund(base.db, { payment_id, amount: '10', issued_at: new Date('2026-03-31T22:30:00Z') });
@@ -130,7 +130,7 @@ test('the statement leaves out drafts and lists each currency separately', async
   expect(closingsOf(await read(customer_id))).toEqual({ eur: 11900, usd: 500 });
 });
 
-test('the CSV file of a statement has the opening and closing balance of each currency', async () => {
+test('the CSV file of a statement has its entries between an opening and a closing balance', async () => {
   const { customer_id } = await createInvoice(base.db, { number: 'CSV-1' });
   let file = '';
   for await (const piece of statementCsv(base.db, customer_id, { from: '2026-02-01' }, ZONE)) file += piece;

@@ -67,7 +67,7 @@ test('stored counts and sums match the tables after the writing process is kille
 describe('a bulk update', () => {
   const base = useDatabase();
 
-  test('stored invoice counts match the table after a bulk update', async () => {
+  test('stored counts and sums match the tables after a bulk update of invoices', async () => {
     const { id } = await createCustomer(base.db);
     await base.db.execute(sql`insert into invoices
         (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)

@@ -48,7 +48,7 @@ const linesAsked = (id: string) =>
 test.each([
   ['the newest API version', undefined],
   ['an older API version', OLDER],
-])('an invoice event of %s stores its lines without a request to Stripe', async (_, version) => {
+])('an invoice event of %s stores its lines without requesting them from Stripe', async (_, version) => {
   const { id, event } = finalize(3);
   await sync.take(event, { version, withKey: true });
   const found = await stored(id);
@@ -60,7 +60,7 @@ test.each([
   expect(await totalsOf(found)).toMatchObject({ total: found.row.total, gap: null });
 });
 
-test('an invoice event with more than ten lines makes sync fetch the lines once', async () => {
+test('sync fetches the lines of an invoice with more than ten lines at its first event, and not again at later events', async () => {
   const { id, event } = finalize(130);
   await sync.take(event, { withKey: true });
   const found = await stored(id);
@@ -103,7 +103,7 @@ test('reconciliation fetches the lines of an old paid invoice that was stored wi
   expect(after.lines.map(({ id: _, ...line }) => line)).toEqual(lines.map(({ id: _, ...line }) => line));
 });
 
-test('the gap of a Stripe invoice names what does not match its lines: amount, tax or missing lines', () => {
+test('the gap between a Stripe invoice and its lines is the amount, the tax, or missing lines', () => {
   const line = { description: null, period_start: null, period_end: null, quantity: '1' };
   const amounts = { amount: '10.000', discount: '0.000', net: '10.000', tax: '0.000', taxes: [] };
   const gapOf = (subtotal: number, tax: number, lines_complete = true) =>
@@ -114,7 +114,7 @@ test('the gap of a Stripe invoice names what does not match its lines: amount, t
   expect(gapOf(10, 0, false)).toBe('lines');
 });
 
-test('a reconciliation stores a Stripe credit note with its lines, and the next one marks it as void', async () => {
+test('a reconciliation stores a Stripe credit note with its lines, and marks it as void once Stripe has voided it', async () => {
   const { id, event } = finalize(1);
   await sync.take(event);
   const note = act.createCreditNote(sync.world, { invoice: id, amount: 500 }).object;

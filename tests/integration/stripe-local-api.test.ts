@@ -50,7 +50,7 @@ const makeEach = <T>(count: number, make: (i: number) => { object: T }): T[] =>
   }).reverse();
 const idsOf = (objects: ({ id: string } | undefined)[]) => objects.map((object) => object?.id);
 
-/** Expects the list for each filter to contain exactly the given objects. */
+/** Expects the list for each filter to contain exactly the given objects, in this order. */
 async function expectLists(base: string, lists: [filters: string, ({ id: string } | undefined)[]][]) {
   for (const [filters, objects] of lists) {
     const { data } = (await ask(`/v1/${base}${filters}`)).body as { data: { id: string }[] };
@@ -134,7 +134,7 @@ describe('objects of the local Stripe API', () => {
     expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
   });
 
-  test('an invoice of the local Stripe API contains its payments only if expanded', async () => {
+  test('the local Stripe API returns payments and other referenced objects only if a request expands them', async () => {
     tick();
     const id = open(1000);
     const paymentIntent = world.invoices.get(id)?.paymentIntent ?? '';
@@ -389,7 +389,7 @@ describe('the control API of the local Stripe', () => {
       expect([code, out]).toEqual([1, expect.stringMatching(/invoice\.paid +evt_\w+ {2}500 failed$/m)]);
     });
 
-    test('npm run stripe:event explains why it refuses invalid arguments', async () => {
+    test('npm run stripe:event explains invalid arguments, and says if no demo is running', async () => {
       const noDemo = { code: undefined, out: 'No demo is running: start it with npm run demo.' };
       expect(await run('invoice.paid')).toEqual(noDemo);
       demo();

@@ -40,7 +40,7 @@ describe.each(['Pacific/Auckland', 'America/Los_Angeles'])(
       expect([first.status, await sync.changesOf(first)]).toEqual(['completed', []]);
     });
 
-    test('the missed payment event of the demo succeeds when it is replayed', async () => {
+    test('of the two failed events of the demo, the missed payment can be replayed, and the unstorable event fails again', async () => {
       await storeDeliveries(sync.db, sync.world);
       const events = await sync.db.select().from(stripeEvents);
       expect(events.filter(({ payload }) => !payload.includes('"object":"invoice"'))).toEqual([]);
@@ -111,7 +111,7 @@ describe('an account filled from a few rows', () => {
   });
 });
 
-test('loading a local Stripe returns null if the file is missing, and refuses one of another version', async () => {
+test('loading a local Stripe returns null if the file is missing, and refuses a damaged file or one of another version', async () => {
   const file = join(parent, 'stripe-local.json');
   const load = () => loadWorld(file, { now: () => NOW });
   expect(await load()).toBeNull();

@@ -66,7 +66,7 @@ test('a listed subscription includes its customer and its items', async () => {
   expect(data).toMatchObject([{ customer: { customer_number: 'K777', name: 'Acme GmbH' }, items }]);
 });
 
-test('the subscription list can be paged forwards and backwards', async () => {
+test('the subscription list can be paged forwards and backwards, and an invalid cursor returns the first page', async () => {
   const read = (start: object) => subscriptionList.page(base.db, {}, start, 2);
   const expected = ['empty', 'over', 'unlinked', 'linked'];
   expect((await walkPages(read)).map(({ id }) => named(id))).toEqual(expected);

@@ -90,7 +90,7 @@ describe('a delivery during a database fault', () => {
     return typed(make(id).events, type);
   }
 
-  /** Functions by event type that create the rows that exist before the event, and return the event. */
+  /** Functions by name of the scene. Each creates the rows that exist before an event, and returns the event. */
   const SCENES: Record<string, () => Promise<WorldEvent>> = {
     'customer.subscription.created': async () => {
       const { id, items } = await knownCustomer();
@@ -256,14 +256,14 @@ describe('a run during a fault', () => {
   test('a reconciliation run without a fault leads to the same rows each time', () =>
     scene.playUndisturbed());
 
-  test('a reconciliation run killed at a checkpoint or commit is continued', async () => {
+  test('a reconciliation run killed at a checkpoint, or at or after a commit, leads to the same rows when continued', async () => {
     const middle = Math.floor(scene.passed().length / 2);
     const commit = find(middle, (statement) => statement.includes('commit_plan'));
     const checkpoint = find(middle, (statement) => statement.startsWith('update "reconciliation_runs"'));
     for (const at of [checkpoint, commit, commit + 1]) await scene.playDeath(at);
   });
 
-  test('a reconciliation run reports a commit that the database refuses', async () => {
+  test('the next reconciliation run completes a run in which the database refused a commit', async () => {
     const commit = find(Math.floor(scene.passed().length / 2), (text) => text.includes('commit_plan'));
     await scene.playRefusal(commit, '53100');
   });

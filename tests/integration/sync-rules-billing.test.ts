@@ -222,7 +222,7 @@ describe('changes at Stripe without an event', () => {
 
 // Events, lists and single objects show only the first ten items of a subscription.
 describe('subscriptions with many items', () => {
-  /** Creates a subscription with yearly items. Only the last item is monthly, and it bills service S-1. */
+  /** Creates a subscription whose items are yearly, except the last, which is monthly and bills service S-1. */
   function sell({ world }: Scene, count: number) {
     const customer = act.createCustomer(world, named('C-1')).object.id;
     const years = Array<ItemInput>(count - 1).fill({ unitAmount: 900, interval: 'year' });
@@ -297,7 +297,7 @@ describe('subscriptions with many items', () => {
 
 const INTENT = { type: 'payment_intent', payment_intent: { id: 'pi_1', latest_charge: 'ch_1' } };
 const LISTED = { status: 'paid', amount_paid: 11_900, payment: INTENT };
-/** The ways in which API versions send the payment intent pi_1 and the charge ch_1 of a paid invoice. */
+/** The ways in which API versions send or omit the payment intent pi_1 and the charge ch_1 of a paid invoice. */
 const SHAPES: Record<string, Record<string, unknown>> = {
   'with payment intent and charge': { payment_intent: 'pi_1', charge: 'ch_1' },
   'with a list of payments': { payments: { object: 'list', has_more: false, data: [LISTED] } },
@@ -314,7 +314,7 @@ const posts =
     await scene.hands().recordPayment({ ...of, amount, payment_date: '2026-03-14', payment_reference });
   };
 
-/** Changes the payment with this reference, as an API client does. */
+/** Changes or deletes the payment with this reference, as an API client does. */
 const changes =
   (reference: string, change: (hands: ReturnType<Scene['hands']>, id: number) => Promise<void>) =>
   async (scene: Scene) =>

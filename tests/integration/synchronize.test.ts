@@ -14,7 +14,7 @@ import { watchedDatabase } from '../support/watched-database';
 
 const sync = useSync();
 
-/** Wraps the database for one delivery. Counts its statements, and runs `meanwhile` before the second one. */
+/** Wraps the database. Counts statements and transactions, and runs `meanwhile` before the second statement. */
 function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   const counts = { statements: 0, transactions: 0 };
   const db = watchedDatabase(sync.db, {
@@ -54,7 +54,7 @@ async function makeScene() {
 }
 type Scene = Awaited<ReturnType<typeof makeScene>>;
 
-test('processing a typical event takes two SQL statements without a transaction', async () => {
+test('processing a typical event takes two SQL statements without a transaction, and its duplicate takes one', async () => {
   const scene = await makeScene();
   const { event, date } = scene.update(1);
   const { db, counts } = watched();
@@ -207,7 +207,7 @@ async function inboxOf(events: WorldEvent[]) {
 }
 
 describe('concurrent deliveries of one customer', () => {
-  test('eight concurrent updates of one subscription need four SQL statements', async () => {
+  test('eight concurrent updates of one subscription need four SQL statements, and store the same changes as one by one', async () => {
     const [atOnce, oneByOne] = [await makeUpdates(8), await makeUpdates(8)];
     const { outcomes, statements } = await deliver(atOnce.updates);
     for (const event of oneByOne.updates) await sync.take(event);
@@ -232,7 +232,7 @@ describe('concurrent deliveries of one customer', () => {
 });
 
 describe('concurrent deliveries of several customers', () => {
-  test('an event that the database refuses does not fail concurrent events of other customers', async () => {
+  test('an event that the database refuses can be delivered again, and does not fail concurrent events of other customers', async () => {
     const made = await makeCustomers(6);
     const [spoilt, ...others] = made;
     if (!spoilt) throw new Error('six were made');

@@ -145,7 +145,7 @@ test('the timeline shows changes and deletions of payments', async () => {
   expect((await read(cleo)).entries.map(say)).toEqual(['payment.delete', 'payment.update']);
 });
 
-test('the timeline shows tool calls to admins only', async () => {
+test('the timeline contains tool calls only if they are requested', async () => {
   const { id } = await createCustomer(base.db);
   const call = (day: string, customer_id: number) =>
     createToolCall(base.db, { called_at: new Date(day), customer_id });
@@ -212,7 +212,7 @@ beforeAll(async () => {
     .values(Array.from({ length: 10 }, (_, i) => ({ ...note, ...sums, number: `GS-D-${i}` })));
 });
 
-test('the pages of a long timeline contain each entry once', async () => {
+test('the pages of a long timeline contain each entry once, newest first', async () => {
   const pages = await readAll(dora);
   expect(pages.map(({ length }) => length)).toEqual([30, 30, 30, 30, 5]);
   const keys = pages
@@ -263,7 +263,7 @@ test.each([
   expect(await base.db.$count(customerNotes, eq(customerNotes.customer_id, id))).toBe(0);
 });
 
-test('sync keeps a customer without records if it has a note', async () => {
+test('a note keeps a customer without records from being removed by sync, and does not change the customer’s row', async () => {
   const [noted, plain] = [await createCustomer(base.db), await createCustomer(base.db)];
   await addNote(noted.id, 'Knows us from a fair.');
   for (const { id } of [noted, plain]) await base.db.execute(sql`select remove_if_empty(${id}::int, null)`);

@@ -132,7 +132,7 @@ test('using more credit than is available, or more than the amount due of an inv
   await expect(use('500', '31')).rejects.toThrow(/^amount: .* which is the customer's credit/);
 });
 
-test('a transfer is refused if its shares exceed its amount or belong to other currencies or customers', async () => {
+test('a transfer is refused if its shares exceed its amount, are not amounts, or are for invoices of other currencies or customers', async () => {
   const { id: customerId } = await createCustomer(base.db);
   const own = await invoice(customerId, '100');
   const dollars = await invoice(customerId, '100', { currency: 'usd' });
@@ -164,7 +164,7 @@ test('a transfer is refused if its reference is already used, belongs to Stripe 
   expect(await sharesOf(longest)).toEqual([`${longest} 5`, `${longest}/2 5`]);
 });
 
-test('correcting a transfer changes the date and the reference of all its payments', async () => {
+test('correcting a transfer changes its credit and the dates and references of its payments, whose sum it must cover', async () => {
   const { customerId, id, first } = await spread();
   const typed = { amount: '200', payment_date: '2026-10-12', payment_reference: 'SEPA-NEW', method: '' };
   const correct = async (more = {}) =>
@@ -190,7 +190,7 @@ test('deleting a transfer deletes all its payments, so that its invoices are owe
   expect(log.map(({ action }) => action)).toEqual(['transfer.delete', 'transfer.create']);
 });
 
-test('a payback of credit can be recorded and withdrawn, and an outdated page cannot delete its transfer', async () => {
+test('a payback can be recorded up to the credit and withdrawn, and an outdated page cannot delete its transfer', async () => {
   const { id } = await spread();
   const outdated = await seen(id);
   await payBack(id, '10', '2026-10-15');
@@ -204,7 +204,7 @@ test('a payback of credit can be recorded and withdrawn, and an outdated page ca
   expect(await getTransfer(base.db, id)).toMatchObject({ credit: 30, paid_back: [] });
 });
 
-test('a POST with the reference of a transfer changes only the transfer’s first payment', async () => {
+test('a POST with the reference of a transfer changes only the transfer’s first payment and its credit', async () => {
   const { first, second, id, reference } = await spread();
   const { payment, created } = await post(first, 120, reference);
   expect([created, payment.amount, payment.transfer]).toEqual([false, 120, reference]);
@@ -214,7 +214,7 @@ test('a POST with the reference of a transfer changes only the transfer’s firs
   expect([await stateOf(first), await stateOf(second)]).toEqual(['overdue 20', 'paid 0']);
 });
 
-test('a POST for a transfer is refused if it raises the payment too far, moves it, makes it pending or finds none', async () => {
+test('a POST for a transfer is refused if it exceeds the transfer, moves a payment, makes one pending, or finds no payment', async () => {
   const { customerId, first, second, reference } = await spread();
   const { reference: unspread } = await getTransfer(base.db, await record(customerId, '30', []));
   for (const [of, amount, transfer, more] of [
@@ -231,7 +231,7 @@ test('a POST for a transfer is refused if it raises the payment too far, moves i
   await expect(post(first, 10, unspread)).rejects.toMatchObject({ code: 'conflict', message });
 });
 
-test('the reference of a single payment of a transfer cannot be changed', async () => {
+test('the reference of one payment of a transfer cannot be changed on its own', async () => {
   const { shareId } = await spread();
   const changing = updatePayment(base.db, shareId, { payment_reference: 'OTHER' }, writer());
   await expect(changing).rejects.toMatchObject({
@@ -282,7 +282,7 @@ test('the payment of a fully credited invoice can pay another invoice', async ()
   expect(await sharesOf('BANK-WHOLE')).toEqual(['BANK-WHOLE/2 100']);
 });
 
-test('an overpayment that was imported, that Stripe reported or whose reference is too long is not usable credit', async () => {
+test('an overpayment that was imported without payments, or whose reference is a Stripe id or too long, is not usable credit', async () => {
   const { id: customerId } = await createCustomer(base.db);
   const paid = { status: 'paid', amount_due: '0' };
   await invoice(customerId, '100', { ...paid, amount_paid: '130' });
@@ -318,14 +318,14 @@ test('credit of a transfer is booked when it is received, and moves to the invoi
 });
 
 const KINDS = ['record', 'use', 'undo', 'delete', 'refund', 'pay back', 'unpay', 'post', 'correct'] as const;
-/** A random step: its kind, and numbers that choose the record and the amount. */
+/** A random step has a kind, and numbers that choose the record and the amount. */
 const step = fc.record({
   kind: fc.constantFrom(...KINDS),
   pick: fc.nat(1000),
   cents: fc.integer({ min: 1, max: 20_000 }),
 });
 
-test('payments, credit and paid back credit of each transfer add up to its amount after any sequence of changes', async () => {
+test('after any sequence of changes, transfers, invoices, statement and journal agree on the amounts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
       const { id: customerId } = await createCustomer(base.db);
@@ -402,8 +402,8 @@ async function checkSums(customerId: number): Promise<void> {
     expect(toThousandths(row.amount_paid)).toBe(paid);
     expect(toThousandths(row.amount_due)).toBe(Math.max(0, toThousandths(row.total) - paid));
   }
-  // Credit that was paid back is no longer available, and the journal counts it as paid out. The books count refunds up
-  // to the amount of their payment.
+  // Credit that was paid back is no longer available, and the journal counts it as paid out. The journal counts refunds
+  // up to the amount of their payment.
   const received = [
     ...all.map((row) => toThousandths(row.amount) - toThousandths(row.refunded_amount)),
     ...known.map(({ credit }) => toThousandths(credit)),

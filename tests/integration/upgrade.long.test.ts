@@ -18,12 +18,12 @@ import { withDatabase } from '../support/database-url';
 const FIRST_RELEASE = 'tests/support/first-release.sql.gz';
 
 /**
- * Pattern of tables that triggers derive from other tables. Every write changes their rows, so the tests do not
- * compare them. `checkCounts` checks them.
+ * Pattern of tables that triggers derive from other tables. The concurrent writers change their rows, so the test does
+ * not compare them. `checkCounts` checks them.
  */
 const DERIVED = /_blocks$|_deltas$|^sums$|^receivable/;
 
-/** PGlite is built without this compression, and our migrations skip these statements on PGlite. */
+/** Pattern of statements that fail on PGlite, which lacks this compression. Our migrations skip them on PGlite. */
 const OF_SERVERS = /^ALTER TABLE .* SET COMPRESSION lz4;$/gm;
 
 /** Restores the dump into a new database, on the server if the tests use one. */

@@ -57,7 +57,7 @@ test('the preview of an uploaded file shows its encoding, delimiter and first ce
   });
 });
 
-test('the preview of an uploaded file recognizes the WHMCS format', async () => {
+test('the preview of an uploaded file recognizes the WHMCS format, unless another format is chosen', async () => {
   const path = 'docs/examples/whmcs-clients.csv';
   const found = await previewFile(path, 'customers', {});
   expect(found.format).toBe('whmcs');
@@ -117,7 +117,7 @@ test('a dry run of an uploaded file writes nothing, and its import is logged and
   expect(log.data.map((row) => importState(row, new Date()))).toEqual(['completed']);
 });
 
-test('starting a second import is refused while one is running', async () => {
+test('while an import is running, starting another and deleting the imported file are refused', async () => {
   const [first, second] = [await add(rowsFrom(0, 50)), await add(rowsFrom(0, 1), 'customers', 'other.csv')];
   const { ended } = start(first, COLUMNS);
   const refusal = 'root@example.com is importing c.csv: only one file at a time.';
@@ -166,7 +166,7 @@ test('a failed import of an uploaded file stores why it failed, and does not blo
   await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
 });
 
-test('an uploaded file can be imported only with the options of a completed dry run', async () => {
+test('an uploaded file counts as tried only with the options of its latest run, if that was a completed dry run', async () => {
   const upload = await add('Kunde,Firma,Extra\nTRY1,One,x\n');
   const chosen = { ...NONE, ...COLUMNS };
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
@@ -179,7 +179,7 @@ test('an uploaded file can be imported only with the options of a completed dry 
   expect(isTried(await readRun(dataDir, upload.id), chosen)).toBe(false);
 });
 
-test('an upload preselects the columns of the last import with the same header', async () => {
+test('an upload preselects the columns and decimal separator, but not the constants, of the last import with the same header', async () => {
   const upload = await add('Extra,Kunde,Firma\nx,FIRST1,One\n');
   const first = () => firstChoice({ db: base.db, dataDir }, upload, {}, undefined);
   const known = { columns: { Kunde: KEY, Firma: 'company', Extra: '' }, decimal_separator: '' };
