@@ -38,7 +38,7 @@ describe('prepared statements', () => {
     db.select().from(servers).where(eq(servers.hostname, hostname)),
   );
 
-  test('a prepared statement returns complete rows, and in a transaction the uncommitted changes', async () => {
+  test('a prepared statement returns complete rows, and sees the uncommitted changes of its own transaction', async () => {
     const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
     const rolledBack = base.db.transaction(async (tx) => {
