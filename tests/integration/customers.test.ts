@@ -183,7 +183,7 @@ describe('the state of a month', () => {
     },
   );
 
-  // Each customer has one service for 10 EUR a month, which these columns change before March or April is recorded.
+  // Each customer has one service, by default for 10 EUR a month. `april` changes it before April is recorded.
   const CUSTOMERS: [name: string, change: string | null, march?: Columns, april?: Columns][] = [
     ['same', null],
     ['gained', 'new 10', { start_date: '2026-04-30' }],

@@ -184,7 +184,7 @@ describe('backups of the embedded database', () => {
 
   const restore = (file: string, to: string) => runCommandFile('restore', [file], { DATA_DIR: to });
 
-  test('a backup of a running server can be restored into an empty folder', async () => {
+  test('a backup of a running server is accessible only to its owner, and can be restored into a new folder', async () => {
     const contents = /: [\d.]+ MB, the embedded database in \S+ with 1 customer, 1 invoice and 1 payment\./;
     const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
     expect(backup).toEqual(success(contents));

@@ -144,7 +144,7 @@ test('erasing a customer removes personal data from every table, and keeps the f
   expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
 });
 
-test('an erased customer cannot be changed', async () => {
+test('an erased customer cannot be changed, linked or erased again', async () => {
   await expect(erase(known.id)).rejects.toMatchObject({ message: `${known.number} was erased before.` });
   const values = { customer_number: known.number, last_name: 'Mustermann', email: 'erased-me@example.com' };
   const [saved] = await saveRecords(sync.db, customerKind, [{ values }], writer());

@@ -125,7 +125,7 @@ test('an import without --yes writes nothing, and asks for a confirmation only i
   expect((await ask()).code).toBe(0); // Nothing would change, so the import does not ask for a confirmation.
 });
 
-test('an import reuses the column mapping of the last file with the same header', async () => {
+test('an import without --map reuses the column mapping of the last file with the same header', async () => {
   write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
   const output = [
     'Columns as in the last import of such a file: --map "Firma=company" --map "Preis=" --map "Kundennummer=customer_number".',

@@ -190,7 +190,7 @@ describe('list filters', () => {
   });
 });
 
-test('a customer’s open sales documents are drafts, sent or accepted, and at most 100 of them are listed', async () => {
+test('a customer’s sales documents are open while draft, sent or accepted, and at most 100 open ones are listed', async () => {
   const { id: customer_id } = await createCustomer(base.db);
   for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
     await createSalesDocument(base.db, { customer_id, status });

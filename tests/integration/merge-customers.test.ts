@@ -97,7 +97,7 @@ test('merging customers covers every database column that refers to a customer',
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
 });
 
-test('merging customers moves all records to the remaining customer', async () => {
+test('merging customers moves all records to the remaining customer, and is logged for both', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
   const earlier = await createCustomer(base.db);
   await merge(earlier.id, gone.id);

@@ -159,7 +159,7 @@ describe('money received per day', () => {
     expect((await received()).days.slice(-2)).toMatchObject([{ returned: 15 }, { returned: 5 }]);
   });
 
-  test('a refund that is in another currency or without a completed payment is not deducted', async () => {
+  test('a refund in another currency than its payment, or without a completed one, does not reduce the money received', async () => {
     const { id } = await paid('100');
     await createRefund(base.db, { payment_id: id, currency: 'usd', issued_at: at('03-12') });
     const failed = await createPayment(base.db, { payment_date: `${year}-03-10`, status: 'failed' });
