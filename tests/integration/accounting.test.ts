@@ -60,7 +60,7 @@ const pay = async (
   return (await recordPayment(sync.db, payment, sync.writer())).payment;
 };
 
-test('later corrections appear in the accounting export of their own month, and leave that of a past month unchanged', async () => {
+test('the accounting export shows corrections in the month in which they are made, and leaves a past month as it was', async () => {
   const { world } = sync;
   // Create the records of October, the exported month.
   const partial = await sync.bill();
@@ -177,7 +177,7 @@ test('changes requested before the end of a month but written after it are booke
   ]);
 });
 
-test('accounting entries rebuilt from the current records have the same sums, and a second rebuild adds none', async () => {
+test('rebuilding the accounting entries from the current records keeps their sums, and a second time adds no entries', async () => {
   const sums = () =>
     rows(
       sync.db,
@@ -218,7 +218,7 @@ test.each([
   ['comma', '19,6.30,1.20,7.50,eur', '7.5,465,35,500,jpy', '0,-7.500,0.000,-7.500,kwd'],
   ['semicolon', '19;6,30;1,20;7,50;eur', '7,5;465;35;500;jpy', '0;-7,500;0,000;-7,500;kwd'],
 ] as const)(
-  'the accounting export with the separator %s has all decimals of each currency, and escapes formulas',
+  'the accounting export in the form %s writes amounts with all decimals of their currency, and escapes formulas',
   async (form, ...ends) => {
     await sync.db.delete(accountingEntries).where(eq(accountingEntries.booked_on, '2020-01-31'));
     for (const amounts of [
@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test('the accounting export splits a Stripe invoice and its cancellation by tax rate if its lines add up', async () => {
+test('the accounting export splits entries of a Stripe invoice by tax rate only if its lines add up to its totals', async () => {
   const id = await sync.bill({ lines: [{ amount: 10_000 }, { amount: 5000 }], tax: 2250 });
   const { id: invoice_id, number } = (await sync.invoiceOf(id)) ?? { id: 0 };
   const setLine = (position: number, change: SQL) =>
@@ -262,7 +262,7 @@ test('the accounting export splits a Stripe invoice and its cancellation by tax 
   expect(await amounts(first)).toEqual(issued);
   const cancelled = ['cancelled 19 -100.00 -19.00 -119.00', 'cancelled 7 -50.00 -3.50 -53.50'];
   expect(await amounts(month())).toEqual(cancelled);
-  // An invoice whose lines do not add up to its total is not split by tax rate.
+  // An invoice whose lines do not add up to its totals is not split by tax rate.
   await setLine(1, sql`amount = 99`);
   expect(await amounts(first)).toEqual(['issued  150.00 22.50 172.50']);
 });
@@ -279,7 +279,7 @@ test('SQL and TypeScript use the same number of decimals for currencies with 0, 
 const datevLines = async (month: string) =>
   (await buffer(datevFile(sync.db, month, sync.now()))).toString('latin1').split('\r\n');
 
-/** Saves the accounts of SKR 04. @returns the values of the form */
+/** Saves accounting settings with the accounts of SKR 04. @returns the values of the form */
 async function saveAccounts(more: Record<string, string> = {}) {
   const settings = { ...(await getAccountingSettings(sync.db)), accounts: PRESETS.skr04 };
   const typed = { ...toTyped(settings), consultant_number: '1001', client_number: '7', ...more };
@@ -287,7 +287,7 @@ async function saveAccounts(more: Record<string, string> = {}) {
   return typed;
 }
 
-test('the DATEV export names missing settings, and leaves out entries that are not in euros', async () => {
+test('the DATEV export is refused while settings are missing, names these, and leaves out entries that are not in euros', async () => {
   const [eur, chf] = [await sendOwn('OWN-EUR'), await sendOwn('OWN-CHF')];
   await post('2020-02-29', eur.id, { invoice_number: 'OWN-EUR' });
   await post('2020-02-29', chf.id, { invoice_number: 'OWN-CHF', currency: 'chf' });
@@ -302,7 +302,7 @@ test('the DATEV export names missing settings, and leaves out entries that are n
   expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });
 });
 
-test('the DATEV export posts an untaxed Stripe invoice by the tax category of its document', async () => {
+test('the DATEV export posts an untaxed Stripe invoice to the account for the tax category of its document', async () => {
   await saveAccounts();
   await sync.db.insert(company).values(DEMO_COMPANY);
   const vienna = { country: 'AT', vat_id: 'ATU00000001' };

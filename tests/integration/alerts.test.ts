@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Creates the runtime of another process of the service. All processes share the database and DATA_DIR. */
+/** Creates the runtime of one process of the service. All processes share the database and DATA_DIR. */
 function newRuntime(env: Record<string, string> = {}, now = runtime.now()): TestRuntime {
   const own = { ALERT_WEBHOOK_URL: receiver.url, ALERT_WEBHOOK_SECRET: SECRET, DATA_DIR: dataDir };
   return testRuntime(database.db, { env: { ...own, ...env }, now });
@@ -38,7 +38,7 @@ const later = (seconds: number) => runtime.setNow(new Date(runtime.now().getTime
 const received = () => receiver.received.map(({ body }) => JSON.parse(body));
 const kinds = () => received().map(({ type, data }) => `${type} ${data.cause}`);
 
-/** Returns a copy of a runtime whose database refuses every query, as during an outage. */
+/** Copies a runtime. The copy’s database refuses queries, as during an outage. */
 function withoutDatabase(world: TestRuntime): TestRuntime {
   const refuse = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const db = { execute: refuse, transaction: refuse, select: refuse } as unknown as TestRuntime['db'];
@@ -123,7 +123,7 @@ describe('alerts', () => {
     expect(await listReported(silent)).toEqual([]);
   });
 
-  test('a test alert is delivered immediately without a resolved alert, and fails if it cannot be delivered', async () => {
+  test('a test alert is delivered at once and never resolved, and fails if it cannot be delivered', async () => {
     await sendTestAlert(runtime, 'admin@example.com');
     await alertWatch(runtime)();
     expect(kinds()).toEqual(['alert.test test']);

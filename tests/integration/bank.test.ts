@@ -57,7 +57,7 @@ beforeAll(async () => {
   await base.db.insert(company).values(set).onConflictDoUpdate({ target: company.id, set });
 });
 
-/** An entry of a file: day, amount, name, account and text. */
+/** The day, amount, name, account and text of an entry in an uploaded file. */
 type Line = [day: string, amount: string, name: string, iban: string, text: string];
 
 const HEADER =
@@ -152,7 +152,7 @@ test('a bank credit from Stripe is proposed as a payout, and accepting it pays n
   expect((await openOf(id))[0]?.payout?.id).toBe(payoutId);
 });
 
-test('two payouts with the same amount match two bank entries, and a debit by Stripe matches a negative payout', async () => {
+test('each payout matches only one of several equal bank entries, and a negative payout matches a debit', async () => {
   const [day, next] = [newDay(), newDay()];
   await payout('po_bank_2', day, '50');
   await payout('po_bank_3', next, '50');
@@ -189,13 +189,13 @@ test('a payout that is missing from the bank statements of its days has a task u
   };
   const other = (n: number): Line => [dayAfter(n), '1.00', 'Ada', '', 'x'];
   expect(await uploadAndCompare(other(-1), other(0))).toEqual([]);
-  // There is no task yet. The statements have a gap, because weekends and bank holidays never last for seven days.
+  // There is no task yet, because a statement is missing. Weekends and bank holidays never last for seven days.
   expect(await uploadAndCompare(other(8))).toEqual([]);
   expect(await uploadAndCompare(other(4))).toEqual([true]);
   expect(await uploadAndCompare([dayAfter(0), '81.25', 'Stripe', '', 'po'])).toEqual([false]);
 });
 
-test('uploading a bank file again or for an overlapping period adds no duplicates, and keeps identical payments of one day', async () => {
+test('a bank file that is uploaded again or overlaps another adds no duplicates, and keeps equal entries of one day', async () => {
   const [first, second] = [newDay(), newDay()];
   const twice: Line = [first, '10.00', 'Ada', '', 'same'];
   const { id } = await upload([twice, twice]);
@@ -215,7 +215,7 @@ test('a bank statement of an account that is not the company’s is refused, and
   });
 });
 
-describe('with two own accounts', () => {
+describe('a company with two bank accounts', () => {
   const SECOND = 'AT611904300234573201';
   const setOther = (other_ibans: string | null) =>
     base.db.update(company).set({ other_ibans }).where(eq(company.id, 1));
@@ -273,7 +273,7 @@ test('the CSV file of a bank statement contains the entries of all its days, and
   ]);
 });
 
-test('a bank statement of more than 4 MB is read, and uploading its entries in another order adds none', async () => {
+test('a bank statement of more than 4 MB is read, and uploading its entries in another order adds no entries', async () => {
   const days = Array.from({ length: 100 }, () => newDay());
   const lines = days.flatMap((day) =>
     Array.from({ length: 20 }, (_, at): Line => [day, `${at}.01`, 'Ada', '', `x ${at} `.repeat(500)]),
@@ -284,7 +284,7 @@ test('a bank statement of more than 4 MB is read, and uploading its entries in a
   for (const one of [id, again.id]) expect(await countsOf(one)).toMatchObject({ all: 2000 });
 }, 60_000);
 
-test('booking all exact matches books one bank entry per invoice, and undoing a booking reopens its entry', async () => {
+test('exact matches are booked once per invoice, outgoing entries can be ignored, and an undone entry is open again', async () => {
   const one = await invoice('100');
   const two = await invoice('40', one.customer_id);
   const day = newDay();
@@ -327,7 +327,7 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual(['conflict']);
 });
 
-test('a rule for a bank account books an entry only if its amount equals the open amount exactly', async () => {
+test('a bank rule books an entry that names no invoice only if the customer owes exactly its amount, and a deleted rule books none', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);
   const iban = newIban();
@@ -429,7 +429,7 @@ test('only one of two bank entries can be booked as the return of the same payme
   expect(await openOf(id)).toHaveLength(1);
 });
 
-test('a payment that was partly refunded is not proposed as returned', async () => {
+test('a debit is proposed neither as the return of a partly refunded payment nor as the payment of an invoice', async () => {
   const due = await invoice('45');
   const { id } = await upload([[newDay(), '45.00', 'X', '', due.number]]);
   await bookExactMatches(base.db, id, writer);
@@ -442,7 +442,7 @@ test('a payment that was partly refunded is not proposed as returned', async () 
   expect(first.proposals).toEqual([]);
 });
 
-test('erasing a customer empties the name, account and text of booked bank entries, and deletes the customer’s rules', async () => {
+test('erasing a customer empties the name, account and text of its booked bank entries, and deletes its bank rules', async () => {
   const { number, customer_id } = await invoice('15');
   const iban = newIban();
   const [entry = 0] = (await uploadOpen([newDay(), '15.00', 'Ada Secret', iban, number])).entries;

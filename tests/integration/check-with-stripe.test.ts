@@ -86,7 +86,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
     },
   );
 
-  test('the daily reconciliation assigns a recent refund to its payment, and a check of the invoice an old one', async () => {
+  test('the daily reconciliation assigns a recent refund to its payment, and a check of the invoice assigns an old one', async () => {
     const early = await refundEarly('pi_early_run');
     await sync.night();
     await early.expectUnknown();
@@ -105,7 +105,7 @@ describe('a refund found before its payment intent belongs to an invoice', () =>
   });
 });
 
-test('checking a record that does not exist at Stripe is refused', async () => {
+test('checking a record with Stripe is refused if it does not come from Stripe or does not exist', async () => {
   const own = await createInvoice(sync.db);
   const cash = await createPayment(sync.db, { invoice_id: own.id, customer_id: own.customer_id });
   await expect(check('invoice', own.id)).rejects.toMatchObject({ code: 'conflict' });
@@ -114,7 +114,7 @@ test('checking a record that does not exist at Stripe is refused', async () => {
   expect(await listAudit(sync.db, 'invoice', own.id)).toEqual([]);
 });
 
-test('checking an invoice is refused without an API key, and reports a Stripe that fails', async () => {
+test('checking an invoice with Stripe is refused without an API key, and reports an error of Stripe', async () => {
   const { invoice } = await sync.collect();
   const id = (await sync.invoiceOf(invoice))?.id ?? 0;
   const keyless = sync.deps({ withKey: false });

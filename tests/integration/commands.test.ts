@@ -40,7 +40,7 @@ describe('command arguments', () => {
     return runCommandFile(file, [...first, ...args], env);
   };
 
-  test('npm scripts print their help with --help even in an invalid environment', async () => {
+  test('npm scripts print their help, and npm start also its version, even in an invalid environment', async () => {
     const names =
       'bench customer:erase db:migrate db:recount db:seed demo dev reconcile simulate staff stripe:event token';
     const folder = await bundledCommands();
@@ -199,7 +199,7 @@ describe('a server with the embedded database', () => {
     expect(done.err).toMatch(/^\[#+\.*\] \d+\/\d+ /);
     const dry = await ask('reconcile', ['--dry-run']);
     expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(/^Dry run, nothing was written/m) });
-    // After a dry run, which writes to temporary tables, the server’s connection must use the real tables again.
+    // The dry run used a copy of the database, so the next run in the server’s database is the second.
     expect((await ask('reconcile')).out).toMatch(/^Run 2, completed:/m);
   });
 
@@ -207,7 +207,7 @@ describe('a server with the embedded database', () => {
     expect(await ask('db:migrate')).toMatchObject({ code: 0, out: expect.stringMatching(/up to date/) });
   });
 
-  test('import and export resolve paths against the command’s folder, and an import without --yes adds no rows', async () => {
+  test('import and export resolve paths against the command’s working directory, and an import without --yes adds no rows', async () => {
     files.write('in.csv', ['customer_number,company', 'T1,One', 'T2,Two', 'T1,Twice', '']);
     const done = await ask('import', ['customers', 'in.csv', '--yes']);
     expect(done).toMatchObject({ code: 1, out: expect.stringContaining('in.csv (UTF-8): 2 new,') });
@@ -254,11 +254,11 @@ describe('a server with the embedded database', () => {
     ['an unknown field', request({ command: 'token', more: 1 })],
     ['a wrong argument', request({ command: 'token', args: ['--x'] })],
     ['an endless line', 'x'.repeat(300_000)],
-  ])('the command socket answers %s with a one-sentence error', async (_, message) => {
+  ])('the command socket answers %s with a one-line error and exit code 1', async (_, message) => {
     expect(await send(message)).toEqual([{ err: expect.stringMatching(/^[A-Z].*\n$/) }, { exit: 1 }]);
   });
 
-  test('the server refuses a fifth concurrent command', async () => {
+  test('the command socket refuses a fifth connection while four are open', async () => {
     const idle = Array.from({ length: 4 }, () => connect(socketPath()));
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
     expect(await send('\n')).toEqual([{ err: expect.stringMatching(/other commands/) }, { exit: 1 }]);
@@ -273,7 +273,7 @@ describe('a server with the embedded database', () => {
     expect(await ask('token', ['list'])).toMatchObject({ code: 0 });
   });
 
-  /** Locks another data folder, for which `serve` makes the same server accept commands. */
+  /** Locks another data folder. The returned `serve` makes the same server accept commands for this folder. */
   function lockOther(name: string) {
     const other = join(folder, name);
     mkdirSync(other);

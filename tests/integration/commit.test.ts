@@ -69,7 +69,7 @@ describe('commits of decisions on outdated rows', () => {
     expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
   });
 
-  test('committing a cancellation is refused if another subscription now bills the service', async () => {
+  test('committing a cancellation is refused if another subscription now also bills the service', async () => {
     const ours = await createCustomer(sync.db);
     const service = await createService(sync.db, { customer_id: ours.id, status: 'active' });
     const named = { metadata: { service_number: service.service_number } };
@@ -84,7 +84,7 @@ describe('commits of decisions on outdated rows', () => {
     await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
   });
 
-  test('committing a billing date is refused if another subscription now bills the service', async () => {
+  test('committing a billing date is refused if another subscription now also bills the service', async () => {
     const ours = await createCustomer(sync.db);
     const { service_number } = await createService(sync.db, { customer_id: ours.id });
     const metadata = { service_number };
@@ -125,7 +125,7 @@ describe('commits of several deliveries in one statement', () => {
   type Finalized = ReturnType<typeof finalize>;
 
   const decideAll = (made: Finalized[]) => Promise.all(made.map(({ payload }) => decide(payload)));
-  /** Returns which commits of a batch were made. */
+  /** Returns for each commit of a batch whether it was made. */
   const commitAll = async (decided: Commit[]) => (await commitTogether(sync.db, decided)).map(Boolean);
   const bodiesOf = (made: Finalized[]) =>
     Promise.all(made.map(async ({ event }) => (await sync.eventOf(event))?.payload));

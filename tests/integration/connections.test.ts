@@ -19,7 +19,7 @@ import { isPoolerInstalled, type Pooler, startPooler } from '../support/pooler';
 import { WEBHOOK_SECRET } from '../support/stripe-events';
 import { paidInvoiceOf, paymentOf, sendToAny, startServerProcess } from '../support/two-servers';
 
-/** How the server ends a connection. */
+/** How the test’s server ends a connection. */
 type Cut = 'close' | 'reset';
 
 const message = (type: string, body: Buffer) => {
@@ -166,7 +166,7 @@ if (server && isPoolerInstalled()) {
     const open = (variables: Record<string, string>, options = {}) =>
       openDatabase(parseEnv({ DATABASE_URL: pooled, BETTER_AUTH_SECRET: SECRET, ...variables }), options);
 
-    /** Runs a prepared statement in many sessions at the same time. */
+    /** Runs a prepared statement in 30 transactions and 30 times outside of them, all at the same time. */
     async function askMuch(db: Database): Promise<void> {
       const ask = (tx: Database) => verifyAccessToken(tx, `w5t_${'a'.repeat(43)}`, new Date());
       const work = () => transact(db, async (tx) => [await ask(tx), await ask(tx)]);
@@ -174,7 +174,7 @@ if (server && isPoolerInstalled()) {
     }
 
     test.each([{}, { DATABASE_POOLER: 'transaction' }])(
-      'a database behind PgBouncer opens with the settings %o',
+      'a database behind PgBouncer opens and answers prepared statements with the settings %o',
       async (variables) => {
         const handle = await open(variables);
         await askMuch(handle.db);
@@ -209,7 +209,7 @@ if (server && isPoolerInstalled()) {
       await (await open({})).close();
     });
 
-    test('a dry run behind PgBouncer requires DATABASE_URL_DIRECT', async () => {
+    test('a dry run behind PgBouncer requires a DATABASE_URL_DIRECT that connects, and is read-only', async () => {
       await expect(open({}, { scratch: true })).rejects.toMatchObject({
         name: 'StartError',
         sentences: [expect.stringMatching(/^A dry run needs a session .* set DATABASE_URL_DIRECT/)],
@@ -218,7 +218,7 @@ if (server && isPoolerInstalled()) {
       await expect(open(away, { scratch: true })).rejects.toMatchObject({ name: 'StartError' });
       const handle = await open({ DATABASE_URL_DIRECT: direct }, { scratch: true });
       const written = handle.db.execute(sql`create temporary table of_mine ()`);
-      await expect(written).rejects.toMatchObject({ code: '25006' }); // The dry run is read-only.
+      await expect(written).rejects.toMatchObject({ code: '25006' }); // The session is read-only.
       await handle.close();
     });
 

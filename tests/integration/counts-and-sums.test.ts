@@ -28,7 +28,7 @@ import { runCommandHere } from '../support/run-command';
 const base = useDatabase();
 const ids = { customer: 0, other: 0, invoice: 0 };
 beforeAll(async () => {
-  // With one connection, the seed makes every run the same. On a server, the order of the writers varies.
+  // With one connection, this makes `random()` repeatable. On a server, it affects only one of the connections.
   await base.db.execute(sql`select setseed(0.5)`);
   const invoice = await createInvoice(base.db, { status: 'paid' });
   const { id: other } = await createCustomer(base.db);
@@ -133,7 +133,7 @@ const LISTS: Listed[] = [
   { ...SERVICES, name: 'billed_service', key: 'next_billing_date', isOtherDay: true },
 ];
 
-describe.each(LISTS)('counts of $name', (listed) => {
+describe.each(LISTS)('the list $name', (listed) => {
   const { table, name, closed, key, values, isOtherDay } = listed;
   const target = sql.raw(table);
   const order = key === 'service_number' ? key : `${key} desc, id desc`;
@@ -376,7 +376,7 @@ describe('sums of amounts', () => {
     }
   }
 
-  /** Compares summaries of the lists with sums of their rows: without filters, and with some ranges and statuses. */
+  /** Compares summaries of the lists with sums of their rows, for several ranges of days and random other filters. */
   async function expectRightSummaries(): Promise<void> {
     const ranges: { from?: string; to?: string }[] = [{}, { from: '2026-02-02' }, { to: '2026-03-31' }];
     ranges.push({ from: '2026-02-01', to: '2026-02-28' });

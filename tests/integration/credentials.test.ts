@@ -82,7 +82,7 @@ describe('access tokens', () => {
     for (const secret of [token, hashToken(token), 'token_hash']) expect(log).not.toContain(secret);
   });
 
-  test('an unknown access token is rejected', async () => {
+  test('an unknown or malformed access token is rejected', async () => {
     const unknown = ['', 'w5t_short', `w5t_${'A'.repeat(43)}`];
     expect(await Promise.all(unknown.map((token) => verify(token)))).toEqual([null, null, null]);
   });
@@ -107,13 +107,16 @@ describe('access tokens', () => {
     [{ expires: 'never' }, undefined],
     [{ expires: 'date', last_day: '2026-03-15' }, '2026-03-15T23:00:00.000Z'],
     [{ expires: 'date', last_day: '2026-03-29' }, '2026-03-29T22:00:00.000Z'],
-  ])('an access token with %j expires at %s', async (typed, expected) => {
-    const { id, token } = await issue(typed, 'Europe/Berlin');
-    expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
-    const end = new Date(expected ?? '2999-01-01');
-    expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
-    if (expected) expect(await verify(token, end)).toBeNull();
-  });
+  ])(
+    'in the time zone Europe/Berlin, an access token with %j has the expiry time %s',
+    async (typed, expected) => {
+      const { id, token } = await issue(typed, 'Europe/Berlin');
+      expect((await getAccessToken(base.db, id)).expires_at?.toISOString()).toBe(expected);
+      const end = new Date(expected ?? '2999-01-01');
+      expect(await verify(token, new Date(end.getTime() - 1))).toMatchObject({ id });
+      if (expected) expect(await verify(token, end)).toBeNull();
+    },
+  );
 
   test.each([
     [{ name: ' ' }, ['name']],
@@ -237,7 +240,7 @@ test('a failed sign-in deletes at most a hundred expired rows of each sign-in ta
   }
 });
 
-test('a generated cookie secret is kept in a file that only its owner can read, and a short one is refused', () => {
+test('unless a cookie secret is set, one is kept in a file that only its owner can read, and a short one is refused', () => {
   const dataDir = files.folder;
   const name = 'better-auth-secret';
   const from = (fill: number) => (size: number) => Buffer.alloc(size, fill);

@@ -48,7 +48,7 @@ const linesOf = (id: number) =>
   base.db.select().from(creditNoteLines).where(eq(creditNoteLines.credit_note_id, id));
 
 describe('a credit note', () => {
-  test('a credit note for a quantity reduces the amount due of its invoice on the day of issue', async () => {
+  test('a credit note for a quantity has the local day of its issue, and reduces the amount due of its invoice', async () => {
     const id = await issue();
     const note = await credit(id, [{ position: 1, quantity: 2 }]);
     expect(await read(id)).toMatchObject({
@@ -118,7 +118,7 @@ describe('a credit note', () => {
     await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
   });
 
-  test('two concurrent credit notes get different numbers, and one is refused if too little is left to credit', async () => {
+  test('concurrent credit notes get consecutive numbers, and only one is issued for the same version of an invoice', async () => {
     const [one, two] = [await issue([hosting]), await issue([hosting])];
     await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
     const numbers = (await readRows(base.db, creditNotes)).map(({ number }) => Number(number.slice(-4)));
@@ -132,7 +132,7 @@ describe('a credit note', () => {
 });
 
 describe('the cancellation of an invoice', () => {
-  test('cancelling an invoice issues a cancellation document for all lines that are not credited yet', async () => {
+  test('cancelling an invoice issues a cancellation document for the parts of its lines that are not credited yet', async () => {
     const id = await issue();
     await credit(id, [{ position: 1, quantity: 2 }]);
     await credit(id, [{ position: 2, amount: 1 }]);
@@ -150,7 +150,7 @@ describe('the cancellation of an invoice', () => {
     expect(sums).toEqual(['35.05', '6.05', '41.10']);
   });
 
-  test('the taxes of all credit notes of an invoice add up to the tax of the invoice despite rounding', async () => {
+  test('the credit notes and the cancellation of an invoice add up to its tax and its total despite rounding', async () => {
     const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
     const id = await issue([cents]);
     for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
@@ -161,7 +161,7 @@ describe('the cancellation of an invoice', () => {
     expect(await read(id)).toMatchObject({ tax: sum('tax'), total: sum('total') });
   });
 
-  test('the cancellation of an invoice without lines has the totals of the invoice', async () => {
+  test('the cancellation of an invoice without lines has the total of the invoice', async () => {
     const { id } = await createInvoice(base.db);
     await cancel(id);
     expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);

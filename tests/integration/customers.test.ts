@@ -183,7 +183,7 @@ describe('the state of a month', () => {
     },
   );
 
-  // Each customer has one service for 10 EUR a month, which these columns change before March or April is recorded.
+  // Each customer has one service, by default for 10 EUR a month. `april` changes it before April is recorded.
   const CUSTOMERS: [name: string, change: string | null, march?: Columns, april?: Columns][] = [
     ['same', null],
     ['gained', 'new 10', { start_date: '2026-04-30' }],
@@ -240,7 +240,7 @@ describe('the state of a month', () => {
     expect(reports.rowsOf('ageing', 'eur').slice(-3)).toMatchObject([
       { month: '2026-03-01', values: { open: null } },
       { month: '2026-04-01', values: { open: 70, 'not-due': 50, '1-30': 0, '31-60': 20 } },
-      // The values of the current month are what customers owe today.
+      // The values of the current month are the open amounts of today.
       { month: '2026-05-01', values: { open: 70, 'not-due': 0, '1-30': 50, '31-60': 20 } },
     ]);
   });

@@ -38,7 +38,7 @@ describe('prepared statements', () => {
     db.select().from(servers).where(eq(servers.hostname, hostname)),
   );
 
-  test('a prepared statement returns complete rows, and in a transaction the uncommitted changes', async () => {
+  test('a prepared statement returns complete rows, and sees the uncommitted changes of its own transaction', async () => {
     const made = await createServer(base.db, { ipv4: ['192.0.2.1'] });
     expect(await findServer(base.db, { hostname: made.hostname })).toEqual([made]);
     const rolledBack = base.db.transaction(async (tx) => {
@@ -102,23 +102,26 @@ test('an error of the database driver contains neither SQL nor parameters', asyn
 test.each([
   ['one parameter', inTexts],
   ['a join', inJoinedTexts],
-])('a text comparison through %s finds texts with special characters', async (_, among) => {
-  const stored = ["O'Brien", '"quoted", {and} \\ more', 'Zoë\n', '', '\u{1f600}'];
-  const find = async (texts: string[]) => {
-    const found = await rows<{ text: string }>(
-      base.db,
-      sql`select stored.text from jsonb_array_elements_text(${JSON.stringify(stored)}::jsonb) stored (text)
+])(
+  'a text comparison through %s finds texts with special characters, but none that PostgreSQL cannot store',
+  async (_, among) => {
+    const stored = ["O'Brien", '"quoted", {and} \\ more', 'Zoë\n', '', '\u{1f600}'];
+    const find = async (texts: string[]) => {
+      const found = await rows<{ text: string }>(
+        base.db,
+        sql`select stored.text from jsonb_array_elements_text(${JSON.stringify(stored)}::jsonb) stored (text)
         where ${among(sql`stored.text`, texts)}`,
-    );
-    return found.map(({ text }) => text);
-  };
-  expect(await find([...stored, ...stored])).toEqual(stored);
-  expect(await find([])).toEqual([]);
-  // A text that PostgreSQL cannot store matches nothing, and the other texts are still found.
-  expect(await find(['a\0b', '\ud83d', 'Zoë\n'])).toEqual(['Zoë\n']);
-  const isFound = inTexts(sql`lower('K1')`, ['x', 'k1'], (text) => sql`lower(${text})`);
-  expect(await rows(base.db, sql`select ${isFound} as found`)).toEqual([{ found: true }]);
-});
+      );
+      return found.map(({ text }) => text);
+    };
+    expect(await find([...stored, ...stored])).toEqual(stored);
+    expect(await find([])).toEqual([]);
+    // A text that PostgreSQL cannot store matches nothing, and the other texts are still found.
+    expect(await find(['a\0b', '\ud83d', 'Zoë\n'])).toEqual(['Zoë\n']);
+    const isFound = inTexts(sql`lower('K1')`, ['x', 'k1'], (text) => sql`lower(${text})`);
+    expect(await rows(base.db, sql`select ${isFound} as found`)).toEqual([{ found: true }]);
+  },
+);
 
 describe('the sample data in a database', () => {
   const now = new Date('2026-11-24T12:00:00Z');

@@ -116,7 +116,7 @@ describe('the lock of the embedded database', () => {
     expect(readdirSync(dataDir)).toEqual(['pglite', 'pglite-reserve']);
   });
 
-  test('an unwritable DATA_DIR is reported by its path', async () => {
+  test('an unwritable DATA_DIR is refused with the advice to choose another folder', async () => {
     writeFileSync(join(empty, 'file'), '');
     const sentences = [expect.stringMatching(/^DATA_DIR .* cannot be written: choose another folder/)];
     const opened = openDatabase(parseEnv({ DATA_DIR: join(empty, 'file/data') }));
@@ -130,7 +130,7 @@ describe('the files of the embedded database', () => {
     ...readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).map((name) => join(dataDir, name)),
   ];
   const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-  /** Files that users other than their owner can access. */
+  /** Returns the mode and the path of each file that users other than its owner can access. */
   const exposed = () =>
     everything()
       .filter((path) => !modeOf(path).endsWith('00'))
@@ -153,7 +153,7 @@ describe('the files of the embedded database', () => {
     expect(exposed()).toEqual([]);
   });
 
-  test('opening the embedded database restricts its own files in DATA_DIR to their owner, and no other files', async () => {
+  test('opening the embedded database restricts the files of the product in DATA_DIR to their owner, and no other files', async () => {
     const demo = join(dataDir, 'demo.json');
     writeFileSync(demo, '{}');
     writeFileSync(join(dataDir, 'stripe-local-1.json'), '{}');
@@ -184,7 +184,7 @@ describe('backups of the embedded database', () => {
 
   const restore = (file: string, to: string) => runCommandFile('restore', [file], { DATA_DIR: to });
 
-  test('a backup of a running server can be restored into an empty folder', async () => {
+  test('a backup of a running server is accessible only to its owner, and can be restored into a new folder', async () => {
     const contents = /: [\d.]+ MB, the embedded database in \S+ with 1 customer, 1 invoice and 1 payment\./;
     const backup = await runCommandFile('backup', [at('one.tgz')], { DATA_DIR: dataDir });
     expect(backup).toEqual(success(contents));

@@ -68,7 +68,7 @@ describe('a damaged embedded database', () => {
     ['its write-ahead log', () => 'pg_wal', 'PostgreSQL cannot start'],
     ['the folder pg_notify', () => 'pg_notify', 'PostgreSQL cannot start'],
     ['the table file of customers', () => table, /^base\/\d+\/\d+ is missing$/],
-  ])('an embedded database without %s is refused until the missing file is back', async (_, of, problem) => {
+  ])('an embedded database without %s is refused until the missing part is back', async (_, of, problem) => {
     const [lost, kept] = [join(damaged, 'pglite', of()), join(folder, 'lost')];
     renameSync(lost, kept);
     const before = files();
@@ -182,7 +182,7 @@ describe('an embedded database on a small disk', () => {
     expect(await names()).toEqual(['K-FIRST', 'K-THIRD']);
   });
 
-  test('the embedded database reopens after its log ran out of disk space', async () => {
+  test('the embedded database reopens after its write-ahead log ran out of disk space', async () => {
     const transaction = handle.db.transaction(async (tx) => {
       await createCustomer(tx, { customer_number: 'K-SECOND' });
       disk.logFailures += 1;

@@ -121,7 +121,7 @@ test('erasing a customer is refused while an invoice, service or subscription is
   expect(await dumpDatabase(sync.db)).toEqual(before);
 });
 
-test('erasing a customer removes personal data from every table', async () => {
+test('erasing a customer removes personal data from every table, and keeps the figures of invoices and payments', async () => {
   await sync.happen((world) => act.cancelSubscription(world, known.subscription.id));
   const before = await books();
   expect((await personalRows()).length).toBeGreaterThan(15);
@@ -144,7 +144,7 @@ test('erasing a customer removes personal data from every table', async () => {
   expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
 });
 
-test('an erased customer cannot be changed', async () => {
+test('an erased customer cannot be changed, linked or erased again', async () => {
   await expect(erase(known.id)).rejects.toMatchObject({ message: `${known.number} was erased before.` });
   const values = { customer_number: known.number, last_name: 'Mustermann', email: 'erased-me@example.com' };
   const [saved] = await saveRecords(sync.db, customerKind, [{ values }], writer());
@@ -183,7 +183,7 @@ test('an erased customer stays erased when events are replayed or arrive, and wh
   expect(await personalRows()).toEqual([]);
 });
 
-test('a dispute of an erased customer is stored without personal data', async () => {
+test('a dispute and a failed event of an erased customer are stored without personal data', async () => {
   const evidence = { customer_email_address: 'erased-me@example.com', customer_name: 'Erika Mustermann' };
   const intent = 'pi_of_the_erased';
   const ofStripe = and(eq(payments.customer_id, known.id), eq(payments.source, 'stripe'));
@@ -209,7 +209,7 @@ test('a new Stripe customer with an erased customer’s number is linked to a ne
   expect(link?.customer_id).not.toBe(known.id);
 });
 
-test('erasing a customer also erases the customers merged into it, and no more can be merged', async () => {
+test('erasing a customer also erases the customers merged into it, and no more can be merged into it', async () => {
   const personal = { first_name: 'Erika', last_name: 'Mustermann', currency: 'eur' };
   const gone = await saveRecord(sync.db, customerKind, { values: personal, isNew: true }, writer());
   const kept = await createCustomer(sync.db, { last_name: 'Else' });

@@ -52,13 +52,13 @@ describe('a search in few customers', () => {
     await expectFound(base.db, ['zeta'], ['R2', 'zETA', 'R3', 'R4', 'R1', 'R5']);
   });
 
-  test('the customer search does not match across two fields', async () => {
+  test('the customer search does not match across the number and the e-mail address of a customer', async () => {
     await createCustomer(base.db, { customer_number: 'SPAN1', email: 'span@example.com', company: 'Spa' });
     await expectFound(base.db, ['SPAN1span', 'SPAN1 span'], []);
   });
 
   test.each(['%', '_', '\\', "'", '"', '$1', '\\%'])(
-    'the customer search treats the character %s literally',
+    'the customer search treats the text %s literally',
     async (text) => {
       await createCustomer(base.db, { customer_number: `L${text}L` });
       await expectFound(base.db, [`l${text}l`], [`L${text}L`]);
@@ -103,7 +103,7 @@ describe('a search in few customers', () => {
 
 describe('a search in many customers', () => {
   const base = useDatabase();
-  // More customers than the search reads by prefix, and more than it scans from the start of the list.
+  // There are more customers than the search reads by prefix, and more than it scans from the start of the list.
   const CUSTOMERS = 6000;
   let forms: { id: number; number: string; email: string; begins: string[] }[];
 
@@ -170,7 +170,7 @@ describe('a search in many customers', () => {
     );
   });
 
-  test('SQL and TypeScript remove accents and punctuation alike', async () => {
+  test('the SQL function and the TypeScript function `unaccented` return the same text', async () => {
     const texts = ['Bäckerei Müller & Söhne', 'Mueller', 'Weißbach', 'Ærø-Łódź', "O'Neill, Ltd.", 'K-10.042'];
     const found = await rows<{ text: string }>(
       base.db,

@@ -99,7 +99,7 @@ test('health alerts use the limits from the settings', async () => {
   env.alerts = parseEnv({}).alerts;
 });
 
-test('a running reconciliation without a recent heartbeat raises a health alert', async () => {
+test('a running reconciliation without a recent heartbeat raises a health alert and a task', async () => {
   const { db, now } = server.runtime;
   await addRun('completed', 20);
   const run_id = await addRun('running', 0.5, { heartbeat_at: ago(4 / 60) });

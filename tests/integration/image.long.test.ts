@@ -104,7 +104,7 @@ function inImage(program: string[]): string[] {
 
 const environment = () => ({ ...settings, HOST: '127.0.0.1', DATA_DIR: data });
 
-/** Runs a command of the image until it exits, and returns its output. */
+/** Runs a command of the image until it exits, and returns its exit code and its output. */
 const runInImage = (program: string[]) => {
   const [first = '', ...args] = inImage(program);
   const env = { ...productionEnv(), ...environment(), PORT: new URL(url).port };
@@ -116,7 +116,7 @@ test('the image has at most 350 MB of application, packages and build', () => {
   expect(megabytes).toBeLessThanOrEqual(MOST_MB);
 });
 
-test('the image lists the licences of its packages and of its font, and no GPL licence', () => {
+test('the image lists the licences of its packages and of its font, all of them stated and none of them a GPL', () => {
   const text = readFileSync(join(image(), 'THIRD_PARTY.txt'), 'utf8');
   for (const name of ['next', 'postgres', 'better-auth', '@mantine/core', '@expo-google-fonts/open-sans']) {
     expect(text).toMatch(new RegExp(`^${name} [\\d.]+: \\S+`, 'm'));
@@ -124,7 +124,7 @@ test('the image lists the licences of its packages and of its font, and no GPL l
   expect(text).not.toMatch(/: (not stated|UNLICENSED|.*\bA?GPL.*)\n\n=/);
 });
 
-test(`the image answers requests when it runs as ${RUNS_AS}`, async () => {
+test(`the image answers requests and runs commands as ${RUNS_AS}`, async () => {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   server = await startUntil(/Listening/, inImage(command), { ...environment(), PORT: String(port) });

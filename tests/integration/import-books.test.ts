@@ -99,7 +99,7 @@ describe('an import of payments and Stripe invoices', () => {
     expect(refusal).toBe('line 2, column payment_reference: is used by another refund');
   });
 
-  test('an import refuses inconsistent Stripe invoices, and cannot change one that was imported before', async () => {
+  test('an import refuses inconsistent invoices, and cannot change a Stripe invoice that was imported before', async () => {
     const header =
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id,amount_credited';
     const good = 'ST-1,P1,overdue,2026-03-01,100,20,70,in_9,10';
@@ -156,7 +156,7 @@ describe('an import of invoice lines', () => {
     await createInvoice(base.db, { number: 'STRIPE', stripe_invoice_id: 'in_1' });
   });
 
-  test('imported invoice lines are rejected if they do not add up to their invoice, or name no invoice', async () => {
+  test('invoice lines are imported only if they are valid and add up to a known invoice that Stripe does not manage', async () => {
     const bad = [
       ',,30,Line of another invoice,1,0,19',
       'B,,1,Too cheap,1,90,19',
@@ -270,7 +270,7 @@ describe('the files of docs/examples', () => {
     await importAll((rows) => `0 new, 0 changed, ${rows} unchanged`);
   });
 
-  test('the services of the WHMCS example files have their interval, price and status', async () => {
+  test('the services of the WHMCS example files are imported with their type, interval, price, status and dates', async () => {
     const services = (await exampleRows(customerServices)).slice(2);
     expect(
       services.map((row) => [

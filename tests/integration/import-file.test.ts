@@ -92,7 +92,7 @@ test('a stopped import keeps the rows that it has imported', async () => {
   expect(await base.db.$count(customers, like(customers.company, 'Company %'))).toBeGreaterThan(0);
 });
 
-test('an imported service must name a known customer by number and a known server by hostname', async () => {
+test('an imported service is rejected if its date is invalid, or if its customer number or hostname is unknown', async () => {
   write('servers.csv', '\ufeffhostname\tipv4\tram_gb\nweb1.example.net\t192.0.2.1 192.0.2.2\t64\n');
   write('services.csv', [
     'service_number;customer_number;hostname;service_type;name;price;start_date',
@@ -113,7 +113,7 @@ test('an imported service must name a known customer by number and a known serve
   expect(await base.db.$count(servers)).toBe(1);
 });
 
-test('an import without --yes writes nothing', async () => {
+test('an import without --yes writes nothing, and asks for a confirmation only if it would change something', async () => {
   write('ask.csv', ['Kundennummer;Firma;Preis', 'ASK1;One;x']);
   const options = ['--map', 'Kundennummer=customer_number', '--map', 'Firma=company', '--map', 'Preis='];
   const ask = () => run(base.db, 'import', ['customers', 'ask.csv', ...options]);
@@ -125,7 +125,7 @@ test('an import without --yes writes nothing', async () => {
   expect((await ask()).code).toBe(0); // Nothing would change, so the import does not ask for a confirmation.
 });
 
-test('an import reuses the column mapping of the last file with the same header', async () => {
+test('an import without --map reuses the column mapping of the last file with the same header', async () => {
   write('next.csv', ['KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
   const output = [
     'Columns as in the last import of such a file: --map "Firma=company" --map "Preis=" --map "Kundennummer=customer_number".',
@@ -178,16 +178,19 @@ test.each([
 });
 
 // Every write to /dev/full fails as on a full disk.
-test.runIf(existsSync('/dev/full'))('an import stops with an error when the disk is full', async () => {
-  write('full.csv', ['hostname', 'no good', 'full.example.net']);
-  symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
-  const { code, output } = await importing('servers', 'full.csv');
-  const sentence = expect.stringMatching(/full\.rejected\.csv cannot be written: the disk is full\.$/);
-  expect([code, output.at(-1)]).toEqual([1, sentence]);
-  rmSync(join(folder, 'full.rejected.csv'));
-  const again = 'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.';
-  expect((await importing('servers', 'full.csv')).output).toContain(again);
-});
+test.runIf(existsSync('/dev/full'))(
+  'an import stops with an error when the disk is full, and keeps the rows that it has imported',
+  async () => {
+    write('full.csv', ['hostname', 'no good', 'full.example.net']);
+    symlinkSync('/dev/full', join(folder, 'full.rejected.csv'));
+    const { code, output } = await importing('servers', 'full.csv');
+    const sentence = expect.stringMatching(/full\.rejected\.csv cannot be written: the disk is full\.$/);
+    expect([code, output.at(-1)]).toEqual([1, sentence]);
+    rmSync(join(folder, 'full.rejected.csv'));
+    const again = 'full.csv (UTF-8): 0 new, 0 changed, 1 unchanged, 1 rejected.';
+    expect((await importing('servers', 'full.csv')).output).toContain(again);
+  },
+);
 
 test('an import reports that its path for rejected rows is a folder', async () => {
   write('deep.csv', ['hostname', 'no good']);

@@ -73,7 +73,7 @@ describe('the first import of a Stripe account', () => {
     ]);
   });
 
-  test('the option --link-by-email links a Stripe customer if exactly one customer has its e-mail address', async () => {
+  test('the option --link-by-email links a Stripe customer only if exactly one customer has its e-mail address', async () => {
     const [, one, two, none] = at.ids();
     const { code, output } = await at.run(['--link-by-email']);
     expect([code, output]).toEqual([0, expect.arrayContaining(['By e-mail address: 1 linked, 0 refused.'])]);
@@ -90,7 +90,7 @@ describe('the first import of a Stripe account', () => {
     expect(run.output.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('npm run import -- stripe --link links the Stripe customers listed in its file', async () => {
+  test('npm run import -- stripe --link links the Stripe customers of its file, and names each line that it refuses', async () => {
     const [, , two, none] = at.ids();
     const made = (await at.linkOf(none))?.customer_id;
     const edited = links().map((line) => {
@@ -121,7 +121,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a proposed link is not marked as clear without a reported e-mail address, or while a recheck is due', async () => {
+  test('a proposed link is not clear while a recheck is due, or if Stripe has not reported the e-mail address', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -146,7 +146,7 @@ describe('unconfirmed links', () => {
   });
 });
 
-describe('refused imports from Stripe', () => {
+describe('refused and interrupted imports from Stripe', () => {
   const at = useAccount();
   const isList = ({ path }: { path: string }) => path === '/v1/invoices';
 

@@ -131,7 +131,7 @@ describe('the records of an event', () => {
     expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
   });
 
-  test('a change made by an event is listed with the name or number of the changed record', async () => {
+  test('a change made by an event is listed with the id of the changed record, and its name or number if it has one', async () => {
     const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
     const service = await createService(sync.db, { customer_id: customer.id });
     const { id, subscription_id } = await createSubscriptionItem(sync.db);
@@ -175,7 +175,7 @@ describe('replays by staff', () => {
     return { event, invoiceId: object.id };
   }
 
-  test('replaying a failed event applies its changes, and replaying it again changes nothing', async () => {
+  test('replaying a failed event applies its changes, replaying it again changes no payment, and both are logged', async () => {
     const { event, invoiceId } = await failedPayment();
     expect(await replay(event.id)).toBe('processed');
     expect(await paymentsOf(invoiceId)).toMatchObject([{ amount: '10.000' }]);
@@ -231,7 +231,7 @@ describe('replays by staff', () => {
     expect(await sync.eventOf('evt_bare')).toMatchObject({ outcome: 'processed', attempts: 1 });
   });
 
-  test('an event is replayable if it has a body and is handled or has failed', () => {
+  test('an event is replayable if it has a body, and its type is handled or it has failed', () => {
     const outcomes = ['processed', 'stale', 'unmatched', 'failed', 'ignored'] as const;
     const replayable = (type: string, payload = '{}') =>
       outcomes.filter((outcome) => isReplayable({ type, outcome, payload }));
@@ -251,7 +251,7 @@ describe('redeliveries with another body', () => {
   const GOOD = { id: 'in_body', customer: 'cus_body', amount_due: 11_900, amount_remaining: 11_900 };
   const fails = (body: string) => expect(sync.takeBody(body)).rejects.toThrow('not a three-letter code');
 
-  test('a failed delivery does not replace the body of an applied event', async () => {
+  test('an applied delivery replaces the body of a failed event, and a failed delivery keeps that of an applied event', async () => {
     const bad = bodyOf(
       { id: 'evt_body', created: NOON - 60, api_version: '2020-08-27' },
       { ...GOOD, id: 'in_bad', customer: 'cus_bad', currency: 'euro' },
@@ -279,7 +279,7 @@ describe('redeliveries with another body', () => {
     expect((await sync.eventOf('evt_twice'))?.failure_reason).toContain('eurocent');
   });
 
-  test('events retried in one batch keep their own bodies', async () => {
+  test('events that are delivered at the same time are stored with their own bodies', async () => {
     const names = ['a', 'b', 'c'];
     const named = (name: string, more = {}) =>
       bodyOf({ id: `evt_again_${name}` }, { ...GOOD, id: `in_${name}`, ...more });

@@ -26,7 +26,7 @@ test('a customer’s unpaid amount is the sum of the amounts due of sent and ove
   expect(await sumUnpaidInvoices(base.db, customer)).toEqual(expected);
 });
 
-test('a customer’s unpaid amount is in the customer’s own currency unless it is 0 in that currency', async () => {
+test('a customer’s unpaid amount is in the customer’s own currency unless all unpaid invoices are in others', async () => {
   const customer = await createCustomer(base.db, { currency: 'chf' });
   const sum = () => sumUnpaidInvoices(base.db, customer);
   expect(await sum()).toEqual({ currency: 'chf', count: 0, total: 0, other_currencies: [] });
@@ -40,7 +40,7 @@ test('a customer’s unpaid amount is in the customer’s own currency unless it
   expect(await sum()).toMatchObject({ currency: 'chf', count: 1 });
 });
 
-test('a customer’s credit is the amount overpaid on invoices that Stripe does not manage', async () => {
+test('a customer’s credit in a currency is the amount overpaid on invoices that Stripe does not manage', async () => {
   const { id: customer_id } = await createCustomer(base.db);
   const status = 'paid' as const;
   const over = { customer_id, status, total: '100', amount_due: '0', amount_paid: '120.5' };
@@ -116,7 +116,7 @@ test('the lookup of an invoice to pay is refused if the invoice is unknown, ambi
   expect((await findPayableInvoice(db, `#${two.id}`)).invoice.id).toBe(two.id);
 });
 
-test('the search for payable invoices lists unpaid invoices first', async () => {
+test('the search for payable invoices finds them by customer, number or amount, and lists unpaid ones first', async () => {
   const named = { company: 'Zitronengras AG', customer_number: 'K-ZIT' };
   const { id: customer_id } = await createCustomer(base.db, named);
   const create = (number: string, values: Parameters<typeof createInvoice>[1]) =>

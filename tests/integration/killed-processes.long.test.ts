@@ -54,7 +54,7 @@ async function killWithinInvoices(): Promise<void> {
   }
 }
 
-test('a dry run of a Stripe import writes nothing', async () => {
+test('a dry run of a Stripe import counts new subscriptions without storing them', async () => {
   const { code, out } = await run('--dry-run');
   expect(code).toBe(0);
   expect(out).toMatch(/^Dry run, nothing was written, completed: /m);

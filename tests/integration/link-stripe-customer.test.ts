@@ -96,7 +96,7 @@ async function pays(email: string | null, reference: number, unitAmount = 990) {
 }
 
 describe('proposed links', () => {
-  test('confirming a proposed link moves the Stripe customer’s subscription to the existing customer', async () => {
+  test('a confirmed link moves the subscription to the existing customer, and an outdated choice is refused', async () => {
     const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
     const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
@@ -136,7 +136,7 @@ describe('proposed links', () => {
     expect(await listLinkProposals(sync.db, 10)).toEqual([]);
   });
 
-  test('a link is not proposed if several customers share the e-mail address', async () => {
+  test('a link is not proposed if several customers, or only one created for Stripe, have the e-mail address', async () => {
     const email = 'shared@example.com';
     const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
     const first = await pays(email, 1);
@@ -148,7 +148,7 @@ describe('proposed links', () => {
     expect(await sameAs(second.stripeCustomerId)).toMatchObject([{ is_created: true }]);
   });
 
-  test('a link by e-mail sets no billing date until staff confirm the link', async () => {
+  test('a link by e-mail links no service and sets no billing date until staff confirm it', async () => {
     const ours = await createCustomer(sync.db);
     const { service } = await createSold(sync.db, { customer_id: ours.id });
     const { object } = await sync.happen((world) => act.createCustomer(world));
@@ -238,7 +238,7 @@ describe('moving a Stripe customer to another customer', () => {
     return { from, to, service, stripeCustomerId, subscription, item, open };
   }
 
-  test('subscriptions, invoices and payments move with their Stripe customer', async () => {
+  test('subscriptions, invoices and payments move with their Stripe customer, and our own invoices and documents stay', async () => {
     const { from, to, stripeCustomerId, subscription } = await openCase();
     const own = await createInvoice(sync.db, { customer_id: from.id });
     const document = await createSalesDocument(sync.db, { customer_id: from.id });
@@ -272,7 +272,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(entry).toMatchObject({ action: 'subscription_item.move', ...links });
   });
 
-  test('confirming a Stripe customer unlinks its items from another customer’s services', async () => {
+  test('confirming a Stripe customer relinks an item from another customer’s service to the service in its metadata', async () => {
     const [ours, other] = [await createCustomer(sync.db), await createCustomer(sync.db)];
     const named = await createService(sync.db, { customer_id: ours.id });
     const { stripeCustomerId, subscription } = await sync.subscribe(ours, naming(named));
@@ -299,7 +299,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(log).toMatchObject([{ action: 'stripe_customer.link', actor_name: GRACE.name, before, after }]);
   });
 
-  test('moving a Stripe customer is refused if it is unknown or if either customer is wrong', async () => {
+  test('moving a Stripe customer is refused if it or its new customer is unknown, or if it was moved meanwhile', async () => {
     const { from, to, stripeCustomerId } = await openCase();
     const moving = [
       move(stripeCustomerId, to.id, from.id),
@@ -330,7 +330,7 @@ describe('linking a subscription item to a service', () => {
     return { customer, service, item, row, audits: () => listAudit(sync.db, 'subscription_item', item.id) };
   }
 
-  test('linking an item to a service sets the service’s billing date, and is logged once', async () => {
+  test('linking an item to a service sets the service’s billing date, and each change of the link is logged once', async () => {
     const { service, item, row, audits } = await openItem();
     const changes = await link(item.id, service.service_number);
     const date = item.current_period_end?.toISOString().slice(0, 10);
@@ -355,7 +355,7 @@ describe('linking a subscription item to a service', () => {
     ]);
   });
 
-  test('linking a subscription item to another customer’s service is refused', async () => {
+  test('linking a subscription item is refused if it or the service is unknown, or if the service is another customer’s', async () => {
     const { item, row, audits } = await openItem();
     const foreign = await createService(sync.db);
     const invalid = { code: 'validation_failed', fields: [{ field: 'service_number' }] };
@@ -405,7 +405,7 @@ describe('merging two customers with Stripe customers', () => {
     sync.bill({ customer, lines: [{ amount: 990 }], metadata });
   const pair = async () => ({ gone: await createCustomer(sync.db), kept: await createCustomer(sync.db) });
 
-  test('after a merge both Stripe customers belong to the remaining customer', async () => {
+  test('after a merge, both Stripe customers and new ones with the old number belong to the remaining customer', async () => {
     const { gone, kept } = await pair();
     const [theirs, own] = [await sync.subscribe(gone, [{}]), await sync.subscribe(kept, [{}])];
     await merge(gone.id, kept.id);

@@ -30,7 +30,7 @@ import {
 const base = useDatabase();
 const place = { request: { page: 1, per_page: 25 }, start: {} };
 
-test('the invoice list returns amounts as numbers', async () => {
+test('the invoice list returns the public fields of an invoice and its customer, with amounts as numbers', async () => {
   const customer = await createCustomer(base.db, { company: 'Row AG' });
   const { id: customer_id, customer_number, email } = customer;
   const state = { number: null, status: 'draft', due_date: null, stripe_invoice_id: 'in_1' } as const;
@@ -46,7 +46,7 @@ test('the invoice list returns amounts as numbers', async () => {
   ]);
 });
 
-test('the service list returns prices with three decimals', async () => {
+test('the service list returns the public fields of a service and its customer, with a price of three decimals', async () => {
   const { id: customer_id } = await createCustomer(base.db, { company: 'Row AG' });
   const { id: server_id } = await createServer(base.db);
   const state = { status: 'cancelled', service_type: 'license', billing_interval: 'year' } as const;
@@ -63,7 +63,7 @@ test('the service list returns prices with three decimals', async () => {
   ]);
 });
 
-test('the list of sales documents returns the id of the invoice made from a document', async () => {
+test('the list of sales documents returns the public fields of a document, its customer and the id of its invoice', async () => {
   const { id: converted_to_invoice_id, customer_id } = await createInvoice(base.db);
   const state = { type: 'order_confirmation', status: 'converted', valid_until: '2026-04-01' } as const;
   const plain = { ...state, converted_to_invoice_id, converted_to_document_id: null };
@@ -190,7 +190,7 @@ describe('list filters', () => {
   });
 });
 
-test('a customer’s open sales documents are drafts, sent or accepted, and at most 100 of them are listed', async () => {
+test('a customer’s sales documents are open while draft, sent or accepted, and at most 100 open ones are listed', async () => {
   const { id: customer_id } = await createCustomer(base.db);
   for (const status of ['rejected', 'expired', 'converted', 'draft', 'sent', 'accepted'] as const)
     await createSalesDocument(base.db, { customer_id, status });

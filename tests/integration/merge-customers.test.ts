@@ -97,7 +97,7 @@ test('merging customers covers every database column that refers to a customer',
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
 });
 
-test('merging customers moves all records to the remaining customer', async () => {
+test('merging customers moves all records to the remaining customer, and is logged for both', async () => {
   const [gone, kept] = [await createWhole(), await createWhole()];
   const earlier = await createCustomer(base.db);
   await merge(earlier.id, gone.id);
@@ -151,7 +151,7 @@ describe('the number of a merged customer', () => {
     expect((await getCustomer(base.db, { id: gone.id }))?.id).toBe(kept.id);
   });
 
-  test('two customers cannot have numbers that differ only in letter case', async () => {
+  test('a customer number is found in any letter case, and two cannot differ only in letter case', async () => {
     const { id } = await createCustomer(base.db, { customer_number: 'Kd-9', company: 'Number' });
     await createSubscription(base.db, { customer_id: id });
     for (const number of ['Kd-9', 'KD-9', 'kd-9']) await expectFound(number, id, 1);
@@ -159,7 +159,7 @@ describe('the number of a merged customer', () => {
     await expect(taken).rejects.toThrow('customers_number_lower');
   });
 
-  test('a payment recorded with a merged customer’s id belongs to the remaining customer', async () => {
+  test('a payment recorded with a merged customer’s id, or imported with its number, belongs to the remaining customer', async () => {
     expect((await listPayments(base.db, { customer_id: gone.id })).total).toBe(2);
     const { payment_reference } = gone.payment;
     const of = { invoice_id: gone.invoice.id, customer_id: gone.id };
@@ -186,7 +186,7 @@ describe('the number of a merged customer', () => {
     expect(customer_id).toBe(kept.id);
   });
 
-  test('a merged customer’s number is not given to a new customer', async () => {
+  test('a merged customer’s number is not given to any other customer', async () => {
     const message = expect.stringMatching(/was merged into/);
     const refused = { fields: [{ field: 'customer_number', message }] };
     const values = { customer_number: 'KD-55', company: 'New' };
@@ -210,7 +210,7 @@ describe('the number of a merged customer', () => {
   });
 });
 
-test('a merge takes over only the chosen fields of the merged customer', async () => {
+test('a merge takes over only chosen fields that the merged customer has, and never its id or number', async () => {
   const kept = await createCustomer(base.db, { phone: null, city: 'Wien' });
   const gone = await createCustomer(base.db, { phone: '+43 1', city: 'Linz', email: null, country: 'AT' });
   const { differing } = await compareCustomers(base.db, { gone: gone.id, kept: kept.id });

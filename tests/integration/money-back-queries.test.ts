@@ -78,12 +78,12 @@ describe('refunds and disputes on the staff pages', () => {
     expect(await kinds(ofPayment(0))).toEqual([]);
   });
 
-  test('the open disputes are counted with their earliest evidence deadline', async () => {
+  test('the open disputes are counted, with the earliest evidence deadline of those that are unanswered', async () => {
     const next_due = new Date('2026-03-30T00:00:00Z');
     expect(await getOpenDisputes(base.db)).toEqual({ count: 2, unanswered: 1, next_due });
   });
 
-  test('refunds and disputes that exceed their payment, differ in currency or match none become tasks', async () => {
+  test('refunds and disputes that exceed their payment, differ from its currency or match no payment become tasks', async () => {
     const { db } = base;
     const tasks = () => listTasks(db, NOW, parseEnv({}));
     expect(await tasks()).toEqual([]);
@@ -124,7 +124,7 @@ describe('money received per day', () => {
     return { ...found, days: days.map(({ date, ...sums }) => ({ date: date.slice(5), ...sums })) };
   }
 
-  test('a refund is deducted from the money received on the day of the refund', async () => {
+  test('a refund reduces the money received of its own day, which depends on the time zone', async () => {
     const { id } = await paid('100', { status: 'refunded', refunded_amount: '100' });
     await createRefund(base.db, { payment_id: id, amount: '30', issued_at: at('03-12') });
     await createRefund(base.db, { payment_id: id, amount: '70', issued_at: at('03-20') });
@@ -138,7 +138,7 @@ describe('money received per day', () => {
     expect((await received('Asia/Tokyo')).days.map(({ date }) => date)).toEqual(['03-10', '03-13', '03-21']);
   });
 
-  test('a lost dispute reduces the money received when its funds were withdrawn, or else when it was opened', async () => {
+  test('a lost dispute reduces the money received of the day of its withdrawal, or else of the day it was opened', async () => {
     const { id } = await paid('10');
     const lost = { payment_id: id, status: 'lost' as const, amount: '4' };
     await createDispute(base.db, { ...lost, issued_at: at('03-12'), funds_withdrawn_at: at('03-14') });
@@ -159,7 +159,7 @@ describe('money received per day', () => {
     expect((await received()).days.slice(-2)).toMatchObject([{ returned: 15 }, { returned: 5 }]);
   });
 
-  test('a refund that is in another currency or without a completed payment is not deducted', async () => {
+  test('a refund in another currency than its payment, or without a completed one, does not reduce the money received', async () => {
     const { id } = await paid('100');
     await createRefund(base.db, { payment_id: id, currency: 'usd', issued_at: at('03-12') });
     const failed = await createPayment(base.db, { payment_date: `${year}-03-10`, status: 'failed' });
