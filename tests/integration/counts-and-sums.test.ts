@@ -228,7 +228,7 @@ describe.each(LISTS)('the list $name', (listed) => {
     await expectRight(20);
   });
 
-  test(`wrong stored counts of ${name} raise an alert until npm run db:recount reports and corrects them`, async () => {
+  test(`wrong stored counts of ${name} raise an alert until a recount corrects them, and db:recount reports them`, async () => {
     const alerts = async () => (await listAlerts(base.db, new Date(), parseEnv({}))).alerts;
     await base.db.execute(sql.raw(`update ${name}_blocks set row_count = row_count + 3 where kind = ''`));
     expect(await checkCounts(base.db)).toEqual([name]);
@@ -250,7 +250,7 @@ describe.each(LISTS)('the list $name', (listed) => {
     await expectRight(5);
   });
 
-  test(`stored counts of ${name} match the table after all rows are deleted`, async () => {
+  test(`stored counts of ${name} match the table after all rows are changed, and after all are deleted`, async () => {
     await base.db.execute(setKey());
     await expectRight(5);
     await base.db.execute(sql`truncate ${target} cascade`);
@@ -261,7 +261,7 @@ describe.each(LISTS)('the list $name', (listed) => {
   });
 });
 
-test('every SQL function that updates stored counts enables all scans and joins, and disables JIT', async () => {
+test('every SQL function that folds stored counts enables sequential and bitmap scans, hash and merge joins, and disables JIT', async () => {
   const unset = await rows(
     base.db,
     sql`select proname, setting from pg_proc, unnest(array[
