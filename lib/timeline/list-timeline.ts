@@ -15,7 +15,7 @@ import { readLimited } from '@/db/transaction';
 import { type AuditRow, auditNumber } from '../audit/audit-log';
 import { listMergedInto } from '../customers/merged-customers';
 import { type CustomerNote, listCustomerNotes } from '../customers/notes';
-import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
+import { fromEpoch, toEpoch } from '../dates';
 import { calendarDate } from '../fields';
 import { type CreditNoteRow, listCustomerCreditNotes } from '../invoices/credit-notes';
 import { toJsonAmounts } from '../money';
@@ -150,36 +150,39 @@ const paymentColumns = {
   invoice_number: invoices.number,
 };
 
-/** The payments of a customer, sorted by payment date. */
+/**
+ * The payments of a customer, sorted by payment date and time. The time is when the payment was recorded, or noon UTC if
+ * that was on another day.
+ */
 const paymentSource = toSource({
-  form: /^(?<date>[\d-]{10})\.(?<id>\d{1,10})$/,
-  read({ db, customerId }, place, limit) {
-    const { payment_date, id } = payments;
-    const older = place && sql`(${payment_date}, ${id}) < (${place.date}::date, ${Number(place.id)}::int)`;
+  form: /^(?<date>[\d-]{10})\.(?<ms>\d{1,14})\.(?<id>\d{1,10})$/,
+  read({ db, customerId, timeZone }, place, limit) {
+    const { payment_date, created_at, id } = payments;
+    const isDayOnly = sql<boolean>`(${created_at} at time zone ${timeZone}::text)::date <> ${payment_date}`;
+    const noon = sql`(${payment_date} + time '12:00') at time zone 'UTC'`;
+    const at = sql`case when ${isDayOnly} then ${noon} else date_trunc('milliseconds', ${created_at}) end`;
+    const before = place && new Date(Number(place.ms)).toISOString();
+    const older =
+      place &&
+      sql`(${payment_date}, ${at}, ${id}) < (${place.date}::date, ${before}::timestamptz, ${place.id}::int)`;
     return db
-      .select({ payment: paymentColumns, created_at: payments.created_at })
+      .select({
+        payment: paymentColumns,
+        isDayOnly,
+        ms: sql<number>`(extract(epoch from ${at}) * 1000)::float8`,
+      })
       .from(payments)
       .innerJoin(invoices, eq(invoices.id, payments.invoice_id))
       .where(and(eq(payments.customer_id, customerId), older ?? undefined))
-      .orderBy(desc(payment_date), desc(id))
+      .orderBy(desc(payment_date), desc(at), desc(id))
       .limit(literal(limit));
   },
-  toEntry: ({ payment, created_at }, { timeZone }) => ({
-    kind: 'payment',
-    ...timeOf(payment.payment_date, created_at, timeZone),
+  toEntry: ({ payment, isDayOnly, ms }) => ({
+    ...{ kind: 'payment', at: new Date(ms), isDayOnly },
     payment: toJsonAmounts(payment, 'amount'),
   }),
-  cursorOf: ({ payment }) => `${payment.payment_date}.${payment.id}`,
+  cursorOf: ({ payment, ms }) => `${payment.payment_date}.${ms}.${payment.id}`,
 });
-
-/**
- * Returns the time when a payment was recorded. If it was not recorded on its payment date, returns noon UTC on that
- * date.
- */
-function timeOf(date: string, recorded: Date, timeZone: string): { at: Date; isDayOnly: boolean } {
-  const isDayOnly = toCalendarDate(recorded, timeZone) !== date;
-  return { at: isDayOnly ? new Date(`${date}T12:00:00Z`) : recorded, isDayOnly };
-}
 
 /** The refunds and disputes of a customer's payments. */
 const moneyBackSource = toSource({

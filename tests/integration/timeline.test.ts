@@ -137,6 +137,19 @@ test('a timeline payment has a time only if it was recorded on its payment date'
   expect(inVienna.map(({ isDayOnly }) => isDayOnly)).toEqual([true, true]);
 });
 
+test('the payments of a day are sorted by their times, and those recorded on another day have the time of noon', async () => {
+  const { id: customer_id } = await createCustomer(base.db);
+  const of = { customer_id, payment_date: '2026-03-10' };
+  const record = (payment_reference: string, at: string) =>
+    createPayment(base.db, { ...of, payment_reference, created_at: new Date(at) });
+  await record('evening', '2026-03-10T18:00:00Z');
+  await record('later', '2026-03-11T08:00:00Z');
+  await record('morning', '2026-03-10T07:00:00Z');
+  expect((await read(customer_id)).entries.map(say)).toEqual(
+    ['evening', 'later', 'morning'].map((text) => `2026-03-10 payment ${text}`),
+  );
+});
+
 test('the timeline shows changes and deletions of payments', async () => {
   const cleo = (await createCustomer(base.db)).id;
   const payment = await createPayment(base.db, { customer_id: cleo, payment_reference: 'GONE-1' });
@@ -226,7 +239,7 @@ test('the pages of a long timeline contain each entry once, newest first', async
 });
 
 test.each([
-  ...['x', '~~~~~', '2026-02-30.1~~~~~~', '~x~~~~~', '1~2', '2026-01-01.9999999999~~~~~~', '~~x~~~~'],
+  ...['x', '~~~~~', '2026-02-30.1.1~~~~~~', '~x~~~~~', '1~2', '2026-01-01.1.9999999999~~~~~~', '~~x~~~~'],
   ...[
     '\u0000~~~~~~',
     '~~~~1.refund~~',
