@@ -3,6 +3,7 @@ import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
 import { toCsv } from '../csv';
+import { AppError } from '../errors';
 import { MAX_ID, type Page } from '../page';
 import { type CursorPage, literal, type PageStart, readCursorPage } from '../page-query';
 
@@ -144,7 +145,12 @@ export type StaffPage<Row> = Page<Row> | CursorList<Row>;
 
 export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'last_page' in page;
 
-/** Returns all rows of a list as CSV, in chunks. @param read function that returns the page after a cursor */
+/**
+ * Returns all rows of a list as CSV, in chunks.
+ *
+ * @param read function that returns the page after a cursor
+ * @throws AppError conflict instead of ending early, if the row of a cursor was deleted in the meantime
+ */
 export function pagesToCsv<Row>(
   columns: string[],
   read: (start: PageStart) => Promise<CursorPage<Row>>,
@@ -155,6 +161,8 @@ export function pagesToCsv<Row>(
   async function* batches() {
     for (let after: string | null | undefined; after !== null; ) {
       const page: CursorPage<Row> = await read({ after });
+      // At least one row followed when the last page was read. If its last row was deleted, the cursor finds nothing.
+      if (after && page.data.length === 0) throw new AppError('conflict', 'Rows were deleted. Export again.');
       yield page.data.map(toRecord);
       after = page.next;
     }
