@@ -11,9 +11,9 @@ export const config = {
 };
 
 /**
- * Adds security headers to pages. Redirects requests for staff pages to the sign-in page if they have no session
- * cookie. The pages themselves check whether the session is valid. Also refuses paths that cannot be decoded, and tells
- * an MCP client that posts to `/` the right address.
+ * Adds security headers to the pages that `config` matches. Redirects a browser from a staff page to the sign-in page
+ * if its request has no session cookie. The pages themselves check whether the session is valid. Also refuses paths
+ * that cannot be decoded, and tells an MCP client that posts to `/` the right address.
  */
 export function proxy(request: NextRequest): Response {
   const { pathname, search } = request.nextUrl;

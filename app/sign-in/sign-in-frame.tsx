@@ -4,7 +4,7 @@ import { safeNextPath } from '@/lib/auth/sign-in-paths';
 import { Brand } from '../_components/links';
 import type { SearchParams } from '../_components/search-params';
 
-/** Shows a sign-in or consent page: a card below the product's logo, without the navigation of the staff pages. */
+/** Shows a sign-in or consent page as a card below the product's logo, without the navigation of the staff pages. */
 export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center component="main" mih="100vh" p="md" bg="var(--w5t-subtle)">

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { disconnectApp } from '@/lib/oauth/connected-apps';
 import { staffAction } from '../_components/page/staff-action';
 
-/** Ends a connected app's access immediately. Staff can disconnect their own apps, and admins any app. */
+/** Ends a connected app's access on one device immediately. Staff can disconnect their own apps, and admins any app. */
 export const disconnect = staffAction({
   role: 'staff',
   input: [z.string()],

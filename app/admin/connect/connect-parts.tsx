@@ -98,7 +98,10 @@ export function InlineCode({ text }: { text: string }) {
   );
 }
 
-/** Shows a button that tests the connection of each known MCP client. Then shows the result of each step. */
+/**
+ * Shows a button that tests the connection of each known MCP client. Then shows each client's result with its steps, or
+ * the problem that affects all clients.
+ */
 export function ConnectionCheck({ action }: { action(): Promise<ConnectionReport> }) {
   const [report, run, pending] = useActionState<ConnectionReport | null>(action, null);
   return (

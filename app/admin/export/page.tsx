@@ -82,7 +82,7 @@ interface Props {
   fields: SelectField[];
   /** Label of the submit button. */
   submit?: string;
-  /** Content to show after the form was sent. If absent, the form downloads a file. */
+  /** Content to show after the form was sent, and null before that. If absent, the form downloads a file. */
   result?: ReactNode;
   children?: ReactNode;
 }
@@ -115,8 +115,8 @@ function ExportForm({ title, path, fields, submit = 'Download CSV', result, chil
 }
 
 /**
- * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also says which entries the file
- * omits.
+ * Shows a link to a month's DATEV file, or the missing settings that the file needs. Also counts the entries that the
+ * file omits, and names the first of them.
  */
 function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; isAdmin: boolean }) {
   const { postings, missing, leftOut, leftOutCount } = plan;

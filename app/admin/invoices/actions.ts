@@ -9,7 +9,7 @@ import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
 import { staffFormAction, textsOf, toProblems } from '../_components/page/staff-action';
 
-/** Syncs an invoice and its payments with Stripe, and redirects to the invoice's page. */
+/** Syncs an invoice, its payments, and their refunds and disputes with Stripe. Redirects to the invoice's page. */
 export const check = checkAction('invoice');
 
 /** Issues a credit note for an invoice, and redirects to the invoice's page. */

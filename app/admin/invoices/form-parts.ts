@@ -27,7 +27,7 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
   { title: 'Lines', hasLines: true },
 ];
 
-/** The form field of an issued, unpaid invoice. Staff can edit only the due date of such an invoice. */
+/** The form field of an issued, unpaid invoice that Stripe does not manage. Staff can edit only its due date. */
 export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',

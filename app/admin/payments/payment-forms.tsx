@@ -63,7 +63,7 @@ interface RefundFormProps extends FormProps {
   invoice: OwedBy & { name: string; isManaged: boolean };
 }
 
-/** Shows the form for a full or partial refund. It says what the invoice will owe after the refund. */
+/** Shows the form for a full or partial refund. It says what the invoice will then owe, or that Stripe manages it. */
 export function RefundForm({ currency, invoice, ...form }: RefundFormProps) {
   const effectOf = (amount: string) =>
     invoice.isManaged

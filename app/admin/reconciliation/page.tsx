@@ -105,7 +105,7 @@ function durationOf({ started_at, finished_at }: RunRow): string {
   return finished_at ? formatDuration(started_at, finished_at) : '–';
 }
 
-/** Lists payouts with their contents, and the differences found when each was compared with our records. */
+/** Lists payouts with their contents, and the differences between each payout and our records or the bank. */
 function PayoutList({ payouts }: { payouts: ListedPayout[] }) {
   const amountOf = ({ amount, currency }: ListedPayout) => (
     <Money amount={Number(amount)} currency={currency} />

@@ -51,7 +51,7 @@ export function payoutText({ sums, currency }: Pick<ListedPayout, 'sums' | 'curr
   );
 }
 
-/** Texts for the differences between a payout and our records or the bank. */
+/** Texts for the differences found when a payout was compared with its transactions, our records and the bank. */
 export const PAYOUT_DIFFERENCES: Record<string, string> = {
   failed: 'Failed at the bank',
   sum_differs: 'Not the sum of its transactions',

@@ -50,8 +50,8 @@ interface SumsProps {
 }
 
 /**
- * Shows the renewal sums of the first `MONTHS` months. Each sum links to the renewals of its month within `days`, in
- * all currencies.
+ * Shows the renewal sums of the first `MONTHS` months that have renewals. Each sum links to the renewals of its month
+ * within `days`, in all currencies.
  */
 function Sums({ title, of, noun, sums, days }: SumsProps) {
   const months = [...new Set(sums.map(({ month }) => month))].slice(0, MONTHS);

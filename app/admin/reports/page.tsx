@@ -21,7 +21,7 @@ import { Nothing, Page, Section, staffPage } from '../_components/page/staff-pag
 
 export const metadata = { title: 'Reports' };
 
-/** Shows the reports of one currency as charts and tables. The numbers in the tables link to the rows they count. */
+/** Shows the reports of one currency as charts and tables. A number in a table links to its rows if they are stored. */
 export default staffPage(async ({ db, timeZone, search, runtime: { now } }) => {
   const today = toCalendarDate(now(), timeZone);
   const months = REPORT_MONTHS.find((count) => String(count) === search.get('months')) ?? REPORT_MONTHS[0];
@@ -82,7 +82,7 @@ interface ShownReport {
   hrefOf(column: string, row: ReportRow, isRunning: boolean): string | null;
 }
 
-/** The `record` filter of the postings list for each column of the revenue report. All other columns use `invoice`. */
+/** The `record` filter of the postings list for some columns of the revenue report. All other columns use `invoice`. */
 const POSTED: Record<string, string> = {
   credited_gross: 'credit',
   received: 'payment',
@@ -90,7 +90,7 @@ const POSTED: Record<string, string> = {
   received_net: 'received',
 };
 
-/** The measure behind each column of the report on recurring revenue. All other columns use `mrr`. */
+/** The measure behind some columns of the report on recurring revenue. All other columns use `mrr`. */
 const MRR_CHANGES: Record<string, string> = {
   new: 'mrr_new',
   expansion: 'mrr_expansion',
@@ -241,7 +241,7 @@ function columnsOf(report: ReportName): Column<TableRow>[] {
   ];
 }
 
-/** Shows a number. Links it to the rows that it counts or sums, if there are any. */
+/** Shows a number. Links it to the rows that it counts or sums, unless it is zero or the rows are not stored. */
 function numberOf(report: ReportName, column: string, row: TableRow): ReactNode {
   const value = row.values[column];
   const { picture, hrefOf } = SHOWN[report];

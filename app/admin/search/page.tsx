@@ -65,7 +65,10 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/** Path and filter parameter of each list that can show all matches, because the search shows only the first ones. */
+/**
+ * Path and filter parameter of the lists that the page links to if the search found more records than it shows. A
+ * filter does not cover all fields that the search covers. For example, `reference` ignores a payment's amount.
+ */
 const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
   customer: ['/admin/customers', 'q'],
   payment: ['/admin/payments', 'reference'],

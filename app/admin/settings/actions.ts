@@ -65,7 +65,7 @@ function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']
   return { prefix: prefix.trim(), with_year, width: width.trim(), first_count: first_count.trim() };
 }
 
-/** Parses a whole number. Returns any other text unchanged, so that validation reports the text. */
+/** Parses a whole number of up to 15 digits. Returns any other text unchanged, so that validation refuses it. */
 const toNumber = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : text);
 
 /** Sends a test alert to all channels. The page then shows whether the delivery succeeded. */

@@ -9,7 +9,7 @@ import { finish } from './actions';
 
 export const metadata = { title: 'Tasks' };
 
-/** Shows up to 100 open staff tasks, and up to 100 tasks that were finished last. */
+/** Shows the newest 100 open staff tasks, and the 100 most recently finished ones. */
 export default staffPage(async ({ db, timeZone, notice }) => {
   const [open, done] = [await listStaffTasks(db), await listStaffTasks(db, { done: true })];
   return (

@@ -53,7 +53,7 @@ export function ApiReference({ documentPath }: { documentPath: string }) {
   );
 }
 
-/** In dark mode, sets the class on the root element that Swagger UI's dark colours require. */
+/** In dark mode, gives the root element the class that Swagger UI's dark colours require. */
 function useDarkModeClass(): void {
   const scheme = useComputedColorScheme();
   useEffect(() => {

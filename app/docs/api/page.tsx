@@ -193,7 +193,7 @@ function ErrorTypes() {
   );
 }
 
-/** Explains the MCP server: its tools, and how a client connects. */
+/** Explains what the MCP server offers, lists its tools, and links to the page about connecting a client. */
 function ToolServer({ url }: { url: string }) {
   return (
     <Part of={PARTS[2]}>

@@ -7,7 +7,7 @@ import { decideConsent } from '@/lib/http/oauth/authorize';
 import { toReadScopes } from '@/lib/oauth/metadata';
 import { getRuntime } from '@/lib/runtime';
 
-/** Grants a client the chosen scopes or denies it access, then redirects to the client, or explains a refusal. */
+/** Grants a client the chosen scopes or denies it access. Redirects to the client, or to a page with the error. */
 export async function decide(form: FormData): Promise<void> {
   await requireStaff();
   const allows = form.get('decision') === 'allow';

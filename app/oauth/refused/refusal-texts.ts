@@ -1,4 +1,4 @@
-/** Texts for OAuth errors: the problem, then what to do. */
+/** Texts for OAuth errors. Each says what is wrong, and then what to do. */
 export const REFUSAL_TEXTS: Record<string, string> = {
   expired: 'The request has expired, or was changed in transit. Start the connection again in the app.',
   invalid_client:

@@ -44,7 +44,7 @@ export const generateMetadata = titleOfRow(
 /** Maximum number of unexplained entries on the page. The next entries appear once these are explained. */
 const MAX_SHOWN = 20;
 
-/** Shows a statement: its balances, the unexplained entries with proposals, and the explained entries. */
+/** Shows a statement with its balances, its first unexplained entries with proposals, and its explained entries. */
 export default recordPage(getStatement, async (statement, { db, timeZone, search, notice }) => {
   const counts = await countEntries(db, statement);
   const entries = await listOpenEntries(db, statement, MAX_SHOWN);

@@ -44,7 +44,7 @@ const FILES: Record<string, OpenFile> = {
   ...listFile(POSTINGS),
   ...listFile(CUSTOMER_AMOUNTS),
 
-  /** Returns all entries of a bank statement's account in the statement's period. */
+  /** Returns all entries of a bank statement's account in the statement's currency and period. */
   async 'bank-entries'({ searchParams }, { db }) {
     const id = rowId.safeParse(Number(searchParams.get('statement'))).data ?? notFound();
     const statement = await orNotFound(getStatement(db, id));

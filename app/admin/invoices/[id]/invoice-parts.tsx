@@ -162,8 +162,8 @@ export function InvoiceNotices({ invoice, timeZone, uncounted }: NoticesProps) {
 }
 
 /**
- * Explains that a refund made the invoice owed again, and offers a credit note. Returns null if nothing is owed again,
- * or if Stripe manages the invoice.
+ * Explains that a refund made the invoice owed again, and offers a credit note. Returns null if nothing was refunded or
+ * nothing is due, or if Stripe manages the invoice.
  */
 function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
   const { id, currency, refunded_amount, amount_due } = invoice;
@@ -337,7 +337,10 @@ interface DocumentProps {
   isAdmin: boolean;
 }
 
-/** Shows links to the files of an invoice's document, or why it has no document, and links to Stripe's files. */
+/**
+ * Shows links to the files of an invoice's document, or why it has no document. If Stripe issued the invoice, also
+ * shows links to Stripe's PDF and page.
+ */
 export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   const { id, customer, stripe_invoice_id } = invoice;
   const stripes = stripe_invoice_id !== null && invoice.status !== 'draft' && <StripeFiles id={id} />;
@@ -370,7 +373,7 @@ export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
   );
 }
 
-/** Explains which invoice number is valid, and links to the files of the invoice at Stripe. */
+/** Explains which invoice number is valid, and links to Stripe's PDF and Stripe's hosted page of the invoice. */
 function StripeFiles({ id }: { id: number }) {
   const path = `/admin/invoices/${id}/stripe`;
   return (

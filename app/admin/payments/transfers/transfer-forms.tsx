@@ -31,7 +31,10 @@ export interface OpenInvoice {
   isManaged: boolean;
 }
 
-/** Shows the form that records a transfer. It spreads the typed amount over the invoices, the oldest due date first. */
+/**
+ * Shows the form that records a transfer. It spreads the typed amount over the invoices that Stripe does not manage,
+ * the oldest due date first.
+ */
 export function TransferForm({ action, cancel, currency, typed, open }: FormProps & { open: OpenInvoice[] }) {
   const first: FormState = { typed, problems: {} };
   const { form, state, isPending, kept } = useTypedForm({ label: 'Transfer', action, first, keeps: true });
@@ -79,7 +82,7 @@ interface SharesProps {
 
 const nameOf = ({ id }: OpenInvoice) => `share_${id}`;
 
-/** Shows the fields for the amount and each invoice's share. A share is calculated until a person types one. */
+/** Shows the fields for the amount and each invoice's share. The form suggests a share until a person types one. */
 function Shares({ currency, open, values, problems }: SharesProps) {
   const [amount, setAmount] = useState(String(values.amount ?? ''));
   const [typed, setTyped] = useState<Map<number, string>>(

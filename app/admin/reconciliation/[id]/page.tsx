@@ -89,7 +89,7 @@ function noChangesText({ status }: RunRow): string {
   return status === 'failed' ? 'None before the run failed.' : 'None: everything already matched.';
 }
 
-/** Shows the progress of a run. The page reloads while the run continues. */
+/** Shows the progress of a run. The page refreshes itself while the run continues. */
 function RunProgress({ run }: { run: RunRow }) {
   const { done, phases } = progressOf(run.phase);
   return (

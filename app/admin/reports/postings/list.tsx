@@ -5,7 +5,7 @@ import { Money } from '../../_components/display/values';
 import { choiceOf, declareList } from '../../_components/lists/list-declaration';
 import { type Column, RecordList, type RecordRows } from '../../_components/lists/record-list';
 
-/** The list of postings that the revenue report adds up. */
+/** The list of all postings. A number of the revenue report links to the postings that it adds up. */
 export const POSTINGS = declareList({
   title: 'Postings',
   description: 'The accounting journal. The revenue report adds up the postings of each month.',

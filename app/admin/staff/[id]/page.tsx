@@ -68,7 +68,10 @@ function passwordText({ hasPassword, isTemporary }: Awaited<ReturnType<typeof ge
 
 interface Props {
   user: StaffUser;
-  /** Whether the login is the signed-in admin's own. Admins cannot change their own role or remove themselves. */
+  /**
+   * Whether the login is the signed-in admin's own. Admins cannot change their own role, reset their own two-factor
+   * authentication, or remove themselves.
+   */
   isSelf: boolean;
   /** False until the person accepts the invitation. */
   hasPassword: boolean;

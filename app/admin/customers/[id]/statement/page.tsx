@@ -28,7 +28,7 @@ export const generateMetadata = titleOfRow(
 const NO_PDF =
   'There is no PDF. Possible reasons: the company or the customer has no name or address, a name contains a character that is missing from the document font, or the period has too many entries.';
 
-/** Maximum number of entries per currency on the page. The PDF and the CSV file contain all entries. */
+/** Maximum number of entries per currency on the page. The CSV file contains all entries, and so does a PDF. */
 const SHOWN = 500;
 
 /** Shows a customer's statement of account for a period, with the running balance of each currency. */

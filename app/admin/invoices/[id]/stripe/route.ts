@@ -6,8 +6,8 @@ import { getInvoice } from '@/lib/invoices/queries';
 import { fetchInvoiceLinks } from '@/lib/stripe/fetch';
 
 /**
- * Redirects to Stripe's PDF of an invoice, or with `?of=page` to Stripe's page for the customer. If Stripe does not
- * provide the link, redirects back to our page with a notice.
+ * Redirects to Stripe's PDF of an invoice, or with `?of=page` to Stripe's hosted invoice page. If Stripe does not
+ * answer or does not provide the link, redirects back to our page with a notice.
  */
 async function open(request: Request, { params }: { params: Promise<{ id: string }> }): Promise<Response> {
   await requireStaff();

@@ -23,7 +23,7 @@ import { remove, withdraw } from '../actions';
 
 export const generateMetadata = titleOfRow('Transfer', getTransfer, (one) => `Transfer ${one.reference}`);
 
-/** Shows a transfer: its payments, its unused credit, and the credit that was paid back. */
+/** Shows a transfer with its payments, its unused credit, and the credit that was paid back. */
 export default recordPage(getTransfer, async (transfer, { id, db, timeZone, notice }) => {
   const customer = await orNotFound(readCustomer(db, transfer.customer_id));
   const { amount, credit, currency, payment_date, reference, method } = transfer;
