@@ -299,7 +299,7 @@ export function useRunScene() {
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Performs a run with one failing request to Stripe, and another if it does not complete. @returns the first status */
+    /** Performs a run with one failing request to Stripe, and another if it is incomplete. @returns the first status */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;
