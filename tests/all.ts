@@ -7,7 +7,7 @@ import { isPoolerInstalled } from './support/pooler';
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Tests that open their own database or use no database. */
+/** Tests not to repeat on PostgreSQL. Most open their own database or use none. The long tests have their own part. */
 const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
  * Tests to repeat behind the pooler. It changes only how sessions are shared, so these are the HTTP tests and the tests
@@ -30,7 +30,7 @@ interface Part {
   name: string;
   command: string[];
   env?: Record<string, string>;
-  /** Reason why the pass cannot run on this machine. Null or absent if it can run. */
+  /** Reason why this part cannot run on this machine. Null or absent if it can run. */
   missing?: string | null;
 }
 

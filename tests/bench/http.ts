@@ -44,7 +44,7 @@ const SUBSCRIPTIONS = 300;
 const ONLY = process.env.BENCH_ONLY ? new RegExp(process.env.BENCH_ONLY) : undefined;
 
 /**
- * The speed that an operation must reach, as a share of another server's requests per second. `ofFloor` compares with
+ * The speed that an operation must reach, divided by another server's requests per second. `ofFloor` compares with
  * the floor on 20 connections, `alone` with the floor on one connection, and `ofNext` with Next on 20 connections.
  */
 interface Least {
@@ -182,7 +182,7 @@ interface Operation {
   ask: ((agent: Agent) => Promise<unknown>)[];
 }
 
-/** Returns the operations to measure. @throws Error if the servers answer differently */
+/** Returns the operations to measure. @throws Error if the servers answer a reading request differently */
 async function operationsOf(
   db: Database,
   deps: SyncDeps,

@@ -101,7 +101,7 @@ export async function otherWrites(
   ];
 }
 
-/** Returns payable invoices that Stripe does not manage. Recording a payment also updates its invoice. */
+/** Returns up to 2000 payable invoices that Stripe does not manage. Recording a payment also updates its invoice. */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })
@@ -225,7 +225,7 @@ export async function linkServices(db: Database): Promise<void> {
   await db.execute(sql`analyze`);
 }
 
-/** Checks the stored webhook events. @throws Error if an event is neither processed nor stale */
+/** Checks the webhook events whose body is stored. @throws Error if one is neither processed nor stale */
 export async function requireAllProcessed(db: Database): Promise<void> {
   const wrong = await rows(
     db,

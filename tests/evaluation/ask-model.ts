@@ -18,7 +18,7 @@ export interface Model {
 
 /** How a model answered a question. */
 export interface Transcript {
-  /** The final text of the model. It is empty if the model was stopped after 12 calls. */
+  /** The final text of the model. It is empty if the model wrote none or was stopped after 12 calls. */
   text: string;
   calls: number;
   /** Number of calls that a tool refused, for example because of an unknown argument. */
@@ -202,7 +202,7 @@ async function send(model: Model, protocol: Protocol, messages: object[], tries 
 
 const toolArguments = z.record(z.string(), z.unknown());
 
-/** Calls a tool with every permission. Returns an error as a result, like the MCP server. */
+/** Calls a tool with every permission. Returns a refusal as a result, like the MCP server. */
 async function callTool(db: Database, { id, name, args }: ToolCall): Promise<ToolResult> {
   const refusal = (text: string) => ({ id, text, isError: true });
   const tool = TOOLS.find((one) => one.name === name);

@@ -102,7 +102,7 @@ export interface Answer extends Customer {
   services_by_status: Record<string, number>;
 }
 
-/** What customers rent, and the invoices and sales documents that they got. */
+/** Common table expressions for customers and for their invoices, services and sales documents. */
 const TABLES = `with people as (
     select id as person, customer_number, email, company, first_name || ' ' || last_name as full_name from customers),
   billed as (

@@ -10,10 +10,10 @@ import {
 
 const find = (query: string): Call => ['find-customer-tool', { query }];
 const getCustomer = (customer_number: string): Call => ['get-customer-tool', { customer_number }];
-/** Reads the only customer that the previous call found. */
+/** The call that gets the only customer that the previous call found. */
 const getMatch: Call = ['get-customer-tool', ({ matches }) => ({ id: only(matches, ({ id }) => id) })];
 
-/** Makes calls of a list tool, whose arguments may include some from the answer of the call before it. */
+/** Builds calls of a list tool. `more` derives further arguments from the answer of the call before it. */
 const list =
   (tool: string) =>
   (args: Arguments, more?: (previous: Answer) => Arguments): Call => [
@@ -50,23 +50,23 @@ function first<One, Read>(list: One[], read: (one: One) => Read): Read | typeof 
   return one === undefined ? NONE : read(one);
 }
 
-/** Makes a figure: a column of the only row. */
+/** Builds a function that reads a column of the only row. */
 const cell =
   (column: TextColumn | NumberColumn) =>
   ({ data }: Pick<Answer, 'data'>) =>
     only(data, (row) => row[column]);
 
-/** Makes a figure: the day of an instant in the only row. */
+/** Builds a function that reads the day of an instant in the only row. */
 const dayOf = (column: TextColumn) => (answer: Answer) =>
   only(answer.data, (row) => row[column].slice(0, 10));
 
-/** Makes a figure: a column of all rows. */
+/** Builds a function that reads a column of all rows. */
 const column = (name: TextColumn) => (answer: Answer) => answer.data.map((row) => row[name]);
 
-/** A figure: the number of the customer of the only row. */
+/** Reads the number of the customer of the only row. */
 const customerNumber = ({ data }: Answer) => only(data, ({ customer }) => customer.customer_number);
 
-/** Makes a figure: a sum of all statuses in a currency, without the rounding errors of binary fractions. */
+/** Builds a function that reads the sum of all statuses in a currency, without rounding errors of binary fractions. */
 const sumOf =
   (list: 'summary' | 'unpaid', currency: string, column: 'total' | 'amount_paid' | 'amount_due') =>
   (answer: Answer) => {
@@ -79,7 +79,7 @@ const JAEGER = { domain: 'baeckerei-jaeger.example', service_type: 'domain' };
 const RENEWING_IN_NOVEMBER = between('next_billing_date', '2026-11-21', '2026-11-30');
 const RENEWING_IN_DECEMBER = between('next_billing_date', '2026-12-01', '2026-12-31');
 
-/** Reads the price of the services that are billed monthly. */
+/** Reads the total price of the services that are billed monthly. */
 const monthly = (sums: Answer['summary']) =>
   only(
     sums.filter(({ billing_interval }) => billing_interval === 'month'),
@@ -93,7 +93,7 @@ const EXPIRING_IN_NOVEMBER = between('valid_until', '2026-11-21', '2026-11-30');
 const EXPIRING_IN_DECEMBER = between('valid_until', '2026-12-01', '2026-12-31');
 const SENT_OFFERS = { type: 'offer', status: 'sent' };
 
-/** Plans to read columns of the invoice that a sales document became. */
+/** Returns a plan that reads columns of the invoice that a sales document became. */
 const invoiceOf = (document_number: string, ...fields: string[]): Call[] => [
   listDocuments({ document_number, fields: ['status', 'converted_to_invoice_id'] }),
   listInvoices({ fields }, (documents) => ({ id: cell('converted_to_invoice_id')(documents) })),
@@ -106,18 +106,18 @@ const inEuros = <Read>({ by_customer }: Answer, read: (one: Answer['by_customer'
     read,
   );
 
-/** Plans to read columns of the active services on a server. */
+/** Returns a plan that reads the active services on a server. */
 const servicesOn = (hostname: string, args: Arguments): Call[] => [
   listServers('id', 'hostname'),
   listServices({ ...ACTIVE, ...args }, (servers) => ({ server_id: cell('id')(named(hostname, servers)) })),
 ];
 
-/** Returns the row of a server in a list of servers. */
+/** Reduces a list of servers to the row of one server. */
 const named = (hostname: string, { data }: Answer) => ({
   data: data.filter((server) => server.hostname === hostname),
 });
 
-/** Makes a figure: a column of the server of the only service in the first answer. */
+/** Builds a function that reads a column of the server of the only service in the first answer. */
 const ofServer = (column: 'hostname' | 'operating_system') => (servers: Answer, services: Answer) => {
   const wanted = cell('server_id')(services);
   return cell(column)({ data: servers.data.filter(({ id }) => id === wanted) });

@@ -53,7 +53,7 @@ describe('the loop between a model and the tools', () => {
   };
 
   test.each(['openai', 'anthropic'] as const)(
-    'an evaluated model with the %s protocol can call a tool and answer',
+    'an evaluated model with the %s protocol can answer after a refused and a successful tool call',
     async (protocol) => {
       const { hostname } = await createServer(database.db);
       const text = `It is there.\nANSWER: ${hostname}`;
@@ -74,7 +74,7 @@ describe('the loop between a model and the tools', () => {
     expect([transcript, asked.length]).toMatchObject([{ text: '', calls: 12 }, 12]);
   });
 
-  test('the evaluation results of a model replace its earlier results in the document', async () => {
+  test('the evaluation document gets a section with a summary and a table, in place of one with the same title', async () => {
     const servers = { en: 'How many servers are there?', plan: [], figure: () => 2, golden: 'select 2' };
     const space = { en: 'How much space is free?', missing: 'free' };
     const questions = declareQuestions({ total: { servers }, 'cannot tell': { space } });

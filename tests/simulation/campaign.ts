@@ -126,7 +126,7 @@ export async function runCampaign(
   return { totals: state.totals, failure, unreached: state.unreached ?? [] };
 }
 
-/** Starts a worker. If it records blocks, it runs the source files, so that the coverage refers to them. */
+/** Starts a worker from the bundle, if any. If it records blocks, it runs the sources, so that places refer to them. */
 function startWorker(root: string, orders: Orders, bundle: string | null): ChildProcess {
   const isBundled = bundle !== null && !orders.isCovered;
   const [script, loader] = isBundled ? [bundle, []] : [join(root, WORKER), ['--import', 'tsx']];

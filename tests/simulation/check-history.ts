@@ -276,7 +276,7 @@ function mayHaveFailed({ unknown, setup }: Played, { links }: Tables, id: string
 }
 
 /**
- * Expects a second run to change nothing, unless it receives customer data that is new to sync. That can happen if the
+ * Expects another run to change nothing, unless it receives customer data that is new to sync. That can happen if the
  * previous run did not retrieve any object of the customer.
  *
  * @returns whether the run found new data

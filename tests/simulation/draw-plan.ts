@@ -32,7 +32,7 @@ const maybe = <T>(nothing: number, something: number, arbitrary: fc.Arbitrary<T>
 const upTo = (weight: number, max: number) => ({ weight, arbitrary: fc.nat({ max }) });
 type Drawn<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The default chance of each fault, in percent. The swarm of a history multiplies it by a factor. */
+/** The default chance of each fault and of a `sequel`, in percent. The swarm of a history multiplies it by a factor. */
 const FAULT_CHANCES = {
   lost: 33,
   late: 50,

@@ -28,12 +28,12 @@ interface OwnStepContext {
   /** Refunds the part of an invoice's payment that Stripe has not refunded yet. */
   refundAtStripe(stripeInvoiceId: string): void;
   /**
-   * Collects money at Stripe without an invoice. @returns the payment intent, or null if there is no Stripe customer
+   * Collects money at Stripe without an invoice. @returns the payment intent's id, or null without a Stripe customer
    */
   collectAtStripe(a: number): string | null;
   /** Returns the payment intents of a Stripe invoice with their amounts in major units. */
   intentsOf(stripeInvoiceId: string): { id: string; amount: number }[];
-  /** Returns whether the event that reports the payment of an invoice has not arrived yet. */
+  /** Returns whether an event reports the payment of an invoice but has not arrived yet. */
   isAwaited(stripeInvoiceId: string): boolean;
 }
 

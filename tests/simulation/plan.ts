@@ -1,4 +1,7 @@
-/** Frequency of each kind of step and fault in one history. 0 means never, and 1 means the default frequency. */
+/**
+ * Frequency of each kind of step and fault in one history. 0 means never, and 1 means the default frequency. Traits of
+ * the history, such as `fewObjects`, are on above 1.
+ */
 export type Swarm = Readonly<Record<string, number>>;
 
 /** Everything that determines one history, besides its seed. */
@@ -8,9 +11,9 @@ export interface Plan {
   hasKey: boolean;
   /** Whether no delivery is lost. */
   lossless: boolean;
-  /** Whether the deliveries of an hour arrive together at its end, at one process unless they crash. */
+  /** Whether the deliveries of an hour arrive together at its end, at one process except those that are to crash. */
   bursts: boolean;
-  /** The extra delay of all deliveries about half of the objects, in milliseconds. */
+  /** The extra delay of each delivery whose object is in the slow half of all objects, in milliseconds. */
   slow: number;
   /** Whether an e-mail address links a Stripe customer automatically. Otherwise it only proposes the link to staff. */
   linkByEmail: boolean;
@@ -21,9 +24,9 @@ export interface Plan {
   ours: OurCustomer[];
   stripeCustomers: StripeCustomer[];
   steps: Step[];
-  /** The delivery of each event, in the order of the events. Events without an entry arrive immediately. */
+  /** The delivery of each event that Stripe sends, in order. Events without an entry get no fault and no own delay. */
   fates: Fate[];
-  /** The result of each request to Stripe's API, in order. Requests without an entry succeed. */
+  /** The result of each request to Stripe's API, in order. Requests without an entry are answered normally. */
   api: ApiFate[];
 }
 
@@ -40,11 +43,14 @@ export interface OurCustomer {
 
 export interface StripeCustomer {
   email: number | null;
-  /** The index of the customer whose number is in the metadata. -1 means a number that no customer has. */
+  /** The index of the customer whose number is in the metadata. -1, like any unused index, means an unknown number. */
   number: number | null;
   /** The index of the customer that staff linked the Stripe customer to before the history. */
   staff: number | null;
-  /** Whether the Stripe customer was linked before the history, by an e-mail address that only one customer has. */
+  /**
+   * Whether the Stripe customer was linked by e-mail before the history. This needs `number` and `staff` to be null,
+   * and an address that only one customer has.
+   */
   isLinkedByEmail: boolean;
 }
 
@@ -59,9 +65,9 @@ export interface Step {
   a: number;
   b: number;
   c: number;
-  /** Whether a staff step happens while earlier deliveries are still being handled. */
+  /** Whether a step of staff or programs may happen at the same time as the delivery or step before it. */
   together: boolean;
-  /** The crash of our process during the step. Null if the process does not crash. */
+  /** The crash of our process during a `run`, if any. Other kinds of steps ignore it. */
   crash: Crash | null;
 }
 
@@ -73,7 +79,7 @@ export interface Fate {
   copies: number[];
   /** Whether the delivery is handled at the same time as the previous one. */
   together: boolean;
-  /** The crash of each delivery attempt, in order. */
+  /** The crash of each attempt of the first delivery, in order. Duplicates do not crash. */
   crashes: Crash[];
 }
 

@@ -354,7 +354,7 @@ function intentsOf({ invoicePayments, invoices }: World, id: string) {
   );
 }
 
-/** Returns whether the event that reports the payment of an invoice has not arrived yet. */
+/** Returns whether an event reports the payment of an invoice but has not arrived yet. */
 function isAwaited(played: Played, invoice: string): boolean {
   return allEvents(played).some(
     ({ id, type, about }) =>

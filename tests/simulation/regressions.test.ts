@@ -148,7 +148,7 @@ describe('revisions of an invoice', () => {
     expect((await scene.rows()).payments[id]).toMatchObject({ customer: 'C-1' });
   }
 
-  /** Delivers the events of an invoice, of its revision and of the revision's revision, the latest first. */
+  /** Delivers `invoice.finalized` of an invoice, of its revision and of the revision's revision, the latest first. */
   async function arrivingLate(scene: Scene) {
     own()(scene);
     scene.hasKey = true;
@@ -168,7 +168,7 @@ describe('revisions of an invoice', () => {
   }
 
   testRules({
-    'a revised invoice owes nothing if its events arrive after those of its revision': {
+    'only the last revision of an invoice owes money if the events arrive in reverse order': {
       inSql: true,
       events: [arrivingLate],
     },
@@ -176,8 +176,9 @@ describe('revisions of an invoice', () => {
       ...{ given, events: [relinking] },
     },
     'a revised invoice that was written off is cancelled and no longer uncollectible': writtenOff,
-    'a revised invoice owes nothing once the event of its revision arrives': revised(true),
-    'a revised invoice owes nothing even without an API key': revised(false),
+    'with an API key, the event of a revision cancels the revised invoice without a recheck': revised(true),
+    'without an API key, the event of a revision cancels the revised invoice, and a later run rechecks it':
+      revised(false),
   });
 });
 
@@ -201,7 +202,7 @@ describe('amounts paid outside of Stripe', () => {
   };
 
   testRules({
-    'an amount paid outside Stripe is not recorded as a Stripe payment': async (scene) => {
+    'an invoice paid wholly outside Stripe becomes paid without a Stripe payment': async (scene) => {
       const { id, payment } = await pay(scene, true, 'invoice.paid');
       await scene.night();
       expect(await payment()).toBeUndefined();
@@ -277,14 +278,14 @@ describe('several customer numbers', () => {
   };
   const afterRemovals = [[1], [1, 2], [2, 1], [0, 1], [1, 0]].flatMap((order) =>
     [false, true].map((isFailing) => [
-      `a Stripe customer that lost its own number is linked by the earliest reported number, delivery order ${order}${isFailing ? ', while Stripe fails' : ''}`,
+      `a Stripe customer that lost its own number is linked by the number of the earliest event, with the events delivered in the order ${order}${isFailing ? ' while Stripe fails' : ''}`,
       afterRemoval(order, isFailing),
     ]),
   );
 
   testRules(
     {
-      'a customer number of a subscription takes precedence over that of an invoice': {
+      'the earliest customer number of a subscription takes precedence over that of an invoice': {
         ...leadsTo('C-2', [bills('C-1'), subscribes('C-2'), subscribes('C-3')], { linked_by: 'number' }),
         orders: 'all',
       },
@@ -296,12 +297,10 @@ describe('several customer numbers', () => {
         'C-1',
         [own(), (scene) => atStripe.subscription(scene, named('C-1')), night, bills('C-2', { at: 2 * DAY })],
       ),
-      'the customer number of an event takes precedence over that of a listed invoice': leadsTo('C-1', [
-        own(),
-        (scene) => atStripe.invoice(scene, named('C-2')),
-        bills('C-1'),
-        night,
-      ]),
+      'the customer number of an invoice event takes precedence over that of a listed invoice': leadsTo(
+        'C-1',
+        [own(), (scene) => atStripe.invoice(scene, named('C-2')), bills('C-1'), night],
+      ),
     },
     { given },
   );
@@ -314,7 +313,7 @@ describe('several customer numbers', () => {
         own('C-1'),
         subscribes('C-2'),
       ]),
-      'a Stripe customer that loses its own number is still linked by the number of its subscription':
+      'a Stripe customer that loses its own number is still linked by the number of its first subscription':
         leadsTo('C-1', [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')], {
           number_source: 'subscription',
         }),
@@ -336,7 +335,7 @@ describe('several customer numbers', () => {
         await scene.night();
         await expectLink({ customer: 'C-1' })(scene);
       },
-      'a nightly recheck links a Stripe customer by its changed customer number': async (scene) => {
+      'a nightly recheck relinks a subscription and its Stripe customer by a new number': async (scene) => {
         own('C-1')(scene);
         const { id } = (await scene.deliverAction(atStripe.subscription(scene))).object;
         await expectLink({ customer: 'C-1' })(scene);
@@ -360,19 +359,17 @@ describe('a customer that Stripe failed to return', () => {
 
   testRules(
     {
-      'a Stripe customer that could not be fetched is linked by the nightly run after later events': leadsTo(
-        'C-1',
-        [
+      'a Stripe customer that could not be fetched is linked by the nightly run even after a later event':
+        leadsTo('C-1', [
           ...[own('C-1'), failing(), created('sub_1')],
           ...[updated('sub_1', { cancel_at_period_end: true }), night],
-        ],
-      ),
-      'a Stripe customer that could not be fetched is linked by the nightly run after an unpaid checkout':
+        ]),
+      'a Stripe customer that could not be fetched for an unpaid checkout is linked by the nightly run':
         leadsTo('C-1', [
           ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
           ...[created('sub_1'), night],
         ]),
-      'a Stripe customer is linked by the number of the earlier event until the nightly run fetches it':
+      'a Stripe customer is linked by the number of the earlier event until the nightly run fetches the customer':
         leadsTo('C-3', [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
           ...[expectLink({ customer: 'C-1' }), own('C-3'), night],
@@ -393,7 +390,7 @@ describe('a customer that Stripe failed to return', () => {
         expect(await scene.night()).toMatchObject({ status: 'completed', failures: [] });
         await expectLink({ customer: 'C-1', linked_by: 'number', recheck_at: null })(scene);
       },
-      'an event without a customer number does not make sync fetch the Stripe customer again': {
+      'after a failed fetch, events without a customer number do not make sync fetch the customer again': {
         events: [
           own('C-1'),
           finalized('in_1'),
@@ -475,7 +472,7 @@ describe('a customer with an earlier checkout', () => {
         await askingOnce(({ night }) => night())(scene);
         await expectLink({ customer: 'C-1', recheck_at: null })(scene);
       },
-      'a checkout whose number links the Stripe customer also applies an earlier checkout': {
+      'when a checkout’s number links the Stripe customer, an earlier checkout is applied too': {
         withKey: false,
         events: [
           created('sub_1'),
@@ -536,7 +533,7 @@ describe('regressions on a database', () => {
   const sync = useSync({ withKey: true });
   beforeEach(() => sync.later(10));
 
-  /** Opens a database for one delivery or run, and passes its commits through a function. */
+  /** Returns a view of the database for one delivery or run. It passes each commit through a function. */
   function withCommits(through: (commit: () => Promise<unknown>) => Promise<unknown>): Database {
     return watchedDatabase(sync.db, {
       statement: (text, run) => (text.includes('commit_plan') ? through(run) : run()),

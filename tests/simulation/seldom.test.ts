@@ -29,8 +29,8 @@ describe('several states within one second', () => {
   const PERIODS = ['2030-01-10', '2030-02-10'].map((day) => Date.parse(`${day}T12:00:00Z`) / 1000);
 
   /**
-   * Applies the patches to a new subscription within one second, and delivers the events in every order. Each time
-   * expects `count` items and the values of `row`.
+   * Applies the patches to a new subscription within one second, once for each order in which their events can arrive.
+   * Each time expects `count` items and the values of `row`.
    */
   const changed =
     (patchesOf: (items: Subscription['items']) => Patch[], row: object, count: number) =>
@@ -51,7 +51,7 @@ describe('several states within one second', () => {
     };
 
   testRules({
-    'four updates of a subscription within one second end in the last state': changed(
+    'four updates of a subscription in one second end in the last state in any order': changed(
       (items) => [
         { cancelAtPeriodEnd: true },
         { status: 'past_due' },
@@ -61,7 +61,7 @@ describe('several states within one second', () => {
       { status: 'active', cancel_at_period_end: true },
       2,
     ),
-    'five updates of a subscription within one second end in the last state': changed(
+    'five updates of a subscription in one second end in the last state in any order': changed(
       () => [
         { currentPeriodEnd: PERIODS[0] ?? 0 },
         { status: 'past_due' },
@@ -92,7 +92,7 @@ describe('several states within one second', () => {
     beforeEach(() => sync.later(10));
 
     test.each([[[0, 1]], [[1, 0]]])(
-      'a subscription has its last state after ignored events are replayed in the order %s',
+      'a subscription has its last state after events ignored for their Stripe mode are replayed in the order %s',
       async (order) => {
         const input = { customer: act.createCustomer(sync.world).object.id, items: [{ unitAmount: 500 }] };
         const { object, events } = act.createSubscription(sync.world, input);
@@ -148,7 +148,7 @@ describe('items that move to another subscription', () => {
         ],
         rows: { items: { si_1: { subscription: 'sub_2', service: 'S-1', linked_by_staff: true } } },
       },
-      'a service loses its billing date when its subscription item moves to another service': {
+      'a next billing date moves from one service to another with its subscription item': {
         events: [
           from,
           to,
@@ -166,7 +166,7 @@ describe('items that move to another subscription', () => {
     { given: [ADA, ...SERVICES] },
   );
 
-  /** Creates two subscriptions of one Stripe customer with these numbers of items, and their events. */
+  /** Creates two subscriptions of one Stripe customer with these numbers of items. Returns each with its event. */
   function subscribe({ world }: Scene, ...counts: [number, number]) {
     const stripeCustomer = act.createCustomer(world).object.id;
     const [one, other] = counts.map((count) => {

@@ -5,7 +5,7 @@ import { openStage } from './database-stage';
 
 const base = useDatabase();
 
-/** In memory, deliveries differ only in their order. On PostgreSQL, concurrent deliveries really race. */
+/** On the database in memory, concurrent deliveries take turns. On PostgreSQL, they really race. */
 test('300 simulated histories in a database end with the rows that Stripe’s data implies', async () => {
   const stage = await openStage({ db: base.db, close: async () => {} });
   try {

@@ -24,7 +24,7 @@ test('simulated histories in a database end with the rows that Stripe’s data i
   await checkHistories(stage, CAMPAIGN, HISTORIES, '');
 });
 
-test('a simulated delivery has a valid signature even after the clock has advanced by a month', async () => {
+test('a simulated delivery has a valid signature even if the clock advances by a month while it is received', async () => {
   let at = new Date('2026-03-15T22:00:00Z');
   const now = () => at;
   const world = createWorld({ now, chance: seededChance(1) });

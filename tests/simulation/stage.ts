@@ -51,7 +51,7 @@ interface Delivery {
   /** The payload of the event, as it is signed. */
   body: string;
   crash: Crash | undefined;
-  /** Whether the delivery is handled by a process that shares nothing with the others. */
+  /** Whether a separate process handles the delivery. It shares only the stored rows with the others. */
   isOwnProcess: boolean;
   /** Whether staff replay the event, as opposed to a delivery by Stripe. */
   isReplay?: boolean;
@@ -71,7 +71,7 @@ export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
 }
 
-/** The actions of staff and programs on our tables, and the rows they act on. Lists of rows are ordered by id. */
+/** The actions of staff and programs on our tables, and the rows they act on, sorted by key except in `itemsOf`. */
 export interface Hands extends Making {
   now(): Date;
   payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
@@ -87,7 +87,7 @@ export interface Hands extends Making {
   recordPayment(payment: NewPayment): Promise<{ id: number }>;
   /** Links a Stripe customer as staff. @throws AppError */
   linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
-  /** Links a subscription item to a service as staff, or unlinks it. @throws AppError if it is of another customer */
+  /** Links a subscription item to a service as staff, or unlinks it. @throws AppError for another customer's service */
   linkItem(id: number, serviceNumber: string | null): Promise<void>;
   dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
 }

@@ -14,11 +14,11 @@ export interface Stray {
   /** The payload of the event, which the local Stripe cannot render. */
   rendered: Json;
   outcome: NonNullable<StrayEvent['outcome']>;
-  /** The row that exists once all events about the object were delivered. */
+  /** The row that exists once all events that expect a row of this id were delivered. */
   expectedRow: ExpectedRow | null;
 }
 
-/** Returns whether an id belongs to a stray object. No other id has a second underscore. */
+/** Returns whether an id belongs to a stray object. */
 export const isStray = (id: string | null) => /^\w+_stray_/.test(id ?? '');
 
 export function makeStrays(scene: Scene, step: Step): Stray[] {
@@ -60,7 +60,7 @@ interface StrayEvent {
   ago?: number;
 }
 
-/** Builds the stray events about one object, which usually lacks some fields. */
+/** Builds the stray events of one step. Their objects usually lack some fields. */
 function strayEvents(scene: Scene, step: Step, customer: string): StrayEvent[] {
   const { b, c } = step;
   const at = scene.strays.count;
@@ -104,8 +104,8 @@ function checkoutOf(customer: string, id: string, c: number): StrayEvent {
 }
 
 /**
- * Builds a checkout of a sold subscription, and an event of the subscription at Stripe. That subscription has no items,
- * or one item without a price.
+ * Builds an event of a subscription without items, or with one item that lacks a price. Also builds its checkout, which
+ * names a sold subscription if there is one.
  */
 function subscribed(
   { setup }: Scene,
@@ -168,7 +168,7 @@ function paidTwice({ setup }: Scene, customer: string, id: string, c: number): S
   ];
 }
 
-/** Builds an unrealistic case: events of one second about an invoice for another customer's subscription. */
+/** Builds events that Stripe never sends: one customer's invoice for another's subscription, all in one second. */
 function namedByAnother(customer: string, subscription: string, id: string): StrayEvent[] {
   const object = { id, currency: 'eur', status: 'open', total: 700, amount_due: 700, subscription };
   const row = { status: 'overdue', stripe_customer_id: `${customer}b`, amount_due: '7.000' };
@@ -222,7 +222,7 @@ function rowOf(tables: Tables, { table, id }: ExpectedRow): object | undefined {
   }
 }
 
-/** Returns the tables without the rows of stray objects. */
+/** Returns the tables without stray customers, links, subscriptions, items, invoices and payments. */
 export function withoutStrays(tables: Tables, ours: readonly { id: number }[]): Tables {
   const links = tables.links.filter(({ stripe_customer_id: id }) => !isStray(id));
   const isOurs = (id: number) =>

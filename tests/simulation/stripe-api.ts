@@ -68,7 +68,7 @@ interface Resource {
 }
 type Customer = Stripe.Customer | Stripe.DeletedCustomer;
 
-/** Reports each of Stripe's answers about a customer to `see`. */
+/** Reports to `see` each answer to the retrieval of a customer, or of a subscription or invoice that expands it. */
 export function watch(client: Stripe, see: (look: Look) => void): void {
   const { customers, subscriptions, invoices } = client;
   const retrieve = customers.retrieve.bind(customers);

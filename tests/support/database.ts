@@ -163,7 +163,8 @@ export async function dumpDatabase(db: Database): Promise<string[]> {
 }
 
 /**
- * Returns the state that a migration can change. `xmin` is the id of the transaction that last wrote the row.
+ * Returns state that shows whether a migration changed anything. `xmin` is the id of the transaction that last wrote
+ * the row.
  */
 export async function databaseState(db: Database) {
   return [

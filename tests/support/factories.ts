@@ -45,7 +45,7 @@ async function insert<Table extends PgTable>(
   return row as Table['$inferSelect'];
 }
 
-/** Returns the id of the given customer, or creates one. */
+/** Returns the id of the given customer, or of a new one. */
 const customerOf = async (db: Database, given: { customer_id?: number | null | undefined }) =>
   given.customer_id ?? (await createCustomer(db)).id;
 

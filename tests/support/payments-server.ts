@@ -140,7 +140,7 @@ export function refusedFields(check: () => unknown): string[] {
 }
 
 /**
- * Expects an error response in the format of RFC 9457 that is not cacheable and contains a reference to the log.
+ * Expects an error response in the format of RFC 9457 that must not be stored in caches and has a request id.
  *
  * @param fields exactly the fields that the error must name
  */

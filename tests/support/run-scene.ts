@@ -299,7 +299,7 @@ export function useRunScene() {
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Performs a run in which one request to Stripe fails, and another if it did not complete. @returns its status */
+    /** Performs a run with one failing request to Stripe, and another if it is incomplete. @returns the first status */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;
@@ -321,7 +321,7 @@ export function useRunScene() {
       return requests.filter((request, i) => subjectOf(request) && calls.indexOf(calls[i] ?? '') === i);
     },
 
-    /** Performs a run in which Stripe refuses a request about one object, and another run if the first has failures. */
+    /** Performs a run in which Stripe fails each request like `call`, and another run if the first has failures. */
     async playRefused(status: 400 | 404 | 500, call: RequestLogEntry): Promise<string> {
       const subject = subjectOf(call) ?? '';
       const where = `${status} for ${call.path} of ${subject}`;

@@ -142,7 +142,7 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
       for (const event of done.events) await sync.take(event);
       return done;
     },
-    /** Finalizes an invoice for 119 EUR and passes its events to sync. @returns the id of the invoice */
+    /** Creates and finalizes an invoice, by default for 119 EUR, and passes all events to sync. @returns its id */
     async bill(input: Partial<Parameters<typeof act.createInvoice>[1]> = {}): Promise<string> {
       const customer = input.customer ?? (await sync.happen((world) => act.createCustomer(world))).object.id;
       const { object } = await sync.happen((world) =>

@@ -10,7 +10,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
   }
   const expected = new Map<string, number>();
   for (const row of invoices) {
-    // Our own invoices existed before the history. The first reconciliation posts them all, or a payment its own one.
+    // Our own invoices existed before the history. The first reconciliation posts them, unless a payment did so before.
     const isUnknown = row.stripe_invoice_id === null && !posted.has(`invoice ${row.id}`);
     if (isUnknown || row.status === 'draft' || row.status === 'cancelled') continue;
     expected.set(`invoice ${row.id}`, Number(row.total));

@@ -11,8 +11,8 @@ interface Reported {
 }
 
 /**
- * Expects each Stripe customer to be linked by staff, else by number, else by an e-mail address that only one customer
- * has, else to a customer that sync created.
+ * Expects each Stripe customer that sync knows to be linked by staff, else by number, else by an e-mail address that
+ * only one customer has (if that is allowed), else to a customer that sync created.
  */
 export function checkCustomers(given: Case): void {
   const { truth, tables, full, verdict } = given;

@@ -142,8 +142,8 @@ interface Adopted {
 }
 
 /**
- * Maps the ids of sold subscriptions to Stripe subscriptions. A checkout's Stripe customer may since have been linked
- * to another customer.
+ * Maps the ids of sold subscriptions to Stripe subscriptions. A checkout counts even if its Stripe customer has since
+ * been linked to another customer.
  */
 function adoptedBy({ truth, tables, full }: Case): Map<number, Adopted> {
   const found = new Map<number, Adopted>();

@@ -210,7 +210,10 @@ function checkCameBack(given: Case, payment: PaymentRow): void {
   }
 }
 
-/** A run compares payouts until 60 days after arrival. The first run lists the payouts of the last 90 days. */
+/**
+ * A run compares payouts until 60 days after arrival, and longer while they differ. The first run lists the payouts of
+ * the last 90 days.
+ */
 const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
 
 /**

@@ -133,7 +133,7 @@ export interface Case {
 
 export interface Verdict {
   differences: Difference[];
-  /** The number of rows for which the payloads allow several values. */
+  /** The number of comparisons in which the payloads allow several values. */
   ties: number;
 }
 

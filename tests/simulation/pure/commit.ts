@@ -365,7 +365,10 @@ function replaceLines(tables: ModelTables, planned: Plan['lines'], made: Made): 
   }
 }
 
-/** Like `remove_if_empty`, removes a customer that sync created if it has no records and staff did not change it. */
+/**
+ * Like `remove_if_empty`, changes links by e-mail to `created`, and removes a customer that has no records and that
+ * staff did not change.
+ */
 function removeIfEmpty(tables: ModelTables, id: number): void {
   for (const [key, link] of tables.rows.links) {
     if (link.customer_id !== id || link.linked_by !== 'email') continue;

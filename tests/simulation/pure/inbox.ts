@@ -7,7 +7,7 @@ import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { ModelProcess } from './model';
 import { type ModelTables, StateError } from './tables';
 
-/** Handles an event like `handleEvent`. An event that cannot be applied is stored as failed. */
+/** Handles an event like `handleEvent`. Unless the database is unavailable, an event that fails is stored as failed. */
 export async function takeModelEvent(
   process: ModelProcess,
   deps: SyncDeps,

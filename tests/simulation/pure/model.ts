@@ -84,7 +84,7 @@ export class ModelProcess implements Store {
     }
   }
 
-  /** Runs a transaction, and retries it after a conflict. */
+  /** Runs a transaction, up to six times if it conflicts. */
   async locked<T>(
     key: string | null,
     work: (store: Store) => Promise<T>,

@@ -36,7 +36,7 @@ import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
-/** Days before the latest payout for which a run lists payouts, and days after arrival for which it compares them. */
+/** Days before the latest payout for which a run lists payouts, and days after arrival for which it compares each. */
 const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 

@@ -68,7 +68,7 @@ export class Night {
     return this.process.stating(() => read(this.model.tables.rows));
   }
 
-  /** Does the work for each object. If the work fails, records the failure and continues, as `guarded` does. */
+  /** Does the work for each object. If an object fails, records the failure and continues, as `guarded` does. */
   async each(object: Subject, ids: string[], work: (id: string) => Promise<void>): Promise<void> {
     for (const id of ids) {
       try {
@@ -128,7 +128,7 @@ export type ModelPayout = NonNullable<ReturnType<typeof toPayout>> & {
   differences: string[];
 };
 
-/** Starts a run, or continues one whose process died. @returns null while another run is alive */
+/** Continues a run of the last six hours whose process died, or starts one. @returns null while another run is alive */
 export function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
   const now = model.now();
   const running = model.runs.find(({ status }) => status === 'running');
@@ -161,7 +161,7 @@ function startRun({ runs }: Model, startedAt: Date): ModelRun {
   return row;
 }
 
-/** The lease of a run. It is lost if another process took the run over and set another heartbeat. */
+/** The lease of a run. It is lost if the run has ended, or if another process took it over and set a heartbeat. */
 export class Lease {
   constructor(
     private readonly model: Model,

@@ -22,7 +22,7 @@ test('simulated histories lead to the same rows in memory and in a database', as
   await checkTwins(base.db, TWINS);
 });
 
-test('a simulation process can receive a message between two histories', async () => {
+test('a process that checks histories in memory still runs callbacks of its event loop', async () => {
   const stage = openPureStage();
   let isTold = false;
   setImmediate(() => {

@@ -219,7 +219,10 @@ function requireRefused(error: unknown): void {
   if (pgErrorCode(error) === undefined) throw error;
 }
 
-/** Applies actions to the model and the database. For links and payments, a `TwinProcess` does this. */
+/**
+ * Applies dates to the model and the database, and copies created rows from the database to the model. For other
+ * actions, a `TwinProcess` writes to both.
+ */
 function twinHands(twin: TwinModel, database: Hands, model: Hands): Hands {
   const both =
     <Given extends unknown[], Result>(

@@ -248,7 +248,7 @@ function collected({ world }: Scene, a: number) {
   return pick([...world.paymentIntents.values()].filter(isCollected), a);
 }
 
-/** Creates an invoice that is paid immediately. */
+/** Creates an invoice and pays it immediately. @returns its payment intent */
 function paidNow(scene: Scene, a: number) {
   const { world } = scene;
   const owner = ownerOf(scene, a);
