@@ -1,4 +1,4 @@
--- The number of decimals of a currency, as in lib/money.ts.
+-- Returns the number of decimals of a currency, as `currencyDecimals` in lib/money.ts does.
 CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
     WHEN currency IN ('bif', 'clp', 'djf', 'gnf', 'isk', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv',
@@ -7,12 +7,14 @@ CREATE OR REPLACE FUNCTION currency_decimals(currency text) RETURNS int LANGUAGE
     ELSE 2 END
 $$;
 --> statement-breakpoint
--- Earlier versions of these functions knew no transfers. With other parameters, they would stay beside the new ones.
+-- Earlier versions of these functions knew no transfers. Their parameters differ, so the new ones would not replace
+-- them.
 DROP FUNCTION IF EXISTS accounting_facts(int[], int[], date, text, boolean);
 --> statement-breakpoint
 DROP FUNCTION IF EXISTS book_entries(int[], int[], date, text, date, boolean);
 --> statement-breakpoint
--- The key of an accounting entry. Entries with the same key record the same fact.
+-- Returns the key by which a fact and its accounting entry are matched. Callers append the number of the credit note or
+-- the id of the transfer. Equal facts, such as two equal refunds of a payment on one day, have the same key.
 CREATE OR REPLACE FUNCTION entry_key(
   record text, invoice_id int, payment_id int, original_date date, tax_rate numeric, net numeric, tax numeric,
   gross numeric, currency text
@@ -22,10 +24,11 @@ CREATE OR REPLACE FUNCTION entry_key(
     coalesce(tax::numeric(15, 3)::text, '-'), gross::numeric(15, 3), currency)
 $$;
 --> statement-breakpoint
--- Returns the facts to post for the current invoices, payments and transfers, each with its date. If `is_sum`, the fact
--- is a total whose parts have no known dates, so only its difference from the posted sum is booked. Our own credit notes
--- and cancellations are facts with their own document numbers, so a cancelled invoice stays posted. The part of a transfer
--- that its payments do not use is posted as a payment without an invoice.
+-- Returns the facts to post for these invoices, payments and transfers in their current state, each with its date. If
+-- `is_sum`, the fact is a total whose parts have no known dates, so only its difference from the posted sum is
+-- booked. Our own credit notes and cancellations are facts with their own document numbers, so an invoice stays
+-- posted after its cancellation. A cancelled invoice without such a document is a fact only if `with_cancelled`. The
+-- part of a transfer that its payments do not use is posted as a payment without an invoice.
 CREATE OR REPLACE FUNCTION accounting_facts(
   invoice_ids int[], payment_ids int[], transfer_ids int[], today date, time_zone text, with_cancelled boolean
 ) RETURNS TABLE (
@@ -38,7 +41,7 @@ BEGIN
   SELECT f.*, entry_key(f.record, f.invoice_id, f.payment_id, f.original_date, f.tax_rate, f.net, f.tax, f.gross,
       f.currency) || coalesce('|' || f.credit_note_number, '') || coalesce('|transfer ' || f.transfer_id, '')
   FROM (
-  -- One row per tax rate, rounded as in lib/invoices/totals.ts.
+  -- One row per tax rate, rounded as in lib/invoices/totals.ts, or a single row if the invoice has no lines.
   SELECT 'invoice'::text, i.id, NULL::int, i.invoice_date, r.tax_rate::numeric, r.net::numeric, r.tax::numeric,
       (r.net + r.tax)::numeric, i.currency, false, NULL::text, NULL::int
     FROM invoices i, LATERAL (
@@ -70,7 +73,7 @@ BEGIN
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
-        -- Amount paid without a payment row, either outside Stripe or before the import.
+        -- The amount paid without a payment row, outside Stripe for Stripe's invoices and before the import for our own.
         ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
           ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),
           coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date))
@@ -81,7 +84,7 @@ BEGIN
       p.source = 'stripe' AND p.amount IS NOT DISTINCT FROM p.provider_amount, NULL, NULL
     FROM payments p WHERE p.id = ANY (payment_ids) AND p.status IN ('completed', 'refunded')
   UNION ALL
-  -- Refunds and lost disputes count up to the paid amount, as in lib/payments/money-back.ts.
+  -- Refunds and lost disputes count up to the payment's amount, as in lib/payments/money-back.ts.
   SELECT 'refund', b.invoice_id, b.payment_id, b.on_day, NULL, NULL, NULL, -b.back, b.currency, false, NULL,
       NULL
     FROM (
@@ -117,9 +120,10 @@ BEGIN
     credit_note_number, transfer_id);
 END $$;
 --> statement-breakpoint
--- Updates the journal to match the current invoices and payments, including deleted payments. Adds new
--- facts, and reverses facts that no longer hold. A fact is posted on its own date, or on [today] if its date
--- is before [open_from] (default: the first day of today's month), because earlier months are closed.
+-- Updates the journal to match the current state of these invoices, payments and transfers, which may have been
+-- deleted. Adds new facts and changes of sums, and reverses facts that no longer hold. A fact is posted on its own
+-- date, or on `today` if its date is before `open_from` (default: the first day of today's month), because earlier
+-- months are closed. A reversal is posted on `today`, or on the date of the reversed entry if that is later.
 CREATE OR REPLACE FUNCTION book_entries(
   invoice_ids int[], payment_ids int[], today date, time_zone text, open_from date DEFAULT NULL,
   with_cancelled boolean DEFAULT false, transfer_ids int[] DEFAULT NULL
@@ -188,17 +192,19 @@ BEGIN
     FROM fresh f LEFT JOIN invoices i ON i.id = f.invoice_id
       LEFT JOIN payments p ON p.id = f.payment_id
       LEFT JOIN transfers t ON t.id = f.transfer_id
-      -- OFFSET 0 makes PostgreSQL look each customer up by its id. While the journal has no statistics, PostgreSQL expects
-      -- hundreds of facts, and would read all customers for each commit.
+      -- OFFSET 0 makes PostgreSQL look each customer up by its id. While the journal has no statistics, PostgreSQL
+      -- expects hundreds of facts, and would read all customers for each commit.
       CROSS JOIN LATERAL (
         SELECT * FROM customers WHERE id = coalesce(p.customer_id, i.customer_id, t.customer_id) OFFSET 0
       ) c
-    -- Sort reversals first, an invoice's tax rates in descending order, and payments before refunds.
+    -- Sort reversals first, in the order of the reversed entries. Sort the others by date and invoice, with an
+    -- invoice's tax rates in descending order, and payments before their refunds.
     ORDER BY 6 NULLS LAST, 4, 2, 3 NULLS FIRST, 1, 14 DESC NULLS LAST, 17;
 END $$;
 --> statement-breakpoint
--- Builds the journal of a database that has none, with each entry on its own date. A cancellation has no
--- stored date, so its reversal gets the date of the invoice's last known change.
+-- Builds the journal of a database that has none, with each entry on its own date. A cancelled invoice without a
+-- cancellation document has no stored date of cancellation, so its reversal gets the date of the invoice's last known
+-- change, or the date of the reversed entry if that is later.
 CREATE OR REPLACE FUNCTION book_history(time_zone text, at timestamptz DEFAULT now()) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT FROM accounting_entries) THEN RETURN; END IF;

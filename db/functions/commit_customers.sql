@@ -26,7 +26,7 @@ BEGIN
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'linksUpdated') THEN RAISE SQLSTATE '40001'; END IF;
   END IF;
-  -- Never change a link of an erased customer, and never add one.
+  -- Fail if an inserted or updated link now leads to an erased customer.
   IF plan ?| ARRAY['linksInserted', 'linksUpdated'] AND EXISTS (
     SELECT FROM customers c WHERE c.erased_at IS NOT NULL AND c.id = ANY (ARRAY(
       SELECT (l ->> 'customer_id')::int FROM jsonb_array_elements(
@@ -47,9 +47,9 @@ BEGIN
   END IF;
 END $$;
 --> statement-breakpoint
--- Inserts a customer with the next number that no other transaction is using. Concurrent inserts do not wait
--- for each other. If the insert conflicts, it is tried again with a later number. `named` contains the
--- numbers, in lower case, that this commit read from Stripe and that belong to no customer.
+-- Inserts a customer with the next number that no other transaction is using. Concurrent calls do not wait for each
+-- other. If the insert conflicts, it is tried again with the number that is then the next, up to 100 times. `named`
+-- contains the numbers, in lower case, that this commit read from Stripe and that belong to no customer.
 CREATE OR REPLACE FUNCTION insert_created_customer(made jsonb, named jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint;
@@ -86,9 +86,10 @@ BEGIN
     WHERE i.id = n.invoice_id AND i.stripe_customer_id = moved AND n.customer_id <> target;
 END $$;
 --> statement-breakpoint
--- Deletes a customer that sync created, after its Stripe customer was linked to another customer, the heir. Keeps it
--- if it was edited or a row refers to it. Its links by e-mail are first marked as `created`. Its amounts of recorded
--- months become those of the heir, as after a merge.
+-- Deletes a customer that sync created, after its Stripe customer was linked to another customer, the heir. Keeps the
+-- customer if it was edited or if one of the tables below refers to it. If Stripe customers are linked to it by
+-- e-mail, it also stays, and their links become `created`. When it is deleted, its amounts of recorded months become
+-- those of the heir, as after a merge.
 CREATE OR REPLACE FUNCTION remove_if_empty(customer int, heir int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   -- Wait for transactions that are adding a row for the customer, so that the delete sees the row.

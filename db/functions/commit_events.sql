@@ -1,6 +1,7 @@
--- The part of commit_plan that writes the inbox. `payloads` has the bodies of new events, then of known
--- events. If another delivery came first, a new event fails with 23505 and a retried event with 40001. An
--- event whose customer was erased meanwhile fails with 40001, since erasing locks the same keys.
+-- The part of commit_plan that writes the inbox. `payloads` has the bodies of new events, then of known events. If
+-- another delivery came first, a new event fails with 23505 and a retried event with 40001. An event of a Stripe
+-- customer whose customer was erased meanwhile fails with 40001. Erasing locks the same keys, so the check sees an
+-- erasure.
 CREATE OR REPLACE FUNCTION commit_events(plan jsonb, payloads text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
@@ -26,14 +27,15 @@ BEGIN
   END IF;
   IF plan ? 'eventsUpdated' THEN
     UPDATE stripe_events e SET
-        -- Overwrite these columns, because a failed earlier attempt may have stored another body.
+        -- Overwrite the columns from `type` to `payload`, because a failed earlier attempt may have stored another
+        -- body.
         type = r.type, api_version = r.api_version, livemode = r.livemode, stripe_created = r.stripe_created,
         object_id = r.object_id, stripe_customer_id = r.stripe_customer_id, payload = r.payload,
-        -- A processed event stays processed and keeps its warnings for staff, even if a replay is stale.
+        -- If the replay of a processed event is stale, the event stays processed and keeps its warnings for staff.
         outcome = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.outcome ELSE r.outcome END,
         warnings = CASE WHEN e.outcome = 'processed' AND r.outcome = 'stale' THEN e.warnings ELSE r.warnings END,
         processed_at = r.processed_at,
-        -- The changes of an earlier attempt stay in the list.
+        -- The changes of earlier attempts stay in the list.
         changes = e.changes || r.changes, attempts = e.attempts + 1, error_code = NULL, failure_reason = NULL,
         updated_at = now()
       FROM (
@@ -46,7 +48,7 @@ BEGIN
         JOIN unnest(payloads) WITH ORDINALITY AS given(payload, place)
           ON given.place = u.ordinality + coalesce(jsonb_array_length(plan -> 'eventsInserted'), 0)
       ) r
-      -- Update only rows that have not changed since the decision read them.
+      -- Update only rows that still have the outcome and the attempts that the decision read.
       WHERE e.id = r.id AND e.outcome::text || ' ' || e.attempts = r.before;
     GET DIAGNOSTICS written = ROW_COUNT;
     IF written < jsonb_array_length(plan -> 'eventsUpdated') THEN RAISE SQLSTATE '40001'; END IF;

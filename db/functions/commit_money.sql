@@ -1,5 +1,5 @@
--- The part of commit_plan that writes invoices with Stripe's lines, and payments. Rows that move with their Stripe
--- customer are moved after new invoices are inserted.
+-- The part of commit_plan that writes invoices with Stripe's lines and credit notes, transfers and payments. Moves the
+-- rows of a Stripe customer to another customer after it has written the invoices, so that new ones move too.
 CREATE OR REPLACE FUNCTION commit_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;
@@ -49,7 +49,7 @@ BEGIN
       invoice_id, position, description, period_start, period_end, quantity, amount, discount, taxes
       FROM jsonb_populate_recordset(NULL::stripe_invoice_lines, plan -> 'lines');
   END IF;
-  -- Stripe can only void a credit note.
+  -- After Stripe has issued a credit note, it can only void it, so a stored one changes in no other way.
   IF plan ? 'creditNotes' THEN
     INSERT INTO credit_notes (
       number, kind, invoice_id, customer_id, date, currency, subtotal, tax, total, rates, reason, stripe_credit_note_id,
@@ -81,7 +81,7 @@ BEGIN
       OVERRIDING SYSTEM VALUE SELECT id, customer_id, amount, credit, paid_back, currency, payment_date, reference, method
       FROM jsonb_populate_recordset(NULL::transfers, plan -> 'transfersInserted');
   END IF;
-  -- A new reference also becomes that of the payments, whose rows name it.
+  -- If a transfer gets a new reference, the foreign key also writes it to the transfer's payments.
   IF plan ? 'transfersUpdated' THEN
     UPDATE transfers t SET
       customer_id = r.customer_id, amount = r.amount, credit = r.credit, paid_back = r.paid_back,
@@ -105,7 +105,8 @@ BEGIN
   IF plan ? 'reported' AND EXISTS (
     SELECT FROM payment_tombstones t WHERE t.reference IN (SELECT jsonb_array_elements_text(plan -> 'reported'))
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- Fail if an API client has meanwhile recorded a payment under one of these ids, which this plan locked.
+  -- Fail if an API client or staff have meanwhile recorded a payment under one of these payment intent or charge ids.
+  -- This plan has locked the ids, so no such payment can be added after the check.
   IF plan ? 'reportedMoney' AND EXISTS (
     SELECT FROM payments WHERE payment_reference = ANY (ARRAY(
       SELECT jsonb_array_elements_text(plan -> 'reportedMoney')

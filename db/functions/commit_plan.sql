@@ -1,12 +1,14 @@
--- Earlier versions of commit_plan returned nothing. PostgreSQL cannot replace a function if the result type changes.
+-- Earlier versions of commit_plan returned nothing. PostgreSQL cannot replace a function if its result type changes.
 DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure('commit_plan(jsonb, text[])') AND prorettype = 'void'::regtype)
   THEN DROP FUNCTION commit_plan(jsonb, text[]); END IF;
 END $$;
 --> statement-breakpoint
--- Closes the tasks about payments that the written invoices and payments settle: the payment was deleted, or Stripe now
--- counts it, or no more is recorded than Stripe asks for. The conditions are those of toMoneyTask, and the tests'
--- closeSettledTasks repeats them. Written in the transaction of the change, so that no task outlives its reason.
+-- Closes tasks about payments if the written invoices and payments have removed their reason. All three kinds close
+-- if the payment was deleted. The kinds except `payment_differs` also close if Stripe does not manage the invoice, if
+-- Stripe counts the payment, if the payment is no longer completed or was refunded in full, or if the conditions of
+-- toMoneyTask no longer hold. The tests' closeSettledTasks repeats these conditions. Runs in the transaction of the
+-- change, so that no task outlives its reason.
 CREATE OR REPLACE FUNCTION close_settled_tasks(written_invoices int[], written_payments int[]) RETURNS void LANGUAGE plpgsql
 AS $$ BEGIN
   WITH concerned AS (
@@ -35,9 +37,10 @@ AS $$ BEGIN
     FROM settled s WHERE t.id = s.id AND t.done_at IS NULL;
 END $$;
 --> statement-breakpoint
--- Writes all changes of a plan or none. Fails with 40001 if a row has changed since it was read. Lists of
--- changes are never empty. Table names have no schema, so that a dry run can use temporary tables instead.
--- Uses generic plans and indexes, like read_snapshot. Returns the timestamp of written rows and the new ids.
+-- Writes all changes of a plan or none. Fails with 40001 if a row or a lookup on which the plan is based has changed
+-- since it was read. A list of changes is absent rather than empty. Table names have no schema, so that a dry run can
+-- use temporary tables instead. Uses generic plans and indexes, like read_snapshot. Returns the timestamp of written
+-- rows and the new ids.
 CREATE OR REPLACE FUNCTION commit_plan(plan jsonb, payloads text[]) RETURNS text LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off
@@ -47,14 +50,15 @@ DECLARE
   written int;
   at text := to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"');
 BEGIN
-  -- A retry locked its Stripe customer before it read. A first attempt may wait here and fail its checks.
+  -- A retry has locked its Stripe customer before it read. A first attempt may wait here and then fail its checks.
   FOR entry IN SELECT jsonb_array_elements(plan -> 'keys') LOOP
     PERFORM pg_advisory_xact_lock(hashtextextended(entry #>> '{}', 0));
   END LOOP;
-  -- A transaction that gives a customer a number holds this lock exclusively, then looks for links with that number.
+  -- When staff or an import give a customer a number, their transaction takes this lock exclusively and then looks for
+  -- links that name the number. It therefore sees the links of this plan, or this plan sees the number.
   IF plan ? 'absentNumbers' THEN
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer numbers', 0));
-    -- Prevent concurrent transactions from assigning one of these numbers to a new customer.
+    -- Prevent concurrent commits from assigning one of these numbers to a customer that they create.
     PERFORM pg_advisory_xact_lock_shared(hashtextextended('customer ' || number, 0))
       FROM jsonb_array_elements_text(plan -> 'absentNumbers') AS number ORDER BY number;
   END IF;
@@ -69,7 +73,8 @@ BEGIN
     SELECT FROM jsonb_to_recordset(plan -> 'emails') AS e(email text, ids int[])
       WHERE e.ids <> ARRAY(SELECT c.id FROM customers c WHERE lower(c.email) = e.email ORDER BY c.id)
   ) THEN RAISE SQLSTATE '40001'; END IF;
-  -- Raise the row version of each link whose rows were decided on, so that concurrent decisions conflict.
+  -- Raise the row versions of links that the decision is about but does not change, so that concurrent decisions
+  -- conflict.
   IF plan ? 'touched' THEN
     UPDATE stripe_customers t SET version = t.version + 1
       FROM jsonb_populate_recordset(NULL::stripe_customers, plan -> 'touched') r
@@ -114,7 +119,7 @@ BEGIN
     INSERT INTO payment_tombstones (reference) SELECT jsonb_array_elements_text(plan -> 'tombstones')
       ON CONFLICT DO NOTHING;
   END IF;
-  -- An older version of the server sends no day. The daily job then books its entries.
+  -- An older version of the server sends no day. The daily job then books the written invoices and payments.
   IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated',
     'paymentsDeleted', 'transfersInserted', 'transfersUpdated', 'transfersDeleted'] THEN
     PERFORM book_entries(
@@ -143,7 +148,8 @@ BEGIN
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsDeleted') r));
   END IF;
-  -- A task that a change has closed is opened again if its reason comes back. A task that a person closed stays closed.
+  -- A task that sync or a later change has closed is opened again if its reason comes back. A task that a person closed
+  -- stays closed.
   IF plan ? 'tasks' THEN
     INSERT INTO staff_tasks AS t (kind, subject, message, entity, entity_id)
       SELECT told.kind, told.subject, told.message, told.entity, told.entity_id
@@ -175,16 +181,16 @@ BEGIN
   RETURN json_build_object('at', at, 'ids', plan -> 'ids');
 END $$;
 --> statement-breakpoint
--- Returns the plan with ids for its new rows. `tables` contains the table name of each new row. If there are
--- new rows, the plan is a template for `format`, in which %1$s stands for the first id.
+-- Returns the plan with ids for its new rows. `tables` contains the table name of each new row whose id the plan must
+-- know. If there are such rows, the plan is a template for `format`, in which %1$s stands for the first id.
 CREATE OR REPLACE FUNCTION with_new_ids(plan text, tables text[]) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   IF tables = '{}' THEN RETURN plan::jsonb; END IF;
   RETURN format(plan, VARIADIC ARRAY(SELECT nextval((name || '_id_seq')::regclass) FROM unnest(tables) AS name))::jsonb;
 END $$;
 --> statement-breakpoint
--- Locks the invoices that a plan changes, depends on, or adds a payment to. Takes the locks in id order, so
--- that two commits cannot deadlock.
+-- Locks the stored invoices that a plan changes or depends on, and those whose payments it inserts or updates. Takes
+-- the locks in id order, so that two commits cannot deadlock over invoices.
 CREATE OR REPLACE FUNCTION lock_invoices(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   ids int[] := ARRAY(SELECT jsonb_array_elements_text(plan -> 'invoicesLocked')::int);

@@ -1,5 +1,5 @@
--- The part of commit_plan that writes services, subscriptions and items. Writes referenced rows first, and
--- moves items out of a subscription before deleting it.
+-- The part of commit_plan that writes services, subscriptions and items. Inserts subscriptions before their items, and
+-- moves items and invoices out of a subscription before deleting the subscription.
 CREATE OR REPLACE FUNCTION commit_subscriptions(plan jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written int;

@@ -1,19 +1,20 @@
 -- Creates the functions and triggers that maintain the row counts of a list (db/schema/counts.ts). Functions
 -- are named count_, fold_, recount_, differ_, check_ and rebuild_ plus the list's name.
 --
--- Writers only insert deltas, so that they never wait for each other. Folding adds the deltas to the blocks,
--- under a lock for which inserts, updates and deletes never wait. A single statement deletes the deltas and
--- either sums them or recounts their rows. Rows committed after its snapshot have deltas of their own.
+-- A writer inserts deltas and does not change counts, so that writers never wait for each other. From time to time a
+-- writer also folds, which adds the deltas to the blocks, under a lock for which inserts, updates and deletes never
+-- wait. A single statement deletes the deltas and either sums them or recounts their rows. Rows committed after its
+-- snapshot have deltas of their own.
 --
--- If `missing` is given, the first of [columns] may be null and then counts as that value.
+-- If `missing` is given, the first of `columns` may be null and then counts as that value.
 CREATE OR REPLACE FUNCTION keep_counts(
   list text, source text, columns text[], keys text[], first text, closed text[], missing text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $keep$
 DECLARE
   -- Placeholders such as [keys] and [columns of x] are replaced below.
   template text := $template$
--- An UPDATE changes all its rows before the row triggers insert their deltas. Recounting a block in between
--- would count some changes twice, so folding waits for the end of the statement.
+-- An UPDATE changes all its rows before the row triggers insert their deltas. If a row trigger recounted a block, the
+-- deltas of later row triggers would count some changes twice, so only the statement trigger folds.
 CREATE OR REPLACE FUNCTION count_[list]() RETURNS trigger LANGUAGE plpgsql AS $body$
 DECLARE
   written int := 0;
@@ -42,9 +43,9 @@ BEGIN
   RETURN NULL;
 END $body$;
 
--- The planner overestimates row ranges, because it only considers the first column. If page reads cost
--- nothing, it uses the index. The other settings undo those of commit_plan, which may call this function.
--- Under them, reading all deltas seemed so costly that JIT compilation took 400 ms.
+-- The planner overestimates ranges of several columns, because it only considers the first column. If random page reads
+-- cost nothing, the planner uses the index. The enable_ settings undo those of commit_plan, whose writes may call this
+-- function. Without jit = off, reading all deltas seemed so costly there that JIT compilation took 400 ms.
 CREATE OR REPLACE FUNCTION fold_[list]() RETURNS void LANGUAGE plpgsql SET random_page_cost = 0
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $body$
@@ -52,7 +53,7 @@ DECLARE
   full_block [list]_blocks;
   next_block [list]_blocks;
 BEGIN
-  -- At a stricter isolation level, the snapshot is older than the lock and may lack deltas folded since.
+  -- At a stricter isolation level, the snapshot is older than the lock and may lack what others have folded since.
   IF current_setting('transaction_isolation') <> 'read committed'
     OR NOT pg_try_advisory_xact_lock(hashtextextended('fold [list]', 0)) THEN RETURN; END IF;
   IF NOT EXISTS (SELECT FROM [list]_blocks) THEN
@@ -81,7 +82,8 @@ BEGIN
   END LOOP;
 END $body$;
 
--- Recounts the rows between two blocks (null is the end) and divides them into new blocks. Needs the lock.
+-- Recounts the rows from the start of one block to the start of the other (null means to the end), and divides them
+-- into new blocks. The caller must hold the lock.
 CREATE OR REPLACE FUNCTION recount_[list](from_block [list]_blocks, to_block [list]_blocks) RETURNS void
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
 BEGIN
@@ -95,7 +97,7 @@ BEGIN
     FROM [source] r
     WHERE ([columns of r]) >= ([keys of from_block]) AND (to_block.row_count IS NULL OR ([columns of r]) < ([keys of to_block]))
   ), size AS (
-    -- Divide into blocks of equal size, at most 4500 rows, so that they can grow before the next recount.
+    -- Divide into blocks of about equal size, at most 4500 rows, so that they can grow before the next recount.
     SELECT greatest(ceil(count(*) / ceil(count(*) / 4500.0)), 1)::int AS size FROM numbered HAVING count(*) > 0
   ), sums AS (
     SELECT place / size AS block, kind, count(*) AS row_count FROM numbered, size, unnest(kinds) kind GROUP BY 1, 2
@@ -108,7 +110,8 @@ BEGIN
     SELECT [keys], kind, row_count FROM sums JOIN starts USING (block);
 END $body$;
 
--- Returns the wrong counts between two blocks (null is the end), with the excess of each.
+-- Returns the wrong counts from the start of one block to the start of the other (null means to the end), with the
+-- excess of each.
 CREATE OR REPLACE FUNCTION differ_[list](from_block [list]_blocks, to_block [list]_blocks)
 RETURNS TABLE (differing text, excess bigint) LANGUAGE plpgsql
 SET plan_cache_mode = force_custom_plan SET random_page_cost = 0 AS $body$
@@ -138,7 +141,7 @@ BEGIN
   RETURN NOT EXISTS (SELECT FROM differ_[list](some_block, next_block));
 END $body$;
 
--- Recounts everything, and returns the counts that were wrong, with their blocks.
+-- Recounts all rows, and returns the counts that were wrong, with their blocks.
 CREATE OR REPLACE FUNCTION rebuild_[list]() RETURNS TABLE (block text, kind_of_rows text, excess_rows bigint)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $body$
 BEGIN
@@ -196,7 +199,7 @@ BEGIN
   EXECUTE template;
 END $keep$;
 --> statement-breakpoint
--- Count each list in total and for each value of the columns that it can be filtered by.
+-- Count each list in total, and for each value and each pair of values of the columns that it can be filtered by.
 DO $$ BEGIN
   PERFORM keep_counts(
     'invoice', 'invoices', ARRAY['invoice_date', 'id'], ARRAY['day', 'row_id'], '''-infinity'', 0', ARRAY['status']);

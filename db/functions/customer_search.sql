@@ -1,5 +1,6 @@
--- Returns the letters and letter pairs of a text, for searches that are too short for trigrams. May contain
--- duplicates. In PL/pgSQL, since an SQL function would be planned at every insert of a customer.
+-- Returns the single characters and the pairs of adjacent characters of a text, for searches that are too short for
+-- trigrams. The result may contain duplicates. An SQL function would be planned at every insert of a customer, so this
+-- one is in PL/pgSQL.
 CREATE OR REPLACE FUNCTION letter_pairs(searched text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   letters text[] := string_to_array(searched, NULL);
@@ -7,12 +8,13 @@ BEGIN
   RETURN letters || array(SELECT letter || coalesce(next, '') FROM unnest(letters, letters[2:]) AS pairs (letter, next));
 END $$;
 --> statement-breakpoint
--- Migrations run before the functions exist, so this index is not in a migration. Collation C compares
--- bytes. A row has about two hundred letter pairs, and other collations take twice as long to sort them.
+-- Migrations run before the functions exist, so this index is not in a migration. Collation C compares bytes. A row has
+-- about two hundred characters and pairs, and other collations take twice as long to sort them.
 CREATE INDEX IF NOT EXISTS customers_letter_pairs ON customers USING gin (letter_pairs(search_text) COLLATE "C");
 --> statement-breakpoint
--- Returns the search form of a text without accents, umlauts (also written with an e) and punctuation, for the search for
--- similar customers. `unaccented` in lib/customers/similar.ts does the same with a query.
+-- Returns a text of `search_text` without accents and umlauts (`ä` and `ae` become `a`), apostrophes and periods.
+-- Hyphens and other separators become spaces. `unaccented` in lib/customers/similar.ts does the same with a searched
+-- text, for the search for similar customers.
 CREATE OR REPLACE FUNCTION unaccented(searched text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN replace(replace(replace(replace(translate(
@@ -22,9 +24,9 @@ END $$;
 --> statement-breakpoint
 CREATE INDEX IF NOT EXISTS customers_unaccented ON customers USING gin (unaccented(search_text) gin_trgm_ops);
 --> statement-breakpoint
--- Creates an index on each field, and a function that returns the customers with a field that begins with a
--- text, at most `most` per field. Values are normalized like `searchForm` (db/schema/customers.ts), and cut
--- because an index entry has a maximum length. The function disables bitmap scans, because they would
+-- Creates an index on each of these fields, and a function that returns the customers with a field that begins with
+-- `start`, at most `most` per field. Values are normalized like `searchForm` (db/schema/customers.ts), and cut to 200
+-- characters because an index entry has a maximum length. The function disables bitmap scans, because they would
 -- collect all matches of a frequent beginning first.
 DO $make$
 DECLARE

@@ -1,5 +1,5 @@
--- Return what a row adds to the sums of its list (list_sums in db/schema/counts.ts), `n` times. A cancelled invoice has
--- no settled amount, because its total is not claimed.
+-- The functions list_sum_of return what a row adds to the sums of its list (list_sums in db/schema/counts.ts), times
+-- `n`. A cancelled invoice has no settled amount, because its total is not claimed.
 CREATE OR REPLACE FUNCTION list_sum_of(i invoices, n int) RETURNS SETOF list_sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'invoice', i.status::text, i.currency, coalesce(i.due_date, 'infinity'), n::bigint,
     (n * i.total)::numeric(24,3), (n * i.tax)::numeric(24,3), (n * i.amount_paid)::numeric(24,3),
@@ -19,7 +19,8 @@ CREATE OR REPLACE FUNCTION list_sum_of(s customer_services, n int) RETURNS SETOF
     (n * s.price)::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3), 0::numeric(24,3)
 $$;
 --> statement-breakpoint
--- Writes the deltas of the rows that a statement inserted, deleted or changed, as keep_counts does for row counts.
+-- Writes the deltas of the rows that a statement inserted or deleted, or of a row that it changed, as keep_counts does
+-- for row counts.
 CREATE OR REPLACE FUNCTION sum_list() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   written int := 2;
@@ -102,7 +103,8 @@ BEGIN
       written_off = s.written_off + excluded.written_off;
 END $$;
 --> statement-breakpoint
--- Returns what the rows of one day of a list add to the sums, or the rows of all lists.
+-- Returns what the rows of one day of a list add to the sums. If `one_list` is null, returns that for all rows of all
+-- lists.
 CREATE OR REPLACE FUNCTION rows_of_list_sums(one_list text, one_day date) RETURNS SETOF list_sums
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -119,8 +121,8 @@ BEGIN
   ) r GROUP BY r.list, r.kind, r.currency, r.day;
 END $$;
 --> statement-breakpoint
--- Returns the wrong sums of one day of a list and of its month, or of all lists. The excess is that of the rows if their
--- number is wrong, else that of an amount.
+-- Returns the wrong sums of one day of a list and of its month. If `one_list` is null, returns those of all lists. The
+-- excess is that of the row count if it is wrong, else that of the first wrong amount.
 CREATE OR REPLACE FUNCTION differing_list_sums(one_list text, one_day date)
 RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
@@ -133,7 +135,7 @@ BEGIN
       WHERE one_list IS NULL AND s.list NOT LIKE '% months' OR s.list = one_list AND s.day = one_day
     UNION ALL SELECT 1, d.* FROM list_sum_deltas d WHERE one_list IS NULL OR d.list = one_list AND d.day = one_day
     UNION ALL SELECT -1, r.* FROM rows_of_list_sums(one_list, one_day) r
-    -- Compares months with their days.
+    -- The other parts compare the sums of months with those of their days.
     UNION ALL SELECT 1, s.* FROM list_sums s WHERE CASE WHEN one_list IS NULL THEN s.list LIKE '% months' ELSE
       s.list = one_list || ' months' AND s.day = date_trunc('month', one_day::timestamp)::date END
     UNION ALL SELECT -1, s.list || ' months', s.kind, s.currency, date_trunc('month', s.day::timestamp)::date,
@@ -146,7 +148,8 @@ BEGIN
     sum(f.amount_due * f.n), sum(f.settled * f.n), sum(f.written_off * f.n)) <> (0, 0, 0, 0, 0, 0, 0);
 END $$;
 --> statement-breakpoint
--- Returns whether the sums of a random day of a random list are right, or null if another transaction has the lock.
+-- Returns whether the sums of a random day of a list and of its month are right, or null if another transaction has the
+-- lock.
 CREATE OR REPLACE FUNCTION check_list_sums() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   checked list_sums;
@@ -156,7 +159,7 @@ BEGIN
   RETURN NOT EXISTS (SELECT FROM differing_list_sums(coalesce(checked.list, 'invoice'), coalesce(checked.day, 'infinity')));
 END $$;
 --> statement-breakpoint
--- Recomputes all sums, and returns the wrong ones.
+-- Recomputes all sums, and returns those that were wrong.
 CREATE OR REPLACE FUNCTION rebuild_list_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -168,7 +171,7 @@ BEGIN
   PERFORM fold_list_sums();
 END $$;
 --> statement-breakpoint
--- An older version kept no sums, so they are computed.
+-- Computes the sums if there are none, because older versions kept none.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM list_sums) THEN
     INSERT INTO list_sum_deltas SELECT * FROM rows_of_list_sums(NULL, NULL);

@@ -1,11 +1,12 @@
--- Returns the price of a service per month. Null if it is billed once.
+-- Returns the price of a service per month, or null if the service is billed once.
 CREATE OR REPLACE FUNCTION monthly_price(price numeric, bills billing_interval) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
   SELECT round(price / CASE bills WHEN 'month' THEN 1 WHEN 'quarter' THEN 3 WHEN 'half_year' THEN 6 WHEN 'year' THEN 12
     WHEN 'two_years' THEN 24 WHEN 'three_years' THEN 36 END, 6)
 $$;
 --> statement-breakpoint
--- Returns what customers pay per month at the end of the last day, by service type, and for how many services. A service
--- that was cancelled later counts. So does one that is active, unless it begins later or has ended.
+-- Returns what each customer pays per month at the end of the day `last`, and for how many services, by currency and
+-- service type. Active services count, and so do services that were cancelled or terminated after that day. Services
+-- that begin later, have ended by then, are billed once or cost nothing do not count.
 CREATE OR REPLACE FUNCTION recurring_revenue(last date, time_zone text)
 RETURNS TABLE (customer_id int, currency text, service_type service_type, services int, amount numeric)
 LANGUAGE sql STABLE AS $$
@@ -19,8 +20,9 @@ LANGUAGE sql STABLE AS $$
 $$;
 --> statement-breakpoint
 -- Records the state at the end of a month, given its first day. Returns false, and changes nothing, if this month or a
--- later one has been recorded. The changes compare the customers with the month that was recorded before. What customers
--- owe is known for today only, so it is not recorded for a month that ended longer ago.
+-- later one has been recorded. The changes of recurring revenue compare each customer with the month that was recorded
+-- before, so the first recorded month has none. What customers owe is known for today only, so today's amounts are
+-- recorded, unless the month ended more than 31 days ago.
 CREATE OR REPLACE FUNCTION record_month(in_month date, time_zone text, today date) RETURNS boolean LANGUAGE plpgsql
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $$

@@ -1,4 +1,4 @@
--- All number series with their default formats. Staff can change the formats.
+-- Adds all number series with their default formats. Keeps the formats that staff have changed.
 INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('invoice', '', true, 6),
   ('credit_note', 'GS-', true, 4),
@@ -7,7 +7,8 @@ INSERT INTO number_series (name, prefix, with_year, width) VALUES
   ('service', 'S', false, 5)
   ON CONFLICT (name) DO NOTHING;
 --> statement-breakpoint
--- Returns the next number of a series (db/schema/invoices.ts) in a year. Locks the series until the transaction ends.
+-- Returns the next number of a series (db/schema/invoices.ts). `at_year` matters only if the series has the year in its
+-- numbers. Locks the series until the transaction ends.
 CREATE OR REPLACE FUNCTION take_number(series text, at_year int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   s number_series;
@@ -32,8 +33,8 @@ BEGIN
   RETURN start || lpad(last_count::text, s.width, '0');
 END $$;
 --> statement-breakpoint
--- Returns whether Stripe has named this customer number, in any letter case. It is planned once and uses an index.
--- commit_plan turns bitmap scans off, but this function needs one.
+-- Returns whether Stripe has named this customer number, in any letter case. The settings make its query use an index,
+-- with a plan that each session makes once. commit_plan turns bitmap scans off, but this index allows no other scan.
 CREATE OR REPLACE FUNCTION is_named_number(number text) RETURNS boolean LANGUAGE plpgsql STABLE
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = on
 AS $$
@@ -44,8 +45,8 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- Returns one more than the highest K number of all customers, including merged ones. Skips numbers that Stripe has
--- named, because they belong to other customers.
+-- Returns one more than the highest K number of all customers, including merged ones, or K10001 if no customer has one.
+-- Skips numbers that Stripe has named, because they are meant for other customers.
 CREATE OR REPLACE FUNCTION next_customer_number() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   serial bigint := coalesce(greatest(
@@ -57,8 +58,8 @@ BEGIN
   RETURN 'K' || serial;
 END $$;
 --> statement-breakpoint
--- Rejects the number of a merged customer. An insert waits for a concurrent merge, so the check runs after
--- the insert in order to see that merge.
+-- Rejects the number of a merged customer. While a customer is being merged, a write of its number waits for the end of
+-- the merge, so the check runs after the write in order to see the merge.
 DO $keep$ BEGIN
   CREATE OR REPLACE FUNCTION refuse_merged_number() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN

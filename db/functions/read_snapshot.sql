@@ -1,13 +1,13 @@
--- Earlier versions knew no transfers. With another parameter, they would stay beside the new one.
+-- An earlier version knew no transfers. Its parameters differ, so the new version would not replace it.
 DO $$ BEGIN
   IF EXISTS (SELECT FROM pg_proc WHERE proname = 'read_snapshot' AND pronargs = 26)
   THEN DROP FUNCTION read_snapshot; END IF;
 END $$;
 --> statement-breakpoint
--- Reads all rows that a decision needs, starting from these keys. If a key is null, its query is skipped.
--- The function is STABLE, so all its queries see the same snapshot as the caller's statement. It uses
--- generic plans with plain index scans. Planning each call would take several times as long, and so would
--- the joins that PostgreSQL prefers because it expects 100 rows from a set.
+-- Reads all rows that a decision needs, starting from these keys. If a list of keys is null, its queries are skipped.
+-- The function is STABLE, so all its queries see the same snapshot as the caller's statement. It uses generic plans
+-- with plain index scans. Planning each call would take several times as long, and so would the joins that PostgreSQL
+-- prefers when it expects more keys than there are.
 CREATE OR REPLACE FUNCTION read_snapshot(
   event_ids text[], stripe_customers_by_id text[], whole text[], checkouts text[], linked int[], numbers text[],
   emails text[], subscriptions_by_id text[], subscription_ids int[], items_by_id text[], service_ids int[],
@@ -111,7 +111,8 @@ BEGIN
     SELECT json_agg(t ORDER BY t.id) INTO transfers_found FROM transfers t WHERE t.id = ANY (transfer_ids);
   END IF;
   IF money IS NOT NULL THEN
-    -- Payments from Stripe for this money or these invoices. See lib/payments/decide-payment.ts.
+    -- Payments with these payment intent or charge ids, and Stripe's payments of these invoices. See
+    -- lib/payments/decide-payment.ts.
     SELECT array_agg(p.id) INTO named_ids FROM (
       SELECT id FROM payments WHERE stripe_payment_intent_id = ANY (money)
       UNION ALL SELECT id FROM payments WHERE stripe_charge_id = ANY (money)
@@ -186,7 +187,8 @@ BEGIN
     ) c;
   END IF;
   IF "references" IS NOT NULL THEN
-    -- Payments that API clients recorded under an id of Stripe. See lib/payments/stripe-payment.ts.
+    -- Payments of these Stripe invoices that API clients or staff recorded under a payment intent or charge id. See
+    -- lib/payments/stripe-payment.ts.
     SELECT array_agg(p.id) INTO more_ids FROM invoices i JOIN payments p ON p.invoice_id = i.id
       WHERE i.stripe_invoice_id = ANY ("references") AND p.payment_reference ~ '^(pi|ch|py)_';
     named_ids := named_ids || more_ids;
@@ -234,7 +236,7 @@ BEGIN
     'refunds', refunds_found, 'disputes', disputes_found, 'tombstones', tombstones, 'paid', paid,
     'mergedInto', merged_into, 'told', told,
     'billing', billing, 'events', events, 'outcomes', (
-      -- Look up each id separately. While statistics show few events, one query would read the whole index.
+      -- Look up each id separately. While statistics show few events, one lookup of all ids would read the whole index.
       SELECT json_agg(o) FROM unnest(event_ids) AS wanted(id) CROSS JOIN LATERAL (
         SELECT e.id, e.outcome, e.attempts FROM stripe_events e WHERE e.id = wanted.id LIMIT 1
       ) o

@@ -1,5 +1,5 @@
--- Returns what customers owe on a day: one row per customer and currency with unpaid invoices. The age groups are those
--- of lib/overdue.ts, and a test compares them.
+-- Returns what these customers owe now, with its age groups on the day `today`, in one row per customer and currency
+-- with unpaid invoices. The age groups are those of lib/overdue.ts, and a test compares them.
 CREATE OR REPLACE FUNCTION receivables_of(customers int[], today date) RETURNS SETOF receivables LANGUAGE sql STABLE AS $$
   SELECT o.customer_id, o.currency, sum(o.amount_due)::numeric(24,3), count(*)::int, min(o.due),
     coalesce(sum(o.amount_due) FILTER (WHERE today <= o.due), 0)::numeric(24,3),
@@ -21,9 +21,10 @@ CREATE OR REPLACE FUNCTION receivables_of(customers int[], today date) RETURNS S
   ) o GROUP BY o.customer_id, o.currency
 $$;
 --> statement-breakpoint
--- Computes the rows of marked customers, and of up to `most` customers whose invoices have reached another age group.
--- Does nothing while another transaction does so. A single statement deletes the marks and computes the rows, so it sees
--- each change whose mark it deletes. A change that is committed later has a mark of its own. See also keep_counts.
+-- Computes the rows of marked customers, and of up to `most` customers with invoices that have reached another age
+-- group. Does nothing while another transaction has the lock. A single statement deletes the marks and computes the
+-- rows, so it sees each change whose mark it deletes. A change that is committed later has a mark of its own. See
+-- also keep_counts.
 CREATE OR REPLACE FUNCTION fold_receivables(most int) RETURNS void LANGUAGE plpgsql
 SET jit = off SET enable_seqscan = on SET enable_bitmapscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $$
@@ -48,7 +49,8 @@ BEGIN
     WHERE r.* IS DISTINCT FROM excluded.*;
 END $$;
 --> statement-breakpoint
--- Marks the customers of written rows. One writer in a hundred computes what is marked.
+-- Marks the customers of written rows. About one call in a hundred, and each that marks 500 customers or more, also
+-- computes the rows of marked customers.
 CREATE OR REPLACE FUNCTION mark_receivables() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   written int := 1;
@@ -103,8 +105,8 @@ CREATE OR REPLACE TRIGGER mark_truncated AFTER TRUNCATE ON [source]
     FOR EACH ROW WHEN (OLD.customer_id <> NEW.customer_id) EXECUTE FUNCTION mark_receivables();
 END $keep$;
 --> statement-breakpoint
--- Returns the wrong rows of these customers, with the excess of the open amount. Marked customers are left out. The sums
--- of the age groups are compared if the row is valid today.
+-- Returns the wrong rows of these customers, with the excess of the open amount. Leaves out marked customers. Compares
+-- the age groups and their validity only if the row is valid today.
 CREATE OR REPLACE FUNCTION differing_receivables(ids int[]) RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE sql STABLE AS $$
   SELECT 'customer ' || coalesce(k.customer_id, t.customer_id), coalesce(k.currency, t.currency),
@@ -117,8 +119,8 @@ LANGUAGE sql STABLE AS $$
     OR current_date >= k.valid_from AND current_date < k.valid_until AND k.* IS DISTINCT FROM t.*)
 $$;
 --> statement-breakpoint
--- Computes what has changed, and returns whether the rows of a hundred neighbouring customers are right. Null if another
--- transaction has the lock.
+-- Computes the rows that have changed, then returns whether those of up to a hundred customers, in the order of their
+-- ids from a random one, are right. Returns null, and computes nothing, if another transaction has the lock.
 CREATE OR REPLACE FUNCTION check_receivables() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   start int := (random() * (SELECT coalesce(max(id), 0) FROM customers))::int;
@@ -129,7 +131,7 @@ BEGIN
     ARRAY(SELECT id FROM customers WHERE id >= start ORDER BY id LIMIT 100)));
 END $$;
 --> statement-breakpoint
--- Computes all rows again, and returns the wrong ones.
+-- Computes all rows again, and returns those that were wrong, except rows of marked customers.
 CREATE OR REPLACE FUNCTION rebuild_receivables() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN

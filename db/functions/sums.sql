@@ -1,19 +1,22 @@
--- Returns what a payment adds to the sums. This is its full amount on its payment date, even after a refund.
--- A payment marked as refunded without a recorded refund adds nothing.
+-- Returns what a payment adds to the sums, on its payment date. A completed payment adds its full amount, even if a
+-- part was refunded. A payment with the status `refunded` adds its refunded amount, or nothing if no refund is
+-- recorded. Other payments add nothing.
 CREATE OR REPLACE FUNCTION sum_of_payment(p payments) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'received', p.payment_date, p.currency, 1::bigint,
     (CASE p.status WHEN 'completed' THEN p.amount ELSE p.refunded_amount END)::numeric(24,3)
   WHERE p.status = 'completed' OR (p.status = 'refunded' AND p.refunded_amount > 0)
 $$;
 --> statement-breakpoint
--- Returns what a service adds to the sums. This is its price on its renewal day, if it has not ended.
+-- Returns what a service adds to the sums. This is its price on its next billing date, if the service is active and
+-- does not end by that date.
 CREATE OR REPLACE FUNCTION sum_of_service(s customer_services) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'service_renewals', s.next_billing_date, s.currency, 1::bigint, s.price::numeric(24,3)
   WHERE s.status = 'active' AND s.next_billing_date IS NOT NULL
     AND (s.ends_on IS NULL OR s.next_billing_date < s.ends_on)
 $$;
 --> statement-breakpoint
--- Returns what an entry of the journal adds to the sums: its amounts, in the month in which it is posted.
+-- Returns what an entry of the journal adds to the sums. An invoice, credit, payment or refund adds its gross and net
+-- amounts in the month in which it is posted. Other entries add nothing.
 CREATE OR REPLACE FUNCTION sum_of_entry(e accounting_entries) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT amounts.of || e.record, e.booked_on - extract(day FROM e.booked_on)::int + 1, e.currency, 1::bigint,
     amounts.amount::numeric(24,3)
@@ -21,9 +24,10 @@ CREATE OR REPLACE FUNCTION sum_of_entry(e accounting_entries) RETURNS SETOF sums
   WHERE e.record IN ('invoice', 'credit', 'payment', 'refund') AND amounts.amount IS NOT NULL
 $$;
 --> statement-breakpoint
--- Returns the billing day of a period, given the day in UTC on which the period ends. In the service's time
--- zone, which this function does not know, that day may be one day earlier or later. All items of a
--- subscription renew on the same day of the month as `earliest`, so the function picks the day that matches.
+-- Returns the billing day of a period, given the day in UTC on which the period ends. In the service's time zone, which
+-- this function does not know, that day may be one day earlier or later. Except in short months, all items of a
+-- subscription renew on the same day of the month as `earliest`, so the function picks the day that matches. If none of
+-- the three days matches, it returns `ends`. If `ends` is null, it returns `earliest`.
 CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE extract(day FROM earliest)
     WHEN extract(day FROM ends) THEN ends
@@ -32,10 +36,10 @@ CREATE OR REPLACE FUNCTION nearest_billing_day(ends date, earliest date) RETURNS
     ELSE coalesce(ends, earliest) END
 $$;
 --> statement-breakpoint
--- Returns the day of an item's next bill, or null if it is not billed again. The day is the end of the
--- item's own period, because a yearly item renews in another month than a monthly item of its subscription.
--- Null also if the item ends by then, or if Stripe voids its invoices until then (pause_collection). The
--- function is an expression without FROM, so that PostgreSQL inlines it and does not call it for each row.
+-- Returns the day of an item's next bill, or null if the item is not billed again. The day is the end of the item's
+-- own period, because a yearly item renews in another month than a monthly item of its subscription. Also returns
+-- null if the item ends by that day, or if Stripe still voids invoices on that day (pause_collection). The function
+-- is an expression without FROM, so that PostgreSQL inlines it and does not call it for each row.
 CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscriptions) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN s.next_billing_date IS NOT NULL AND s.status IN ('trialing', 'active', 'past_due')
       AND CASE WHEN s.cancel_at IS NULL THEN NOT s.cancel_at_period_end ELSE coalesce(
@@ -45,7 +49,7 @@ CREATE OR REPLACE FUNCTION item_renewal_day(i subscription_items, s subscription
     THEN nearest_billing_day((i.current_period_end AT TIME ZONE 'UTC')::date, s.next_billing_date) END
 $$;
 --> statement-breakpoint
--- Returns what an item adds to the sums. This is its amount on its renewal day.
+-- Returns what an item adds to the sums. This is its amount on its renewal day, if it has both.
 CREATE OR REPLACE FUNCTION sum_of_item(i subscription_items, s subscriptions) RETURNS SETOF sums LANGUAGE sql IMMUTABLE AS $$
   SELECT 'item_renewals', renewal.day, i.currency, 1::bigint, i.amount::numeric(24,3)
   FROM (SELECT item_renewal_day(i, s) AS day) renewal
@@ -110,7 +114,8 @@ BEGIN
     ) EXECUTE FUNCTION sum_customer_services();
 END $keep$;
 --> statement-breakpoint
--- Writes the renewal days of items to item_renewals, which the list of renewals reads.
+-- Writes the renewal days of items to item_renewals, from which lists read them. Deletes the rows of items that have no
+-- such day.
 CREATE OR REPLACE FUNCTION note_renewals(items int[]) RETURNS void LANGUAGE plpgsql AS $$ BEGIN
   WITH found AS (
     SELECT i.id, item_renewal_day(i, s) AS day
@@ -204,8 +209,8 @@ BEGIN
     SET row_count = s.row_count + excluded.row_count, amount = s.amount + excluded.amount;
 END $$;
 --> statement-breakpoint
--- Returns the renewal sums of services and items per currency, for one day or for all days. The conditions
--- on the day exclude most rows before the functions are called.
+-- Returns the renewal sums of services and items per day and currency, for one day or, if `one_day` is null, for all.
+-- The conditions on the columns exclude most rows before the functions are called.
 CREATE OR REPLACE FUNCTION renewal_sums(one_day date) RETURNS SETOF sums
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -221,7 +226,7 @@ BEGIN
   ) r GROUP BY r.of, r.day, r.currency;
 END $$;
 --> statement-breakpoint
--- Returns the wrong sums of one day or of all days, with the excess over the sum of their rows.
+-- Returns the wrong sums of one day or, if `one_day` is null, of all days, with the excess over the sum of their rows.
 CREATE OR REPLACE FUNCTION differing_sums(one_day date) RETURNS TABLE (what text, on_day date, in_currency text, excess numeric)
 LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
@@ -247,7 +252,7 @@ BEGIN
   );
 END $$;
 --> statement-breakpoint
--- Recomputes all sums and the days of items, and returns the wrong sums.
+-- Recomputes all sums and the days of items, and returns the sums that were wrong.
 CREATE OR REPLACE FUNCTION rebuild_sums() RETURNS TABLE (block text, kind_of_rows text, excess_rows numeric)
 LANGUAGE plpgsql AS $$
 BEGIN

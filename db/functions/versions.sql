@@ -4,7 +4,8 @@ BEGIN
   RETURN NEW;
 END $$;
 --> statement-breakpoint
--- commit_plan raises versions itself, because the tables of a dry run have no triggers.
+-- The triggers skip updates that raise the version themselves. commit_plan does so in all updates except that of credit
+-- notes, because the tables of a dry run have no triggers.
 DO $$ BEGIN
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON customers FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
@@ -19,7 +20,8 @@ DO $$ BEGIN
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON invoices FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON payments FOR EACH ROW
-    -- The foreign key updates this column when commit_plan gives a transfer another reference.
+    -- The foreign key updates `transfer` when commit_plan gives a transfer another reference. The version must not
+    -- change then, because commit_plan compares it afterwards.
     WHEN (NEW.version = OLD.version AND NEW.transfer IS NOT DISTINCT FROM OLD.transfer) EXECUTE FUNCTION raise_version();
   CREATE OR REPLACE TRIGGER raise_version BEFORE UPDATE ON transfers FOR EACH ROW
     WHEN (NEW.version = OLD.version) EXECUTE FUNCTION raise_version();
