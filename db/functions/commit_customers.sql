@@ -103,6 +103,8 @@ BEGIN
     AND NOT EXISTS (SELECT FROM sales_documents WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM subscriptions WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM payments WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM transfers WHERE customer_id = customer)
+    AND NOT EXISTS (SELECT FROM bank_rules WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM stripe_customers WHERE customer_id = customer)
     AND NOT EXISTS (SELECT FROM merged_customers WHERE customer_id = customer);
   IF NOT FOUND THEN RETURN; END IF;

@@ -104,9 +104,9 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- Returns what the rows of one day of a list add to the sums. If `one_list` is null, returns that for all rows of all
--- lists.
+-- lists. It is stable, so that it reads the same rows as the statement that calls it, even if others write at once.
 CREATE OR REPLACE FUNCTION rows_of_list_sums(one_list text, one_day date) RETURNS SETOF list_sums
-LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
   RETURN QUERY SELECT r.list, r.kind, r.currency, r.day, sum(r.row_count)::bigint, sum(r.total)::numeric(24,3),
     sum(r.tax)::numeric(24,3), sum(r.amount_paid)::numeric(24,3), sum(r.amount_due)::numeric(24,3),
@@ -166,7 +166,8 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('fold list sums', 0));
   RETURN QUERY SELECT * FROM differing_list_sums(NULL, NULL);
   DELETE FROM list_sums;
-  DELETE FROM list_sum_deltas;
+  -- One statement, so that a row that is committed meanwhile counts either by itself or by its delta.
+  WITH replaced AS (DELETE FROM list_sum_deltas)
   INSERT INTO list_sum_deltas SELECT * FROM rows_of_list_sums(NULL, NULL);
   PERFORM fold_list_sums();
 END $$;
@@ -174,7 +175,6 @@ END $$;
 -- Computes the sums if there are none, because older versions kept none.
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM list_sums) THEN
-    INSERT INTO list_sum_deltas SELECT * FROM rows_of_list_sums(NULL, NULL);
-    PERFORM fold_list_sums();
+    PERFORM rebuild_list_sums();
   END IF;
 END $$;

@@ -210,9 +210,10 @@ BEGIN
 END $$;
 --> statement-breakpoint
 -- Returns the renewal sums of services and items per day and currency, for one day or, if `one_day` is null, for all.
--- The conditions on the columns exclude most rows before the functions are called.
+-- The conditions on the columns exclude most rows before the functions are called. It is stable, so that it reads the
+-- same rows as the statement that calls it, even if others write at once.
 CREATE OR REPLACE FUNCTION renewal_sums(one_day date) RETURNS SETOF sums
-LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_custom_plan AS $$
 BEGIN
   RETURN QUERY SELECT r.of, r.day, r.currency, sum(r.row_count)::bigint, sum(r.amount)::numeric(24,3) FROM (
     SELECT d.* FROM customer_services s, LATERAL sum_of_service(s) d
@@ -258,6 +259,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('fold sums', 0));
   RETURN QUERY SELECT concat_ws(' ', what, on_day), in_currency, excess FROM differing_sums(NULL);
+  -- Wait for writers of items and let others wait, because otherwise an older day could replace theirs.
+  LOCK TABLE item_renewals IN SHARE ROW EXCLUSIVE MODE;
   PERFORM note_renewals(ARRAY(SELECT id FROM subscription_items));
   DELETE FROM sums;
   WITH folded AS (DELETE FROM sum_deltas)

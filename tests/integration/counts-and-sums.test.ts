@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type SQL, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Database, rows } from '@/db/database';
@@ -418,8 +419,29 @@ describe('sums of amounts', () => {
     }
   }
 
-  test('stored sums match the tables after concurrent writes and rollbacks', async () => {
-    await changeAtOnce(change);
+  test('stored sums match the tables after concurrent writes, rollbacks and recounts, which find nothing wrong', async () => {
+    let isWriting = true;
+    const recounting = async () => {
+      while (isWriting) {
+        for await (const { list, wrong } of recountLists(base.db)) {
+          expect([list, wrong]).toEqual([list, []]);
+        }
+      }
+    };
+    const writing = changeAtOnce(change).finally(() => {
+      isWriting = false;
+    });
+    await Promise.all([writing, recounting()]);
+    await expectRight();
+  });
+
+  test('installing the SQL functions does not add sums of lists again that are stored as deltas only', async () => {
+    await base.db.execute(sql`with moved as (delete from list_sums where list not like '% months' returning *)
+      insert into list_sum_deltas select * from moved`);
+    await base.db.execute(sql`delete from list_sums`);
+    const last = readFileSync('db/functions/list_sums.sql', 'utf8').split('--> statement-breakpoint').at(-1);
+    await base.db.execute(sql.raw(last ?? ''));
+    expect(await read(sql`select * from differing_list_sums(null, null)`)).toEqual([]);
     await expectRight();
   });
 

@@ -7,6 +7,7 @@ import {
   creditNotes,
   customerServices,
   customers,
+  type invoices,
   monthAmounts,
   stripeCustomers,
 } from '@/db/schema';
@@ -95,6 +96,20 @@ test('merging customers covers every database column that refers to a customer',
   // Triggers derive these tables from the others, so merging does not have to move their rows.
   const derived = ['receivables.customer_id', 'receivable_changes.customer_id'];
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
+});
+
+// A credit note never is the only record, because its invoice has the same customer. The others do not keep a customer.
+const KEEPING = REFERRING.filter(({ noun }) => !/credit note|amount|tool call/.test(noun));
+
+test.each(KEEPING)('sync keeps a customer that it created if a $noun refers to it', async ({ table }) => {
+  const [whole, bare] = [await createWhole(), await createCustomer(base.db)];
+  const { customer_id } = table;
+  await base.db
+    .update(table as typeof invoices)
+    .set({ customer_id: bare.id })
+    .where(eq(customer_id, whole.id));
+  await base.db.execute(sql`select remove_if_empty(${bare.id}::int, ${whole.id}::int)`);
+  expect(await base.db.$count(customers, eq(customers.id, bare.id))).toBe(1);
 });
 
 test('merging customers moves all records to the remaining customer, and is logged for both', async () => {
