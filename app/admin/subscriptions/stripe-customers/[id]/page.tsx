@@ -210,7 +210,9 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
 /** Lists the first ten service numbers, and says how many more there are. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
-  return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');
+  return more > 0
+    ? `${numbers.slice(0, 10).join(', ')} and ${formatCount(more, 'more service')}`
+    : numbers.join(', ');
 }
 
 function nameOf({ name, customer_number }: { name: string; customer_number: string }): string {
