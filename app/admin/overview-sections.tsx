@@ -2,7 +2,7 @@ import { Group, SimpleGrid, Text } from '@mantine/core';
 import { IconAlertTriangle, IconChevronRight, IconCircleCheck } from '@tabler/icons-react';
 import type { ComponentProps } from 'react';
 import { Link } from '@/app/_components/links';
-import { toCalendarDate } from '@/lib/dates';
+import { addDays, toCalendarDate } from '@/lib/dates';
 import { MAX_REMINDERS } from '@/lib/invoices/reminders';
 import { countDeliveries, countSubscriptions, DELIVERY_DAYS } from '@/lib/overview/counts';
 import { type Attention, getAttention, listTasks, type Task } from '@/lib/overview/list-tasks';
@@ -19,6 +19,7 @@ import {
   formatNumber,
 } from '../_components/format';
 import { TextLink } from '../_components/links';
+import { toHref } from '../_components/search-params';
 import { BarChart, CurrencySums, Figure, StateCounts } from './_components/display/charts';
 import { Instant, StatusBadge } from './_components/display/values';
 import listClasses from './_components/lists/list.module.css';
@@ -195,13 +196,15 @@ export async function SubscriptionStates() {
 
 /** Counts the Stripe events of the last `DELIVERY_DAYS` days by outcome. */
 export async function Deliveries() {
-  const { db, now } = await getRuntime();
+  const { db, env, now } = await getRuntime();
+  const from = addDays(toCalendarDate(now(), env.timeZone), 1 - DELIVERY_DAYS);
   return (
     <States
       title={`Webhooks, ${DELIVERY_DAYS} days`}
       href="/admin/webhooks"
       filter="outcome"
-      counts={await countDeliveries(db, now())}
+      period={{ from }}
+      counts={await countDeliveries(db, from, env.timeZone)}
       nothing={{ title: 'No events yet', text: 'Stripe delivered no events in this period.' }}
     />
   );
@@ -213,14 +216,16 @@ interface StatesProps extends Pick<ComponentProps<typeof StateCounts>, 'counts'>
   href: string;
   /** Query parameter that filters the list by state. */
   filter: string;
+  /** Query parameters that limit the list to the counted records. */
+  period?: Record<string, string>;
   nothing: { title: string; text: string };
 }
 
-function States({ title, href, filter, counts, nothing }: StatesProps) {
+function States({ title, href, filter, period, counts, nothing }: StatesProps) {
   return (
     <Section title={title} action={<TextLink href={href}>All</TextLink>}>
       {counts.length > 0 ? (
-        <StateCounts counts={counts} hrefOf={(state) => `${href}?${filter}=${state}`} />
+        <StateCounts counts={counts} hrefOf={(state) => toHref(href, { [filter]: state, ...period })} />
       ) : (
         <Nothing {...nothing} />
       )}

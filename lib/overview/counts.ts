@@ -11,6 +11,7 @@ import {
   subscriptionStatus,
   subscriptions,
 } from '@/db/schema';
+import { startOfDay } from '../dates';
 import { literal } from '../page-query';
 
 /** Number of records per kind above which counting stops, because the page only says that there are more. */
@@ -53,12 +54,16 @@ export async function countSubscriptions(db: Database): Promise<StateCount[]> {
   return countBy(db, subscriptions.status, subscriptionStatus.enumValues);
 }
 
-/** Number of past days whose Stripe events `countDeliveries` counts. */
+/** Number of days, today included, whose Stripe events the overview counts. */
 export const DELIVERY_DAYS = 7;
 
-/** Counts the Stripe events of the last seven days by outcome, in the order of `eventOutcome`. */
-export async function countDeliveries(db: Database, now: Date): Promise<StateCount[]> {
-  const since = new Date(now.getTime() - DELIVERY_DAYS * 86_400_000);
+/**
+ * Counts the Stripe events by outcome, in the order of `eventOutcome`, as the list of events finds them.
+ *
+ * @param from calendar date in `timeZone` of the oldest events
+ */
+export async function countDeliveries(db: Database, from: string, timeZone: string): Promise<StateCount[]> {
+  const since = startOfDay(from, timeZone);
   return countBy(db, stripeEvents.outcome, eventOutcome.enumValues, gte(stripeEvents.stripe_created, since));
 }
 

@@ -106,7 +106,7 @@ test('the overview sums the money received by currency, and by day in the chosen
   expect((await receive(90, 'chf')).currency).toBe('eur');
 });
 
-test('the overview counts subscriptions by status, and the Stripe events of the last seven days by outcome', async () => {
+test('the overview counts subscriptions by status, and the Stripe events since a day by outcome', async () => {
   await base.db.execute('truncate subscriptions cascade');
   for (const status of ['cancelled', 'active', 'active'] as const)
     await createSubscription(base.db, { status });
@@ -116,12 +116,12 @@ test('the overview counts subscriptions by status, and the Stripe events of the 
   ]);
   for (const [outcome, at] of [
     ['failed', '2026-03-15T11:00:00Z'],
-    ['processed', '2026-03-08T12:00:00Z'],
-    ['processed', '2026-03-08T11:59:59Z'],
+    ['processed', '2026-03-08T23:00:00Z'],
+    ['processed', '2026-03-08T22:59:59Z'],
   ] as const) {
     await createStoredEvent(base.db, { outcome, stripe_created: new Date(at) });
   }
-  expect(await countDeliveries(base.db, NOW)).toEqual([
+  expect(await countDeliveries(base.db, '2026-03-09', 'Europe/Berlin')).toEqual([
     { state: 'processed', count: 1 },
     { state: 'failed', count: 1 },
   ]);

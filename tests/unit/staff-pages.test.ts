@@ -5,6 +5,7 @@ import { formatInstant, formatSecond, formatTime } from '@/app/_components/forma
 import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/values';
 import { csvFile, fileResponse } from '@/app/admin/_components/lists/csv';
 import { navigationFor } from '@/app/admin/_components/page/navigation';
+import { listHref } from '@/app/admin/_components/search/list-href';
 import * as schema from '@/db/schema';
 import { listAdminRoutes } from '../e2e/support/server-actions';
 
@@ -39,6 +40,27 @@ describe('the colour of a status', () => {
     ['accepted', 'green'],
   ])('the status %s has the colour %s', (state, color) => {
     expect(statusColor(state)).toBe(color);
+  });
+});
+
+describe('the link from a search to the list of all results', () => {
+  test.each([
+    ['customer', 'Manifold', '/admin/customers?q=Manifold'],
+    ['customer', 'A Manifold', '/admin/customers?q=A+Manifold'],
+    ['payment', 'wren-', '/admin/payments?reference=wren-'],
+    ['service', 'wren.example', '/admin/services?domain=wren.example'],
+  ] as const)('%s results for “%s” link to %s', (kind, text, href) => {
+    expect(listHref(kind, text)).toBe(href);
+  });
+
+  test.each([
+    ['customer', 'Ada Lovelace'],
+    ['payment', '392.00'],
+    ['payment', 'pi_123'],
+    ['service', 'S-1000'],
+    ['invoice', 'R-2026'],
+  ] as const)('%s results for “%s” have no link, because no filter finds the same records', (kind, text) => {
+    expect(listHref(kind, text)).toBeNull();
   });
 });
 

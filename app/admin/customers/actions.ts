@@ -42,5 +42,5 @@ export const takeBackReminder = staffAction({
   input: [rowId, calendarDate],
   run: ({ runtime, staff }, id, day) => undoReminder(runtime.db, id, day, staffRecordWriter(runtime, staff)),
   done: (_undone, id) => `/admin/overdue/reminders/${id}?notice=undone`,
-  refused: ({ code }, id) => `/admin/overdue/reminders/${id}?notice=${code}`,
+  refused: ({ code }, id) => `/admin/overdue/reminders/${id}?notice=undo_${code}`,
 });

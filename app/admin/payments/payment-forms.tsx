@@ -16,13 +16,15 @@ interface FormProps {
 }
 
 interface PaymentFormProps extends FormProps {
-  /** Amount that is open on the invoice, not counting this payment. Null if Stripe manages the invoice. */
+  /** Amount that is open on the initial invoice, not counting this payment. Null if Stripe manages the invoice. */
   open: number | null;
 }
 
 /** Shows the form for a new payment or a correction. A correction can also move the payment to another invoice. */
 export function PaymentForm({ currency, open, ...form }: PaymentFormProps) {
-  const over = (amount: string) => (open === null ? 0 : Number(typedAmount(amount) ?? 0) - open);
+  const isMoved = (invoice: string) => 'invoice' in form.typed && invoice.trim() !== form.typed.invoice;
+  const over = (amount: string, invoice: string) =>
+    open === null || isMoved(invoice) ? 0 : Number(typedAmount(amount) ?? 0) - open;
   const invoice: FormField = {
     name: 'invoice',
     label: 'Invoice',
@@ -38,12 +40,15 @@ export function PaymentForm({ currency, open, ...form }: PaymentFormProps) {
         ...('invoice' in form.typed ? [invoice] : []),
         {
           ...amountIn(currency),
-          after: (amount) => (
-            <Text size="sm" role="status" hidden={!(over(amount) > 0)}>
-              {over(amount) > 0 &&
-                `${formatMoney(over(amount), currency)} more than the balance due. It is kept as a credit on the invoice.`}
-            </Text>
-          ),
+          after(amount, textOf) {
+            const more = over(amount, textOf('invoice'));
+            return (
+              <Text size="sm" role="status" hidden={!(more > 0)}>
+                {more > 0 &&
+                  `${formatMoney(more, currency)} more than the balance due. It is kept as a credit on the invoice.`}
+              </Text>
+            );
+          },
         },
         { name: 'payment_date', label: 'Date', type: 'date', required: true },
         {

@@ -10,10 +10,10 @@ import {
 import { search as findRecords } from '@/lib/search/search';
 import { formatCount, formatMessage } from '../../_components/format';
 import { TextLink } from '../../_components/links';
-import { toHref } from '../../_components/search-params';
 import { Dimmed, StatusBadge } from '../_components/display/values';
 import { RecordList } from '../_components/lists/record-list';
 import { Nothing, PageHeader, Section, staffPage } from '../_components/page/staff-page';
+import { listHref } from '../_components/search/list-href';
 import { hrefOf, SEARCHED, toEntry } from '../_components/search/to-entry';
 
 export const metadata = { title: 'Search' };
@@ -65,16 +65,6 @@ function summary({ groups }: SearchResults, text: string): string {
   return `${some}${formatCount(count, 'result')} for “${text}”`;
 }
 
-/**
- * Path and filter parameter of the lists that the page links to if the search found more records than it shows. A
- * filter does not cover all fields that the search covers. For example, `reference` ignores a payment's amount.
- */
-const LISTS: Partial<Record<SearchKind, [path: string, filter: string]>> = {
-  customer: ['/admin/customers', 'q'],
-  payment: ['/admin/payments', 'reference'],
-  service: ['/admin/services', 'domain'],
-};
-
 /** Shows the search results in a section for each kind of record. */
 function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string }) {
   return (
@@ -98,9 +88,8 @@ function ResultGroups({ groups, text }: { groups: SearchGroup[]; text: string })
 }
 
 function moreLink(kind: SearchKind, text: string) {
-  const [path, filter] = LISTS[kind] ?? [];
-  if (!path || !filter) return 'There are more';
-  return <TextLink href={toHref(path, { [filter]: text })}>See all that match</TextLink>;
+  const href = listHref(kind, text);
+  return href ? <TextLink href={href}>See all that match</TextLink> : 'There are more';
 }
 
 const COLUMNS = [

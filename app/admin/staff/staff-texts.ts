@@ -3,10 +3,15 @@ import type { FormField } from '../_components/forms/field';
 
 export const ROLE_LABELS: Record<StaffRole, string> = { staff: 'Staff', admin: 'Admin' };
 
+/** What admins may do and other staff may not, as the end of a sentence such as “They can …”. */
+export const ADMIN_RIGHTS =
+  'merge and erase customers, import files, change the settings, issue access tokens, read the log of tool calls and manage staff';
+
 /** For each role, the sentence that lists its permissions. */
 export const ROLE_TEXTS: Record<StaffRole, string> = {
-  staff: 'Browse, record, refund and delete payments, replay events and start reconciliation.',
-  admin: 'All of that, and issue access tokens and manage staff.',
+  staff:
+    'Read and change customers, invoices, sales documents, services and servers, record, refund and delete payments, book bank entries, replay events and start reconciliation.',
+  admin: `All of that, and ${ADMIN_RIGHTS}.`,
 };
 
 /** The field for a password that an admin sets. If it is left empty, a password is generated. */

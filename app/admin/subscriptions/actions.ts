@@ -32,7 +32,7 @@ export const adopt = staffAction({
   input: [rowId],
   run: ({ runtime, actor }, id) => adoptReferenced(syncDeps(runtime), actor, id),
   done: (became) => `/admin/subscriptions/${became}`,
-  refused: (_refusal, id) => `/admin/subscriptions/${id}`,
+  refused: ({ code }, id) => `/admin/subscriptions/${id}?notice=${code}`,
 });
 
 /** Records that a Stripe subscription is not the subscription sold here that its checkout refers to. */
@@ -41,7 +41,7 @@ export const decline = staffAction({
   input: [rowId],
   run: ({ runtime, actor }, id) => declineReference(syncDeps(runtime), actor, id),
   done: (_declined, id) => `/admin/subscriptions/${id}`,
-  refused: (_refusal, id) => `/admin/subscriptions/${id}`,
+  refused: ({ code }, id) => `/admin/subscriptions/${id}?notice=${code}`,
 });
 
 const pageOfStripeCustomer = (id: string, notice: string) =>

@@ -22,7 +22,8 @@ import { readUnconfirmedLinks } from './stripe-customers';
  *
  * @param link.from id of the customer to which the Stripe customer was linked when staff decided
  * @param link.to id of the chosen customer
- * @throws AppError not_found; conflict if the link has changed or a customer was erased; validation_failed
+ * @throws AppError not_found; conflict if the link has changed; validation_failed if the chosen customer does not exist
+ *   or one of the two customers was erased
  */
 export async function linkStripeCustomer(
   deps: SyncDeps,
@@ -52,7 +53,10 @@ function relink(draft: Draft, actor: Actor, id: string, link: { from: number; to
   const [before, target] = [draft.customers.get(link.from), draft.customers.get(link.to)];
   if (!target) throw invalidField('to', 'is not one of our customers');
   if (before?.erased_at || target.erased_at) {
-    throw new AppError('conflict', 'An erased customer keeps its Stripe customers, and gets no others.');
+    throw new AppError(
+      'validation_failed',
+      'An erased customer keeps its Stripe customers, and gets no others.',
+    );
   }
   const to: Link = { customerId: link.to, linkedBy: 'staff', origin: null };
   moveStripeCustomer(draft, stored, to);

@@ -42,8 +42,8 @@ export interface FormField extends InputProps {
   maxBytes?: number;
   /** Shows this field only while another field has the given value. */
   when?: { field: string; is: string };
-  /** Renders content below the field, given the field's current text. */
-  after?(text: string): ReactNode;
+  /** Renders content below the field, given the field's current text. `textOf` returns that of any other field. */
+  after?(text: string, textOf: (name: string) => string): ReactNode;
 }
 
 /** Error message of a field, optionally with a link. */

@@ -69,7 +69,7 @@ export function ActionForm(props: ActionFormProps) {
       {shown.map(({ after, ...field }) => (
         <Fragment key={field.name}>
           <Field field={field} value={values[field.name]} problem={problems[field.name]} />
-          {after?.(textOf(field.name))}
+          {after?.(textOf(field.name), textOf)}
         </Fragment>
       ))}
       <FormFooter submit={props.submit} cancel={props.cancel} button={props.button} isPending={isPending} />

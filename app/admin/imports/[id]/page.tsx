@@ -20,6 +20,7 @@ import {
 import { fileOf, findUpload, type Upload } from '@/lib/uploads/upload-store';
 import { Dimmed, Facts, Instant } from '../../_components/display/values';
 import { ConfirmButton } from '../../_components/forms/confirm-button';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
 import { DownloadButton } from '../../_components/lists/list-page';
 import { Choice } from '../../_components/lists/paged-list';
@@ -34,7 +35,7 @@ export const generateMetadata = titleOf('Import a file', async (id, { runtime, s
   return upload && `Import ${upload.file_name}`;
 });
 
-export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, search }) => {
+export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, search, notice }) => {
   const upload = (await findUpload(env.dataDir, params.id)) ?? notFound();
   const run = await readRun(env.dataDir, upload.id);
   const isRunning = run?.status === 'running';
@@ -63,6 +64,7 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, 
             </ConfirmButton>
           )
         }
+        notice={<OutcomeNotice notice={notice} done={{}} refused={REFUSED} />}
       >
         {isRunning && <RunProgress run={run} bytes={upload.bytes} stop={stop.bind(null, upload.id)} />}
         {run && !isRunning && (
@@ -82,6 +84,11 @@ export default adminPage<{ id: string }>(async ({ params, runtime: { env, db }, 
     </>
   );
 });
+
+const REFUSED = {
+  conflict:
+    'The file was not removed, because someone was testing or importing it. Wait until that ends, or stop it.',
+};
 
 interface ProgressProps {
   run: Pick<ImportRun, 'dry_run' | 'started_by' | 'counts' | 'bytes_read'>;

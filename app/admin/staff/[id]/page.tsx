@@ -10,7 +10,7 @@ import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { PageActions } from '../../_components/page/page-actions';
 import { Page, Section } from '../../_components/page/staff-page';
 import { changeRole, remove, resetFactor, signOutEverywhere } from '../actions';
-import { ROLE_LABELS, ROLE_TEXTS, STAFF_OUTCOMES } from '../staff-texts';
+import { ADMIN_RIGHTS, ROLE_LABELS, ROLE_TEXTS, STAFF_OUTCOMES } from '../staff-texts';
 import { staffTitle, staffUserPage } from '../staff-user-page';
 
 export const generateMetadata = staffTitle('Member of staff', (name) => name);
@@ -120,8 +120,8 @@ function StaffActions({ user, isSelf, hasPassword, hasFactor }: Props) {
           consequences={[
             email,
             toAdmin
-              ? 'They can issue access tokens and manage staff, including you.'
-              : 'They lose access to the pages for tokens and staff at once. Tokens that they issued stay valid.',
+              ? `They can also ${ADMIN_RIGHTS}, including you.`
+              : 'They lose the rights of an admin at once. Tokens that they issued stay valid.',
           ]}
         >
           {verb}

@@ -22,6 +22,7 @@ import { CheckButton, CheckNotice, LastCheckSection } from '../../_components/au
 import { StripeId } from '../../_components/display/stripe-id';
 import { Instant, RecordTitle, StatusBadge } from '../../_components/display/values';
 import { ActionForm } from '../../_components/forms/form';
+import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
 import classes from '../../_components/lists/list.module.css';
 import { Notice } from '../../_components/page/notice';
@@ -46,7 +47,7 @@ export const generateMetadata = titleOfRow(
   ({ id, customer }) => `Subscription ${id}, ${formatCustomer(customer)}`,
 );
 
-export default recordPage(getSubscription, async (subscription, { id, db, timeZone, search }) => {
+export default recordPage(getSubscription, async (subscription, { id, db, timeZone, search, notice }) => {
   const { items, stripe_customer_id, stripe_subscription_id } = subscription;
   const stripeCustomer = await orNull(getStripeCustomer(db, stripe_customer_id ?? ''));
   const reference = await getReference(db, id);
@@ -69,6 +70,7 @@ export default recordPage(getSubscription, async (subscription, { id, db, timeZo
       actions={stripe_subscription_id && <CheckButton action={check.bind(null, id)} />}
       notice={
         <>
+          <OutcomeNotice notice={notice} done={{}} refused={REFUSED} />
           <CheckNotice outcome={search.get('check')} last={lastCheck} />
           {saved && <Notice tone="done">{savedText(saved)}</Notice>}
         </>
@@ -117,6 +119,12 @@ export default recordPage(getSubscription, async (subscription, { id, db, timeZo
     </Page>
   );
 });
+
+/** The sentence for each code with which `adopt` or `decline` was refused. */
+const REFUSED = {
+  conflict: 'Nothing was changed, because it can no longer be merged with the other subscription.',
+  not_found: 'Nothing was changed, because its checkout no longer waits for a decision.',
+};
 
 function savedText({ service }: SubscriptionItem): string {
   if (!service) return 'The item is no longer linked to a service.';

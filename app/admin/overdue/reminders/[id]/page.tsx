@@ -39,6 +39,8 @@ const DONE = {
 };
 const REFUSED = {
   conflict: 'Nothing was recorded, because other invoices are due now. This is the current text.',
+  undo_conflict:
+    'Nothing was withdrawn, because the last reminder has changed or was withdrawn in the meantime.',
   validation_failed: 'Nothing was recorded, because this customer was erased.',
 };
 

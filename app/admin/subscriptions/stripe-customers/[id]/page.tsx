@@ -3,7 +3,7 @@ import { formatCount, formatCustomer } from '@/app/_components/format';
 import { LinkButton, TextLink } from '@/app/_components/links';
 import { toId } from '@/app/_components/search-params';
 import { listAuditOf } from '@/lib/audit/audit-log';
-import { getCustomer } from '@/lib/customers/queries';
+import { findErasedAt, getCustomer } from '@/lib/customers/queries';
 import type { CustomerRow, CustomerSnippet } from '@/lib/customers/schema';
 import { getRuntime } from '@/lib/runtime';
 import { getStripeCustomer, listItemsOfOthers, listSameEmail } from '@/lib/sync/staff/stripe-customers';
@@ -33,7 +33,9 @@ export const generateMetadata = titleOf('Stripe customer', async (id, { runtime 
 
 const REFUSED = {
   conflict: 'It was linked to another customer in the meantime, so nothing moved. This is its current link.',
-  validation_failed: 'That customer no longer exists, so nothing moved.',
+  validation_failed:
+    'Nothing moved: the chosen customer no longer exists, or one of the two customers was erased.',
+  erased: 'An erased customer cannot get Stripe customers: choose another one.',
 };
 
 export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, notice }) => {
@@ -41,7 +43,10 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, 
   const held = await orNotFound(getStripeCustomer(db, id));
   const { customer, linked_by } = held;
   const to = toId(search.get('to') ?? '');
-  const target = to ? await getCustomer(db, { id: to }) : null;
+  const isFixed = (await findErasedAt(db, held.customer_id)) !== null;
+  const chosen = to && !isFixed ? await getCustomer(db, { id: to }) : null;
+  const isErased = chosen !== null && (await findErasedAt(db, chosen.id)) !== null;
+  const target = isErased ? null : chosen;
   const history = await listAuditOf(db, 'stripe_customer', 'stripe_customer_id', id);
   const same = linked_by === 'created' ? await listSameEmail(db, held.customer_id) : [];
   const path = `/admin/subscriptions/stripe-customers/${id}`;
@@ -53,7 +58,7 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, 
       notice={
         <>
           <OutcomeNotice
-            notice={notice}
+            notice={isErased ? 'erased' : notice}
             done={{ linked: `It is linked to ${formatCustomer(customer)}.` }}
             refused={REFUSED}
           />
@@ -81,7 +86,10 @@ export default staffPage<{ id: string }>(async ({ params, db, timeZone, search, 
           </Section>
         </div>
       ) : (
-        <Section title="Link it to another customer">
+        <Section
+          title="Link it to another customer"
+          none={isFixed && 'An erased customer keeps its Stripe customers.'}
+        >
           <CustomerSearch path={path} query={search.get('q')} />
         </Section>
       )}
@@ -202,7 +210,9 @@ function movesOf(held: StripeCustomer, target: CustomerRow, unlinked: string[]):
 /** Lists the first ten service numbers, and says how many more there are. */
 function listOf(numbers: string[]): string {
   const more = numbers.length - 10;
-  return more > 0 ? `${numbers.slice(0, 10).join(', ')} and ${more} more services` : numbers.join(', ');
+  return more > 0
+    ? `${numbers.slice(0, 10).join(', ')} and ${formatCount(more, 'more service')}`
+    : numbers.join(', ');
 }
 
 function nameOf({ name, customer_number }: { name: string; customer_number: string }): string {
