@@ -146,11 +146,26 @@ test.each([
   expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
 });
 
+const NEXT = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
+  'EUR1129,50\n-',
+  'EUR1259,00\n-',
+);
 test('consecutive MT940 messages form one statement if each opens with the previous closing balance', async () => {
-  const opened = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50');
-  const next = opened.replace('EUR1129,50\n-', 'EUR1259,00\n-');
-  expect(await read(MT940 + next)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
+  expect(await read(MT940 + NEXT)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
   expect(await reasonOf(MT940 + MT940)).toContain('line 11 begins a statement whose opening balance');
+});
+
+const CLOSED = MT940.replace('-\n', ':64:C261002EUR1129,50\n:65:C261003EUR1129,50\n:86:Everything\n');
+test.each([
+  ['the last MT940 message', CLOSED, 1_129_500],
+  ['an MT940 message that another follows without a line `-`', CLOSED + NEXT, 1_259_000],
+])('available balances and a text after the closing balance of %s are ignored', async (_, file, closing) => {
+  const { entries, ...statement } = await read(file);
+  expect(statement).toMatchObject({ opening: 1_000_000, closing });
+  expect(entries.map(({ purpose }) => purpose).slice(0, 2)).toEqual([
+    'Rechnung RE-2026-0001 R-5',
+    'Rueckgabe',
+  ]);
 });
 
 test.each([
@@ -158,6 +173,8 @@ test.each([
   ['no closing balance', MT940.replace(/:62F:.*\n/, ''), 'line 1 begins a message without a closing balance'],
   ['a day that does not exist', MT940.replace('2610011001', '2602300230'), 'line 5 has the date'],
   ['an unknown field', MT940.replace(':28C:', ':77:'), 'line 3 has the field :77:'],
+  ['an entry after the closing balance', MT940.replace('-\n', ':61:X'), 'line 10 has the field :61: outside'],
+  ['a balance before the first message', `:64:X\n${MT940}`, 'line 1 has the field :64: outside'],
 ])('an MT940 file with %s is refused with the number of the line', async (_, file, reason) => {
   expect(await reasonOf(file)).toContain(reason);
 });
