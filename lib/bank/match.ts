@@ -325,7 +325,8 @@ const MAX_SUMMED = 16;
 function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   let best: OpenInvoice[] | null = null;
   const visit = (at: number, left: number, taken: OpenInvoice[]) => {
-    if (left === 0) best = taken;
+    // Older invoices are tried first, so a later combination must be smaller to replace an earlier one.
+    if (left === 0 && taken.length < (best?.length ?? Number.POSITIVE_INFINITY)) best = taken;
     if (left <= 0 || taken.length + 1 >= (best?.length ?? Number.POSITIVE_INFINITY)) return;
     for (let next = at; next < open.length; next += 1) {
       const invoice = open[next];

@@ -264,7 +264,10 @@ const credit = (amount: number, purpose: string, more: Partial<Credit> = {}): Cr
 
 const ada = customer(1, [invoice(100, 50_000), invoice(140, 70_000)]);
 const bob = customer(2, [invoice(101, 50_000)], { names: ['Bob Builder'], ruled: [ADA] });
-const all = [ada, bob];
+const eve = customer(3, [invoice(511, 100), invoice(522, 200), invoice(533, 200)], {
+  customer_number: 'K30000',
+});
+const all = [ada, bob, eve];
 
 const named = { name: 'BOB BUILDER' };
 test.each([
@@ -272,6 +275,7 @@ test.each([
   ['an invoice number that a line break splits', credit(50_000, 'RE 2026 001 00'), 1, [100], true],
   ['two invoice numbers', credit(120_000, 'RE-2026-00100 und RE-2026-00140'), 1, [100, 140], true],
   ['a customer number and the sum of the open invoices', credit(120_000, 'K10001'), 1, [100, 140], true],
+  ['a customer number and the sum of some open invoices', credit(300, 'K30000'), 3, [511, 522], false],
   ['a mistyped customer number', credit(70_000, 'K1001'), 1, [140], false],
   ['a correct invoice number that resembles another', credit(50_000, 'RE-2026-00101'), 2, [101], true],
   ['a mistyped invoice number', credit(70_000, 'RE-2026-00141'), 1, [140], false],
