@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Candidate, type Credit, propose } from '@/lib/bank/match';
+import { type Candidate, type Credit, neighboursOf, propose } from '@/lib/bank/match';
 import { readStatement } from '@/lib/bank/upload';
 import { AppError } from '@/lib/errors';
 
@@ -285,6 +285,21 @@ test.each([
 ])('a bank credit with %s is proposed for the right invoices', (_, entry, customer_id, ids, is_exact) => {
   const shares = ids.map((invoice_id) => ({ invoice_id }));
   expect(propose(entry, all)[0]).toMatchObject({ customer_id, shares, is_exact });
+});
+
+test.each([
+  ['a wrong digit', 'INV-1239'],
+  ['an added digit at the start', '5INV-1234'],
+  ['an added digit inside', 'INV-12534'],
+  ['an added digit at the end', 'INV-12345'],
+  ['a missing character', 'INV1234'],
+  ['two swapped neighbours', 'INV-1243'],
+])('the neighbours of a number include the text with %s', (_, text) => {
+  expect(neighboursOf('INV-1234')).toContain(text);
+});
+
+test('the neighbours of a number do not include the number itself', () => {
+  for (const number of ['INV-1234', 'INV-1123']) expect(neighboursOf(number)).not.toContain(number);
 });
 
 test('an invoice number inside a longer number in a bank entry is not recognized', () => {
