@@ -176,7 +176,11 @@ async function findNamedInvoice(db: Database, text: string) {
   }
 }
 
-/** Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice. */
+/**
+ * Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice.
+ *
+ * @throws AppError, e.g. conflict if the entry already has a transfer of another customer
+ */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -198,6 +202,12 @@ async function book(
   };
   // If an earlier call ended between the two writes, the transfer exists but is not linked. This call then links it.
   const left = await findTransferId(db, reference);
+  if (left !== null && (await getTransfer(db, left)).customer_id !== customerId) {
+    throw new AppError(
+      'conflict',
+      'The entry already has a transfer of another customer: book the entry for that customer, or delete the transfer.',
+    );
+  }
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
     .update(e)

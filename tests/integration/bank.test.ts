@@ -327,6 +327,23 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual(['conflict']);
 });
 
+test('a bank entry with the transfer of one customer is not booked for another customer', async () => {
+  const [one, other] = [await invoice('31'), await invoice('31')];
+  const iban = newIban();
+  const { id, entries } = await uploadOpen([newDay(), '31.00', 'X', iban, 'thanks']);
+  const [entry = 0] = entries;
+  const bookFor = (customerId: number, ...shares: { invoice_id: number; amount: number }[]) =>
+    problemsOf(bookEntry(base.db, entry, { customerId, shares, remember: true }, writer));
+  expect(await bookFor(one.customer_id, { invoice_id: one.id, amount: 31_000 })).toEqual([]);
+  // Undo the second write of the booking. A call at the same moment sees this state.
+  await base.db.update(bankEntries).set({ transfer_id: null }).where(eq(bankEntries.id, entry));
+  expect(await bookFor(other.customer_id, { invoice_id: other.id, amount: 31_000 })).toEqual(['conflict']);
+  const rule = (await listRules(base.db)).find((row) => row.iban === iban);
+  expect(rule?.customer.id).toBe(one.customer_id);
+  expect(await bookFor(one.customer_id)).toEqual([]);
+  expect(await explainedOf(id)).toMatchObject([{ customer: { id: one.customer_id }, recorded: 31 }]);
+});
+
 test('a rule for a bank account books an entry only if its amount equals the open amount exactly', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);
