@@ -6,7 +6,7 @@ import { recordAudit, toActorColumns } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
 import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
-import { findPayableInvoice } from '../payments/list';
+import { findPayableInvoice, type PaymentContext } from '../payments/list';
 import { findTransferId, getTransfer, listOpenInvoices } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
@@ -135,7 +135,8 @@ export async function bookEntry(
  * unpaid invoices in the entry's currency, the oldest due date first. Skips Stripe's invoices.
  *
  * @param text number of an invoice or of a customer, or `#` and the id of an invoice
- * @throws AppError, e.g. validation_failed for the field `named`, or conflict if the entry is explained
+ * @throws AppError, e.g. validation_failed for the field `named` if the entry cannot pay the named invoice, or conflict
+ *   if the entry is explained
  */
 export async function bookNamedEntry(
   db: Database,
@@ -145,7 +146,7 @@ export async function bookNamedEntry(
 ): Promise<void> {
   const entry = await requireOpen(db, id);
   const customer = text.startsWith('#') || text === '' ? null : await findCustomerId(db, text);
-  const found = customer === null ? await findNamedInvoice(db, text) : null;
+  const found = customer === null ? await findNamedInvoice(db, text, entry) : null;
   const customerId = customer ?? found?.customer.id ?? 0;
   const all = await listOpenInvoices(db, customerId);
   const open = all
@@ -165,15 +166,25 @@ export async function bookNamedEntry(
 /** Maximum number of shares with which a transfer can be recorded. */
 const MAX_SHARES = 50;
 
-async function findNamedInvoice(db: Database, text: string) {
-  try {
-    return await findPayableInvoice(db, text);
-  } catch (error) {
+async function findNamedInvoice(db: Database, text: string, entry: EntryRow) {
+  const found = await findPayableInvoice(db, text).catch((error: unknown) => {
     const [field] = error instanceof AppError ? error.fields : [];
     throw field
       ? invalidField('named', `is not a known customer, and as an invoice it ${field.message}`)
       : error;
-  }
+  });
+  const problem = problemOf(found.invoice, entry);
+  if (problem === null) return found;
+  const number = found.customer.customer_number;
+  throw invalidField('named', `is an invoice ${problem}: enter ${number} to book the entry for its customer`);
+}
+
+/** Returns why an entry cannot pay an invoice. Returns null if it can. */
+function problemOf(invoice: PaymentContext['invoice'], { currency }: EntryRow): string | null {
+  if (invoice.stripe_invoice_id !== null) return 'of Stripe';
+  if (invoice.currency !== currency)
+    return `in ${invoice.currency.toUpperCase()}, and the entry is in ${currency.toUpperCase()}`;
+  return invoice.status === 'paid' ? 'that is paid' : null;
 }
 
 /**

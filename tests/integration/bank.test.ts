@@ -344,6 +344,21 @@ test('a bank entry with the transfer of one customer is not booked for another c
   expect(await explainedOf(id)).toMatchObject([{ customer: { id: one.customer_id }, recorded: 31 }]);
 });
 
+test.each([
+  ['of Stripe', { stripe_invoice_id: 'in_bank_named' }, 'is an invoice of Stripe'],
+  ['that is paid', { status: 'paid', amount_paid: '25', amount_due: '0' }, 'is an invoice that is paid'],
+  ['in another currency', { currency: 'usd' }, 'is an invoice in USD'],
+] as const)('a bank entry is not booked for a named invoice %s', async (_, values, reason) => {
+  const sums = { total: '25', subtotal: '25', tax: '0' };
+  const { number, customer_id } = await createInvoice(base.db, { ...sums, ...values });
+  const other = await invoice('25', customer_id);
+  const [entry = 0] = (await uploadOpen([newDay(), '25.00', 'X', '', 'thanks'])).entries;
+  const booking = bookNamedEntry(base.db, entry, { named: number ?? '', remember: false }, writer);
+  const problem = { field: 'named', message: expect.stringContaining(reason) };
+  await expect(booking).rejects.toMatchObject({ fields: [problem] });
+  expect(await dueOf(other.id)).toBe(25);
+});
+
 test('a rule for a bank account books an entry only if its amount equals the open amount exactly', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);
