@@ -359,6 +359,21 @@ test.each([
   expect(await dueOf(other.id)).toBe(25);
 });
 
+test('bank entries pay a customer’s own invoices behind 100 older invoices of Stripe', async () => {
+  const { id: customer_id, customer_number } = await createCustomer(base.db);
+  for (let n = 0; n < 100; n += 1)
+    await createInvoice(base.db, { customer_id, stripe_invoice_id: `in_bank_older_${n}` });
+  const [one, two] = [await invoice('35', customer_id), await invoice('36', customer_id)];
+  const { entries, first } = await uploadOpen(
+    [newDay(), '35.00', 'X', '', one.number],
+    [newDay(), '36.00', 'X', '', 'thanks'],
+  );
+  const shares = first.proposals[0]?.shares ?? [];
+  await bookEntry(base.db, first.entry.id, { customerId: customer_id, shares, remember: false }, writer);
+  await bookNamedEntry(base.db, entries[1] ?? 0, { named: customer_number, remember: false }, writer);
+  expect([await dueOf(one.id), await dueOf(two.id)]).toEqual([0, 0]);
+});
+
 test('a rule for a bank account books an entry only if its amount equals the open amount exactly', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);
