@@ -1,23 +1,25 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
-import { bankEntries, bankRules, stripePayouts } from '@/db/schema';
+import { bankEntries, bankRules, invoices, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit, toActorColumns } from '../audit/audit-log';
 import { findCustomerId } from '../customers/match-customer';
 import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
-import { findPayableInvoice } from '../payments/list';
-import { findTransferId, getTransfer, listOpenInvoices } from '../payments/queries';
+import { literal } from '../page-query';
+import { findPayableInvoice, type PaymentContext } from '../payments/list';
+import { findTransferId, getTransfer } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
-import { spreadAmount } from './match';
+import { type OpenInvoice, spreadAmount } from './match';
 import {
   type EntryRow,
   getEntry,
   getStatement,
   inPeriod,
   isOpen,
+  isPayable,
   listOpenEntries,
   proposeFor,
   requireOpen,
@@ -120,9 +122,9 @@ export async function bookEntry(
   writer: PaymentWriter,
 ): Promise<void> {
   const entry = await requireOpen(db, id);
-  const open = new Map(
-    (await listOpenInvoices(db, customerId)).map((one) => [one.id, toThousandths(String(one.amount_due))]),
-  );
+  const ids = shares.map(({ invoice_id }) => invoice_id);
+  const payable = await listPayable(db, entry, customerId, inArray(invoices.id, ids));
+  const open = new Map(payable.map((one) => [one.id, one.amount]));
   if (shares.some(({ invoice_id, amount }) => amount > (open.get(invoice_id) ?? 0))) {
     throw new AppError('conflict', 'An invoice owes less than the page showed. Nothing was booked.');
   }
@@ -135,7 +137,8 @@ export async function bookEntry(
  * unpaid invoices in the entry's currency, the oldest due date first. Skips Stripe's invoices.
  *
  * @param text number of an invoice or of a customer, or `#` and the id of an invoice
- * @throws AppError, e.g. validation_failed for the field `named`, or conflict if the entry is explained
+ * @throws AppError, e.g. validation_failed for the field `named` if the entry cannot pay the named invoice, or conflict
+ *   if the entry is explained
  */
 export async function bookNamedEntry(
   db: Database,
@@ -145,18 +148,12 @@ export async function bookNamedEntry(
 ): Promise<void> {
   const entry = await requireOpen(db, id);
   const customer = text.startsWith('#') || text === '' ? null : await findCustomerId(db, text);
-  const found = customer === null ? await findNamedInvoice(db, text) : null;
+  const found = customer === null ? await findNamedInvoice(db, text, entry) : null;
   const customerId = customer ?? found?.customer.id ?? 0;
-  const all = await listOpenInvoices(db, customerId);
-  const open = all
-    .filter(({ currency, stripe_invoice_id }) => currency === entry.currency && stripe_invoice_id === null)
-    .map(({ id: invoiceId, number, amount_due }) => ({
-      id: invoiceId,
-      number,
-      amount: toThousandths(String(amount_due)),
-    }));
+  const payable = await listPayable(db, entry, customerId);
   const isNamed = (one: { id: number }) => one.id === found?.invoice.id;
-  const ordered = [...open.filter(isNamed), ...open.filter((one) => !isNamed(one))];
+  const named = found ? [toOpen(found.invoice)] : [];
+  const ordered = [...named, ...payable.filter((one) => !isNamed(one))];
   const { shares } = spreadAmount(Math.round(entry.amount * 1000), ordered);
   await book(db, entry, customerId, shares.slice(0, MAX_SHARES), writer);
   if (remember) await saveRule(db, entry.iban, customerId, writer);
@@ -165,18 +162,52 @@ export async function bookNamedEntry(
 /** Maximum number of shares with which a transfer can be recorded. */
 const MAX_SHARES = 50;
 
-async function findNamedInvoice(db: Database, text: string) {
-  try {
-    return await findPayableInvoice(db, text);
-  } catch (error) {
+/** Lists the first 50 invoices of a customer that an entry can pay, the oldest due date first. */
+async function listPayable(db: Database, { currency }: EntryRow, customerId: number, where?: SQL) {
+  const found = await db
+    .select(pickColumns(invoices, 'id', 'number', 'amount_due'))
+    .from(invoices)
+    .where(and(eq(invoices.customer_id, customerId), isPayable(currency), where))
+    .orderBy(asc(invoices.due_date), asc(invoices.id))
+    .limit(literal(MAX_SHARES));
+  return found.map(toOpen);
+}
+
+const toOpen = ({
+  id,
+  number,
+  amount_due,
+}: Omit<OpenInvoice, 'amount'> & { amount_due: string | number }) => ({
+  ...{ id, number },
+  amount: toThousandths(String(amount_due)),
+});
+
+async function findNamedInvoice(db: Database, text: string, entry: EntryRow) {
+  const found = await findPayableInvoice(db, text).catch((error: unknown) => {
     const [field] = error instanceof AppError ? error.fields : [];
     throw field
       ? invalidField('named', `is not a known customer, and as an invoice it ${field.message}`)
       : error;
-  }
+  });
+  const problem = problemOf(found.invoice, entry);
+  if (problem === null) return found;
+  const number = found.customer.customer_number;
+  throw invalidField('named', `is an invoice ${problem}: enter ${number} to book the entry for its customer`);
 }
 
-/** Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice. */
+/** Returns why an entry cannot pay an invoice. Returns null if it can. */
+function problemOf(invoice: PaymentContext['invoice'], { currency }: EntryRow): string | null {
+  if (invoice.stripe_invoice_id !== null) return 'of Stripe';
+  if (invoice.currency !== currency)
+    return `in ${invoice.currency.toUpperCase()}, and the entry is in ${currency.toUpperCase()}`;
+  return invoice.status === 'paid' ? 'that is paid' : null;
+}
+
+/**
+ * Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice.
+ *
+ * @throws AppError, e.g. conflict if the entry already has a transfer of another customer
+ */
 async function book(
   db: Database,
   entry: EntryRow,
@@ -198,6 +229,12 @@ async function book(
   };
   // If an earlier call ended between the two writes, the transfer exists but is not linked. This call then links it.
   const left = await findTransferId(db, reference);
+  if (left !== null && (await getTransfer(db, left)).customer_id !== customerId) {
+    throw new AppError(
+      'conflict',
+      'The entry already has a transfer of another customer: book the entry for that customer, or delete the transfer.',
+    );
+  }
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
   await db
     .update(e)

@@ -120,14 +120,14 @@ export function numbersIn(text: string): string[] {
 }
 
 /**
- * Returns the texts that differ from a number by one wrong digit, one digit added before another character, one missing
- * character, or two swapped neighbours. Returns an empty list if the number has fewer than 6 or more than 20
- * characters, or no three digits in a row.
+ * Returns the texts that differ from a number by one wrong digit, one added digit, one missing character, or two swapped
+ * neighbours. Returns an empty list if the number has fewer than 6 or more than 20 characters, or no three digits in a
+ * row.
  */
 export function neighboursOf(number: string): string[] {
   if (number.length < 6 || number.length > 20 || !/\d{3}/.test(number)) return [];
   const digits = [...'0123456789'];
-  return [...number].flatMap((character, at) => {
+  const neighbours = [...number].flatMap((character, at) => {
     const [before, after] = [number.slice(0, at), number.slice(at + 1)];
     const swapped = before + (after[0] ?? '') + character + after.slice(1);
     const inserted = digits.map((digit) => before + digit + character + after);
@@ -138,6 +138,8 @@ export function neighboursOf(number: string): string[] {
       swapped,
     ];
   });
+  const extended = digits.map((digit) => number + digit);
+  return [...neighbours, ...extended].filter((text) => text !== number);
 }
 
 const plain = (number: string) => number.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
@@ -325,7 +327,8 @@ const MAX_SUMMED = 16;
 function sumUp(amount: number, open: OpenInvoice[]): OpenInvoice[] | null {
   let best: OpenInvoice[] | null = null;
   const visit = (at: number, left: number, taken: OpenInvoice[]) => {
-    if (left === 0) best = taken;
+    // Older invoices are tried first, so a later combination must be smaller to replace an earlier one.
+    if (left === 0 && taken.length < (best?.length ?? Number.POSITIVE_INFINITY)) best = taken;
     if (left <= 0 || taken.length + 1 >= (best?.length ?? Number.POSITIVE_INFINITY)) return;
     for (let next = at; next < open.length; next += 1) {
       const invoice = open[next];

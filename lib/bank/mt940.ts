@@ -37,8 +37,10 @@ export function readMt940(text: string): Statement {
       current = { line: field.line, entries: [] };
       continue;
     }
-    if (current.entries === undefined)
+    if (current.entries === undefined) {
+      if (parts.length > 0 && AFTER_CLOSING.test(field.tag)) continue;
       throw refuse(`has the field :${field.tag}: outside of a message`, field.line);
+    }
     if (/^62[FM]$/.test(field.tag)) {
       parts.push(closeStatement(current as OpenStatement, field));
       current = {};
@@ -50,6 +52,9 @@ export function readMt940(text: string): Statement {
     throw refuse('begins a message without a closing balance', current.line);
   return joinStatements(parts);
 }
+
+// SWIFT puts the available balances (64, 65) and a text about the whole statement (86) after the closing balance.
+const AFTER_CLOSING = /^(64|65|86)$/;
 
 interface OpenStatement {
   line: number;

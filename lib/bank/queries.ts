@@ -381,12 +381,11 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
   const ibans = [...new Set(credits.map(({ iban }) => iban).filter(Boolean))];
   const ruled = await listRuleOwners(db, ibans);
   const known = await listKnownOwners(db, ibans);
-  const isUnpaid = sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`;
   const readOwners = (where: SQL) =>
     db
       .select({ id: invoices.customer_id, number: invoices.number })
       .from(invoices)
-      .where(and(isUnpaid, eq(invoices.currency, first.currency), where))
+      .where(and(isPayable(first.currency), where))
       .orderBy(asc(invoices.due_date), asc(invoices.id))
       .limit(literal(MAX_CANDIDATES));
   const readNumbered = async (numbers: string[]) => [
@@ -422,9 +421,15 @@ export async function findCandidates(db: Database, entries: EntryRow[]): Promise
     currency: first.currency,
     ruled,
     known,
-    isUnpaid,
   });
 }
+
+/** Condition for the invoices that an entry in this currency can pay: unpaid ones, except Stripe's. */
+export const isPayable = (currency: string) =>
+  and(
+    sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`,
+    eq(invoices.currency, currency),
+  );
 
 interface IbanOwner {
   id: number;
@@ -453,12 +458,7 @@ const MAX_INVOICES = 50;
 async function toCandidates(
   db: Database,
   ids: number[],
-  {
-    currency,
-    ruled,
-    known,
-    isUnpaid,
-  }: { currency: string; ruled: IbanOwner[]; known: IbanOwner[]; isUnpaid: SQL },
+  { currency, ruled, known }: { currency: string; ruled: IbanOwner[]; known: IbanOwner[] },
 ): Promise<Candidate[]> {
   const people = await db
     .select(snippetColumns)
@@ -470,7 +470,7 @@ async function toCandidates(
       rank: sql<number>`(row_number() over (partition by ${invoices.customer_id} order by ${invoices.due_date}, ${invoices.id}))::int`,
     })
     .from(invoices)
-    .where(and(inArray(invoices.customer_id, ids), isUnpaid, eq(invoices.currency, currency)))
+    .where(and(inArray(invoices.customer_id, ids), isPayable(currency)))
     .orderBy(asc(invoices.due_date), asc(invoices.id));
   const invoicesOf = new Map<number, Candidate['invoices']>();
   for (const { id, number, customer_id, amount_due, rank } of unpaid) {

@@ -327,6 +327,53 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual(['conflict']);
 });
 
+test('a bank entry with the transfer of one customer is not booked for another customer', async () => {
+  const [one, other] = [await invoice('31'), await invoice('31')];
+  const iban = newIban();
+  const { id, entries } = await uploadOpen([newDay(), '31.00', 'X', iban, 'thanks']);
+  const [entry = 0] = entries;
+  const bookFor = (customerId: number, ...shares: { invoice_id: number; amount: number }[]) =>
+    problemsOf(bookEntry(base.db, entry, { customerId, shares, remember: true }, writer));
+  expect(await bookFor(one.customer_id, { invoice_id: one.id, amount: 31_000 })).toEqual([]);
+  // Undo the second write of the booking. A call at the same moment sees this state.
+  await base.db.update(bankEntries).set({ transfer_id: null }).where(eq(bankEntries.id, entry));
+  expect(await bookFor(other.customer_id, { invoice_id: other.id, amount: 31_000 })).toEqual(['conflict']);
+  const rule = (await listRules(base.db)).find((row) => row.iban === iban);
+  expect(rule?.customer.id).toBe(one.customer_id);
+  expect(await bookFor(one.customer_id)).toEqual([]);
+  expect(await explainedOf(id)).toMatchObject([{ customer: { id: one.customer_id }, recorded: 31 }]);
+});
+
+test.each([
+  ['of Stripe', { stripe_invoice_id: 'in_bank_named' }, 'is an invoice of Stripe'],
+  ['that is paid', { status: 'paid', amount_paid: '25', amount_due: '0' }, 'is an invoice that is paid'],
+  ['in another currency', { currency: 'usd' }, 'is an invoice in USD'],
+] as const)('a bank entry is not booked for a named invoice %s', async (_, values, reason) => {
+  const sums = { total: '25', subtotal: '25', tax: '0' };
+  const { number, customer_id } = await createInvoice(base.db, { ...sums, ...values });
+  const other = await invoice('25', customer_id);
+  const [entry = 0] = (await uploadOpen([newDay(), '25.00', 'X', '', 'thanks'])).entries;
+  const booking = bookNamedEntry(base.db, entry, { named: number ?? '', remember: false }, writer);
+  const problem = { field: 'named', message: expect.stringContaining(reason) };
+  await expect(booking).rejects.toMatchObject({ fields: [problem] });
+  expect(await dueOf(other.id)).toBe(25);
+});
+
+test('bank entries pay a customer’s own invoices behind 100 older invoices of Stripe', async () => {
+  const { id: customer_id, customer_number } = await createCustomer(base.db);
+  for (let n = 0; n < 100; n += 1)
+    await createInvoice(base.db, { customer_id, stripe_invoice_id: `in_bank_older_${n}` });
+  const [one, two] = [await invoice('35', customer_id), await invoice('36', customer_id)];
+  const { entries, first } = await uploadOpen(
+    [newDay(), '35.00', 'X', '', one.number],
+    [newDay(), '36.00', 'X', '', 'thanks'],
+  );
+  const shares = first.proposals[0]?.shares ?? [];
+  await bookEntry(base.db, first.entry.id, { customerId: customer_id, shares, remember: false }, writer);
+  await bookNamedEntry(base.db, entries[1] ?? 0, { named: customer_number, remember: false }, writer);
+  expect([await dueOf(one.id), await dueOf(two.id)]).toEqual([0, 0]);
+});
+
 test('a bank rule books an entry that names no invoice only if the customer owes exactly its amount, and a deleted rule books none', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);

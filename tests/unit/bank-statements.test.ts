@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Candidate, type Credit, propose } from '@/lib/bank/match';
+import { type Candidate, type Credit, neighboursOf, propose } from '@/lib/bank/match';
 import { readStatement } from '@/lib/bank/upload';
 import { AppError } from '@/lib/errors';
 
@@ -146,11 +146,26 @@ test.each([
   expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
 });
 
+const NEXT = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
+  'EUR1129,50\n-',
+  'EUR1259,00\n-',
+);
 test('consecutive MT940 messages form one statement if each opens with the previous closing balance', async () => {
-  const opened = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50');
-  const next = opened.replace('EUR1129,50\n-', 'EUR1259,00\n-');
-  expect(await read(MT940 + next)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
+  expect(await read(MT940 + NEXT)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
   expect(await reasonOf(MT940 + MT940)).toContain('line 11 begins a statement whose opening balance');
+});
+
+const CLOSED = MT940.replace('-\n', ':64:C261002EUR1129,50\n:65:C261003EUR1129,50\n:86:Everything\n');
+test.each([
+  ['the last MT940 message', CLOSED, 1_129_500],
+  ['an MT940 message that another follows without a line `-`', CLOSED + NEXT, 1_259_000],
+])('available balances and a text after the closing balance of %s are ignored', async (_, file, closing) => {
+  const { entries, ...statement } = await read(file);
+  expect(statement).toMatchObject({ opening: 1_000_000, closing });
+  expect(entries.map(({ purpose }) => purpose).slice(0, 2)).toEqual([
+    'Rechnung RE-2026-0001 R-5',
+    'Rueckgabe',
+  ]);
 });
 
 test.each([
@@ -158,6 +173,8 @@ test.each([
   ['no closing balance', MT940.replace(/:62F:.*\n/, ''), 'line 1 begins a message without a closing balance'],
   ['a day that does not exist', MT940.replace('2610011001', '2602300230'), 'line 5 has the date'],
   ['an unknown field', MT940.replace(':28C:', ':77:'), 'line 3 has the field :77:'],
+  ['an entry after the closing balance', MT940.replace('-\n', ':61:X'), 'line 10 has the field :61: outside'],
+  ['a balance before the first message', `:64:X\n${MT940}`, 'line 1 has the field :64: outside'],
 ])('an MT940 file with %s is refused with the number of the line', async (_, file, reason) => {
   expect(await reasonOf(file)).toContain(reason);
 });
@@ -247,7 +264,10 @@ const credit = (amount: number, purpose: string, more: Partial<Credit> = {}): Cr
 
 const ada = customer(1, [invoice(100, 50_000), invoice(140, 70_000)]);
 const bob = customer(2, [invoice(101, 50_000)], { names: ['Bob Builder'], ruled: [ADA] });
-const all = [ada, bob];
+const eve = customer(3, [invoice(511, 100), invoice(522, 200), invoice(533, 200)], {
+  customer_number: 'K30000',
+});
+const all = [ada, bob, eve];
 
 const named = { name: 'BOB BUILDER' };
 test.each([
@@ -255,6 +275,7 @@ test.each([
   ['an invoice number that a line break splits', credit(50_000, 'RE 2026 001 00'), 1, [100], true],
   ['two invoice numbers', credit(120_000, 'RE-2026-00100 und RE-2026-00140'), 1, [100, 140], true],
   ['a customer number and the sum of the open invoices', credit(120_000, 'K10001'), 1, [100, 140], true],
+  ['a customer number and the sum of some open invoices', credit(300, 'K30000'), 3, [511, 522], false],
   ['a mistyped customer number', credit(70_000, 'K1001'), 1, [140], false],
   ['a correct invoice number that resembles another', credit(50_000, 'RE-2026-00101'), 2, [101], true],
   ['a mistyped invoice number', credit(70_000, 'RE-2026-00141'), 1, [140], false],
@@ -264,6 +285,21 @@ test.each([
 ])('a bank credit with %s is proposed for the right invoices', (_, entry, customer_id, ids, is_exact) => {
   const shares = ids.map((invoice_id) => ({ invoice_id }));
   expect(propose(entry, all)[0]).toMatchObject({ customer_id, shares, is_exact });
+});
+
+test.each([
+  ['a wrong digit', 'INV-1239'],
+  ['an added digit at the start', '5INV-1234'],
+  ['an added digit inside', 'INV-12534'],
+  ['an added digit at the end', 'INV-12345'],
+  ['a missing character', 'INV1234'],
+  ['two swapped neighbours', 'INV-1243'],
+])('the neighbours of a number include the text with %s', (_, text) => {
+  expect(neighboursOf('INV-1234')).toContain(text);
+});
+
+test('the neighbours of a number do not include the number itself', () => {
+  for (const number of ['INV-1234', 'INV-1123']) expect(neighboursOf(number)).not.toContain(number);
 });
 
 test('an invoice number inside a longer number in a bank entry is not recognized', () => {
