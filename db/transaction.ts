@@ -210,6 +210,7 @@ export class Bulkhead {
   }
 
   private turn(key: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw new BusyError('left before it had to wait');
     if (this.isFull(key)) throw new BusyError('too many wait');
     return new Promise((resolve, reject) => {
       const leave = () => {

@@ -14,6 +14,11 @@ export function toParams(search: SearchParams): URLSearchParams {
   return params;
 }
 
+/** Converts the parameters of a request's URL to a query, as `toParams` does for a page. */
+export function toRequestParams(search: URLSearchParams): URLSearchParams {
+  return toParams(Object.fromEntries([...search.keys()].map((name) => [name, search.getAll(name)])));
+}
+
 /** Returns the URL of a page with the given query. */
 export function toHref(path: string, filters: Record<string, string>): string {
   return withParams(path, new URLSearchParams(), filters);

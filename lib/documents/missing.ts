@@ -39,9 +39,9 @@ export const missingInLetter = (printed: PrintedInvoice): MissingField[] =>
 const LETTER = new Set(['name', 'company', 'street', 'postal_code', 'city', 'country']);
 
 /** Lists the empty fields that the e-invoice of an invoice or a credit note requires (EN 16931 and XRechnung 3.0). */
-export function missingFields({ seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
-  // Documents of Stripe's invoices do not need our account, because Stripe collects the money.
-  const isNeeded = (field: keyof Company) => field !== 'iban' || collectedBy === 'us';
+export function missingFields({ kind, seller, buyer, lines, collectedBy }: PrintedInvoice): MissingField[] {
+  // Stripe collects the money of its invoices, and corrections ask for no payment, so neither needs our account.
+  const isNeeded = (field: keyof Company) => field !== 'iban' || (kind === 'invoice' && collectedBy === 'us');
   const ofCompany = COMPANY.filter(([field]) => !seller[field] && isNeeded(field));
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
   // An e-invoice outside VAT must not contain VAT IDs (BR-O-2), so another field must identify the company (BR-CO-26).

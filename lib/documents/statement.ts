@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { eq } from 'drizzle-orm';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import { customers } from '@/db/schema';
 import { toCalendarDate } from '../dates';
 import { AppError } from '../errors';
@@ -69,7 +69,8 @@ export async function getStatementFile(
   const { logo: _, ...printed } = seller;
   const texts = [
     ...Object.values(printed),
-    ...Object.values(buyer),
+    ...Object.values(pickColumns(buyer, 'customer_number', 'company', 'first_name', 'last_name')),
+    ...Object.values(pickColumns(buyer, 'street', 'postal_code', 'city')),
     ...entries.map(({ reference }) => reference),
   ];
   const lacking = unprintable(texts.filter((text) => typeof text === 'string').join(''));

@@ -1,8 +1,9 @@
 import { and, asc, eq, gte, inArray, isNotNull, lt, sql } from 'drizzle-orm';
-import type { Database } from '@/db/database';
-import { accountingEntries, invoiceLines } from '@/db/schema';
+import { type Database, pickColumns } from '@/db/database';
+import { accountingEntries, invoiceLines, invoices } from '@/db/schema';
 import { toCsv } from '../csv';
 import { readStripeLines } from '../invoices/lines';
+import { lineTotals } from '../invoices/totals';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
 
@@ -103,8 +104,12 @@ interface Line {
 
 async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[]>> {
   const own = await db
-    .select()
+    .select({
+      ...pickColumns(invoiceLines, 'invoice_id', 'text', 'quantity', 'unit_price', 'tax_rate'),
+      currency: invoices.currency,
+    })
     .from(invoiceLines)
+    .innerJoin(invoices, eq(invoices.id, invoiceLines.invoice_id))
     .where(inArray(invoiceLines.invoice_id, ids))
     .orderBy(asc(invoiceLines.invoice_id), asc(invoiceLines.position));
   const lines = new Map<number, Line[]>();
@@ -113,9 +118,9 @@ async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[
     its.push(line);
     lines.set(id, its);
   };
-  for (const { invoice_id, text, quantity, unit_price, tax_rate } of own) {
-    const net = Math.round((toThousandths(quantity) * toThousandths(unit_price)) / 10_000) * 10;
-    add(invoice_id, { product: productOf(text), rate: Number(tax_rate), net });
+  for (const { invoice_id, text, currency, ...line } of own) {
+    const net = toThousandths(lineTotals([line], currency).subtotal);
+    add(invoice_id, { product: productOf(text), rate: Number(line.tax_rate), net });
   }
   for (const { invoice_id, description, net } of await readStripeLines(db, ids)) {
     add(invoice_id, { product: productOf(description ?? ''), rate: null, net: toThousandths(net) });

@@ -18,6 +18,7 @@ import {
   auditStaff,
   choosePassword,
   getStaffUser,
+  lockStaff,
   type StaffDeps,
   type StaffKey,
   storePassword,
@@ -241,22 +242,29 @@ export async function beginPasskey(
   headers: Headers,
 ): Promise<{ options: PublicKeyCredentialCreationOptionsJSON; cookies: string[] }> {
   await confirmPassword(runtime, session, password);
-  const held = await runtime.db.$count(staffPasskeys, eq(staffPasskeys.userId, session.staff.id));
-  if (held >= MAX_PASSKEYS)
-    throw new AppError('conflict', `You already have ${MAX_PASSKEYS} passkeys: remove one first.`);
+  await requirePasskeyRoom(runtime.db, session);
   const path = '/passkey/generate-register-options';
   const answer = await askBetterAuth(runtime, { path, headers, cookies: [SESSION] });
   if (!answer.ok) throw toRefusal(answer, 'Sign in again to add a passkey.');
   return { options: await answer.json(), cookies: answer.headers.getSetCookie() };
 }
 
+async function requirePasskeyRoom(db: Database, { staff }: Pick<StaffSession, 'staff'>): Promise<void> {
+  const held = await db.$count(staffPasskeys, eq(staffPasskeys.userId, staff.id));
+  if (held >= MAX_PASSKEYS)
+    throw new AppError('conflict', `You already have ${MAX_PASSKEYS} passkeys: remove one first.`);
+}
+
 /**
  * Stores the passkey that the browser created.
  *
- * @throws AppError, for example validation_failed naming `name`, or unauthenticated if the passkey cannot be verified
+ * @param headers request headers with the cookies of the session and of the challenge
+ * @throws AppError, for example validation_failed naming `name`, unauthenticated if the passkey cannot be verified, or
+ *   conflict if there are too many passkeys
  */
 export async function keepPasskey(
   runtime: Runtime,
+  session: Pick<StaffSession, 'staff'>,
   { name, response }: { name: string; response: RegistrationResponseJSON },
   headers: Headers,
 ): Promise<void> {
@@ -266,7 +274,13 @@ export async function keepPasskey(
   }
   const path = '/passkey/verify-registration';
   const body = { name: known, response };
-  const answer = await askBetterAuth(runtime, { path, body, headers, cookies: [SESSION, PASSKEY_COOKIE] });
+  // Several registrations may have begun before the limit was reached. The lock makes each of them count the passkeys
+  // that the others have stored, so better-auth must write in the same transaction.
+  const answer = await lockStaff(runtime.db, async (tx) => {
+    await requirePasskeyRoom(tx, session);
+    const cookies = [SESSION, PASSKEY_COOKIE];
+    return askBetterAuth({ ...runtime, db: tx }, { path, body, headers, cookies });
+  });
   if (!answer.ok) throw toRefusal(answer, 'The passkey could not be verified. Try again.');
 }
 

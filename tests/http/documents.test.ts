@@ -276,7 +276,8 @@ describe('documents of credit notes', () => {
     expect(xml).not.toContain('IBANID');
   });
 
-  test('the document of a cancellation contains the part of the invoice that was not credited', async () => {
+  test('the document of a cancellation contains the part of the invoice that was not credited, and needs no IBAN', async () => {
+    await setCompany({ iban: null });
     const { cancellation } = await creditNotesOf();
     const xml = await (await download(cancellation.id, 'application/xml', 'credit-notes')).text();
     expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">1.00</);
@@ -284,12 +285,12 @@ describe('documents of credit notes', () => {
   });
 
   test('a credit note has no document while a required field is empty, and the reason names the field', async () => {
-    await setCompany({ iban: null });
+    await setCompany({ contact_phone: null });
     const { note } = await creditNotesOf();
     const refused = await download(note.id, 'application/pdf', 'credit-notes');
     expect([refused.status, (await refused.json()).detail]).toEqual([
       409,
-      'The credit note has no document. These fields are empty: company: IBAN.',
+      'The credit note has no document. These fields are empty: company: Telephone.',
     ]);
   });
 

@@ -8,7 +8,8 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor, findStaff, findStaffSession } from '@/lib/auth/find-staff';
 import { signIn } from '@/lib/auth/sign-in';
 import { getStaffAuth } from '@/lib/auth/staff-auth';
-import { removePasskey } from '@/lib/staff/credentials';
+import { beginPasskey, keepPasskey, removePasskey } from '@/lib/staff/credentials';
+import { createAuthenticator } from '../e2e/support/authenticator';
 import { testRuntime } from '../support/runtime';
 import { GRACE, quickHash, SECRET, useHash, useSignIn } from '../support/sign-in';
 
@@ -207,6 +208,33 @@ describe('staff who still have to secure their account', () => {
     await expect(remove('another')).rejects.toMatchObject({ code: 'not_found' });
     await remove('mine');
     expect(await db.$count(staffPasskeys)).toBe(0);
+  });
+
+  test('only one of two passkey registrations that began with nineteen passkeys is stored', async () => {
+    const { runtime } = server;
+    const session = await findStaffSession(runtime, new Headers({ cookie }));
+    if (!session) throw new Error('the session is gone');
+    const key = { publicKey: 'key', counter: 0, deviceType: 'multiDevice', backedUp: true } as const;
+    const held = Array.from({ length: 19 }, (_, i) => ({ id: `held-${i}`, credentialID: `held-${i}` }));
+    await runtime.db
+      .insert(staffPasskeys)
+      .values(held.map((one) => ({ ...key, ...one, userId: session.staff.id })));
+    const register = async () => {
+      const headers = new Headers({ cookie });
+      const { options, cookies } = await beginPasskey(runtime, session, GRACE.password, headers);
+      headers.set('cookie', [cookie, ...cookies.map((one) => one.split(';')[0])].join('; '));
+      const asked = { challenge: options.challenge, origin: runtime.env.publicUrl };
+      const { id, ...response } = createAuthenticator().makePasskey(asked, options.user.id);
+      const sent = { id, rawId: id, type: 'public-key', clientExtensionResults: {}, response } as const;
+      return () => keepPasskey(runtime, session, { name: 'Mine', response: sent }, headers);
+    };
+    const begun = [await register(), await register()];
+    const kept = await Promise.allSettled(begun.map((keep) => keep()));
+    expect(kept.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const reason = { code: 'conflict', message: 'You already have 20 passkeys: remove one first.' };
+    expect(kept).toContainEqual(expect.objectContaining({ reason: expect.objectContaining(reason) }));
+    expect(await runtime.db.$count(staffPasskeys)).toBe(20);
+    await runtime.db.delete(staffPasskeys);
   });
 
   const others = [

@@ -1,8 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { creditNotes, customers } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
+import { DEMO_COMPANY } from '@/db/seed/company';
+import { commandActor } from '@/lib/audit/audit-log';
+import { getCompany, saveCompany } from '@/lib/documents/company';
+import { getStatementFile } from '@/lib/documents/statement';
 import { readStatements, type Statement, statementCsv } from '@/lib/documents/statement-entries';
 import { listBalances, listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { listTransferCredits } from '@/lib/payments/queries';
@@ -139,6 +143,19 @@ test('the CSV file of a statement has its entries between an opening and a closi
     expect.stringMatching(/^eur,2026-03-01,invoice,CSV-1,119,119,invoice,\d+$/),
     'eur,,closing_balance,,,119,,',
   ]);
+});
+
+test('the PDF of a statement is refused only if the font lacks a character that the PDF prints', async () => {
+  const company = { ...(await getCompany(base.db)), ...DEMO_COMPANY, small_business: false };
+  await saveCompany(base.db, company, { actor: commandActor('test') });
+  const { customer_id } = await createInvoice(base.db);
+  const openAfter = async (values: Partial<typeof customers.$inferInsert>) => {
+    await base.db.update(customers).set(values).where(eq(customers.id, customer_id));
+    const now = new Date('2026-03-31T12:00:00Z');
+    return getStatementFile(base.db, customer_id, {}, { now, timeZone: ZONE });
+  };
+  expect((await openAfter({ phone: '☎ 089 123' })).name).toMatch(/^statement-.+-2026-03-31$/);
+  await expect(openAfter({ city: 'Köln ☎' })).rejects.toThrow(/no character for ☎\.$/);
 });
 
 test('a customer without records has no statement', async () => {

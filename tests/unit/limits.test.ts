@@ -53,6 +53,17 @@ describe('concurrency limits', () => {
     expect(await bulkhead.run(undefined, async () => 'next')).toBe('next');
   });
 
+  test('work whose signal has already aborted does not wait under a concurrency limit', async () => {
+    const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
+    const held = gate();
+    const first = bulkhead.run(undefined, held.work);
+    const left = bulkhead.run(undefined, async () => {}, AbortSignal.abort());
+    expect(bulkhead.counts.waiting).toBe(0);
+    await expect(left).rejects.toMatchObject({ code: '55P03' });
+    held.open();
+    await first;
+  });
+
   test('work that fails under a concurrency limit frees its place for waiting work', async () => {
     const bulkhead = new Bulkhead({ ...limits, atOnce: 1 });
     const failing = bulkhead.run('a', () => Promise.reject(new Error('no')));

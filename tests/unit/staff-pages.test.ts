@@ -3,10 +3,12 @@ import { isPgEnum } from 'drizzle-orm/pg-core';
 import { describe, expect, test } from 'vitest';
 import { formatInstant, formatSecond, formatTime } from '@/app/_components/format';
 import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/values';
-import { csvFile, fileResponse } from '@/app/admin/_components/lists/csv';
+import { csvFile, fileResponse, listFile } from '@/app/admin/_components/lists/csv';
 import { navigationFor } from '@/app/admin/_components/page/navigation';
 import { listHref } from '@/app/admin/_components/search/list-href';
+import { PAYMENTS } from '@/app/admin/payments/list';
 import * as schema from '@/db/schema';
+import type { Runtime } from '@/lib/runtime';
 import { listAdminRoutes } from '../e2e/support/server-actions';
 
 describe('the navigation', () => {
@@ -90,4 +92,10 @@ test.each([
 ])('the Content-Disposition header of a download names the file %s', (name, expected) => {
   const { headers } = fileResponse(csvFile(name, (async function* () {})()));
   expect(headers.get('content-disposition')).toBe(expected);
+});
+
+test('the CSV file of a list uses the first value of a repeated parameter, as the list page does', async () => {
+  const url = new URL('https://admin.example.com/admin/export/payments?status=failed&status=unknown');
+  const opened = await listFile(PAYMENTS).payments?.(url, {} as Runtime, '2026-03-10');
+  expect(opened?.name).toBe('payments-2026-03-10.csv');
 });

@@ -109,7 +109,8 @@ export const storePasskey = staffAction({
     z.string(),
     z.custom<RegistrationResponseJSON>((sent) => typeof sent === 'object' && sent !== null),
   ],
-  run: async ({ runtime }, name, response) => keepPasskey(runtime, { name, response }, await headers()),
+  run: async ({ runtime, ...session }, name, response) =>
+    keepPasskey(runtime, session, { name, response }, await headers()),
   done: () => '/admin/account?notice=passkey',
   refused,
 });

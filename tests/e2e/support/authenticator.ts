@@ -10,11 +10,8 @@ const RP_ID = 'localhost';
 const sha256 = (data: Buffer) => createHash('sha256').update(data).digest();
 const text = (bytes: Buffer) => bytes.toString('base64url');
 
-/**
- * Simulates a device with one passkey and a verified user, from the page's next navigation on. The headless
- * browser supports no authenticator, not even a virtual one, and crashes when a page asks for a passkey.
- */
-export async function giveAuthenticator(page: Page): Promise<void> {
+/** Simulates a device with one passkey and a verified user. The binary values are base64url texts. */
+export function createAuthenticator() {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const id = randomBytes(16);
@@ -23,7 +20,7 @@ export async function giveAuthenticator(page: Page): Promise<void> {
   // The flags state whether the user was present and verified.
   const head = (flags: number) => Buffer.concat([sha256(Buffer.from(RP_ID)), Buffer.of(flags, 0, 0, 0, 0)]);
 
-  await page.exposeFunction('makePasskey', (asked: PasskeyRequest, user: string) => {
+  const makePasskey = (asked: PasskeyRequest, user: string) => {
     userHandle = user;
     const key = [hex('a5010203262001215820'), from64(x), hex('225820'), from64(y)];
     const data = Buffer.concat([head(0x45), Buffer.alloc(16), Buffer.of(0, id.length), id, ...key]);
@@ -33,8 +30,8 @@ export async function giveAuthenticator(page: Page): Promise<void> {
       clientDataJSON: text(clientData('webauthn.create', asked)),
       attestationObject: text(Buffer.concat([attestationHeader, Buffer.of(0x58, data.length), data])),
     };
-  });
-  await page.exposeFunction('usePasskey', (asked: PasskeyRequest) => {
+  };
+  const presentPasskey = (asked: PasskeyRequest) => {
     const client = clientData('webauthn.get', asked);
     const data = head(0x05);
     const signature = createSign('sha256')
@@ -47,7 +44,16 @@ export async function giveAuthenticator(page: Page): Promise<void> {
       signature: text(signature),
       userHandle,
     };
-  });
+  };
+  return { makePasskey, presentPasskey };
+}
+
+/**
+ * Gives a page the simulated device, from its next navigation on. The headless browser supports no authenticator, not
+ * even a virtual one, and crashes when a page asks for a passkey.
+ */
+export async function giveAuthenticator(page: Page): Promise<void> {
+  for (const [name, answer] of Object.entries(createAuthenticator())) await page.exposeFunction(name, answer);
   await page.addInitScript(replaceCredentials);
 }
 
@@ -80,7 +86,7 @@ function replaceCredentials(): void {
   };
   const replaced = {
     create: (given: Given) => ask('makePasskey', given),
-    get: (given: Given) => ask('usePasskey', given),
+    get: (given: Given) => ask('presentPasskey', given),
   };
   Object.defineProperty(navigator, 'credentials', { value: replaced });
 }

@@ -1,6 +1,6 @@
 import { redirect } from 'next/navigation';
 import type { z } from 'zod';
-import { toParams } from '@/app/_components/search-params';
+import { toRequestParams } from '@/app/_components/search-params';
 import { currentStaff, requireStaff } from '@/lib/auth/staff-session';
 import { toCalendarDate } from '@/lib/dates';
 import { AppError, invalidField } from '@/lib/errors';
@@ -53,7 +53,7 @@ export const csvFile = (name: string, pieces: AsyncGenerator<string>): Downloade
 export function listFile<Schema extends z.ZodObject, Row>(list: ListDeclaration<Schema, Row>) {
   const { source, path, file = path.slice(path.lastIndexOf('/') + 1) } = list;
   const open: OpenFile = ({ search, searchParams }, runtime, today) => {
-    const { filters } = parseFilters(source.schema, toParams(Object.fromEntries(searchParams)));
+    const { filters } = parseFilters(source.schema, toRequestParams(searchParams));
     if (!filters || !source.csv) redirect(path + search);
     return csvFile(`${file}-${today}`, source.csv(runtime.db, filters, runtime));
   };

@@ -12,6 +12,7 @@ function follow({ target, ctrlKey, metaKey }: MouseEvent): void {
   if (!(target instanceof Element) || target.closest('a, button, input, label')) return;
   if (getSelection()?.isCollapsed === false) return;
   const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a[data-row]');
-  if (ctrlKey || metaKey) window.open(link?.href, '_blank', 'noopener');
-  else link?.click();
+  if (!link) return;
+  if (ctrlKey || metaKey) window.open(link.href, '_blank', 'noopener');
+  else link.click();
 }

@@ -138,9 +138,11 @@ function NavigationProgress() {
   }, [here]);
   useEffect(() => {
     if (left === undefined) return;
+    // Forget the left page when the next one arrives. Going back to it loads nothing, so it must show no progress bar.
+    if (left !== here) return setLeft(undefined);
     const patience = setTimeout(() => setLeft(undefined), PATIENCE_MS);
     return () => clearTimeout(patience);
-  }, [left]);
+  }, [left, here]);
   return left === here ? <div className={classes.progress} aria-hidden /> : null;
 }
 
