@@ -121,7 +121,7 @@ function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: Wir
 }
 
 function countRows(output: Record<string, unknown>): number {
-  const list = output.data ?? output.matches ?? output.summary;
+  const list = output.data ?? output.matches ?? output.summary ?? output.by_customer;
   return Array.isArray(list) ? list.length : 1;
 }
 

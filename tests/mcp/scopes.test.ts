@@ -205,6 +205,12 @@ describe('the log of tool calls', () => {
     expect(await newest(2)).toMatchObject([{ arguments: valid }, { arguments: renewed }]);
   });
 
+  test('the log of tool calls counts the customers of a summary by customer', async () => {
+    for (const due_date_from of ['2026-01-01', '2999-01-01'])
+      await mcp.callTool('list-invoices-tool', { summary_by: 'customer', due_date_from });
+    expect(await newest(2)).toMatchObject([{ rows: 0 }, { rows: 1 }]);
+  });
+
   test('the log of tool calls contains no text from invalid arguments', async () => {
     const name = 'mueller@example.com';
     for (const args of [{ customer_number: name }, { [name]: 1 }, { id: name }])
