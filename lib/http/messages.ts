@@ -149,7 +149,8 @@ export const problem = z.object({
     .array(
       z.object({
         field: z.string().meta({
-          description: 'The body field or query parameter; empty where the whole is meant.',
+          description:
+            'The body field or query parameter. Empty if the error concerns the whole body or query.',
         }),
         message: z.string(),
       }),
