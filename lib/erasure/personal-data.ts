@@ -96,13 +96,14 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   ),
   payment_blocks: none('kind'),
   payment_deltas: none('kinds'),
-  payment_tombstones: none('reference'),
+  payment_tombstones: redacted('reference'),
   payments: {
     ...none('currency stripe_payment_intent_id stripe_charge_id'),
     // The foreign key updates `transfer` when the reference of the transfer changes.
     ...{ payment_reference: 'redacted', transfer: 'derived' },
   },
-  reconciliation_changes: { ...none('entity stripe_id field'), ...redacted('before after') },
+  // For a payment, `stripe_id` contains the reference.
+  reconciliation_changes: { ...none('entity field'), ...redacted('stripe_id before after') },
   reconciliation_failures: none('object stripe_id error_code'),
   reconciliation_runs: none('started_by cursor time_zone error_code denied_code'),
   reconciliation_seen: none('stripe_id'),
@@ -130,7 +131,7 @@ export const TEXT_COLUMNS: Record<string, Record<string, Treatment>> = {
   staff_two_factors: none('id user_id secret backup_codes'),
   staff_users: none('id name email image'),
   staff_verifications: none('id identifier value'),
-  staff_tasks: none('kind subject message entity done_by'),
+  staff_tasks: { ...none('kind entity done_by'), ...redacted('subject message') },
   stripe_customers: { ...none('stripe_customer_id number_reported_by'), ...cleared('numbers details') },
   stripe_events: {
     ...none('id type api_version object_id stripe_customer_id error_code checkout'),

@@ -11,8 +11,10 @@ import {
   importedRefunds,
   invoiceLines,
   payments,
+  paymentTombstones,
   reconciliationChanges,
   salesDocumentLines,
+  staffTasks,
   stripeEvents,
   stripeInvoiceLines,
   subscriptionItems,
@@ -36,15 +38,19 @@ interface RedactedTable {
   rows(of: Subject): SQL;
   /** Name of the column that identifies a row. Defaults to `id`. */
   key?: string;
-  /** SQL of a suffix for the redacted texts of a table with a unique column, so that they stay distinct. */
-  uniqueSuffix?: SQL;
+  /** A unique column, and SQL of the suffix that keeps its redacted texts distinct. */
+  unique?: { column: string; suffix: SQL };
 }
 
 const ofCustomer = ({ id }: Subject) => sql`customer_id = ${id}::int`;
 const throughTable = (column: string, table: string) => (of: Subject) =>
   sql`${sql.identifier(column)} in (select id from ${sql.identifier(table)} where ${ofCustomer(of)})`;
 const ofInvoices = throughTable('invoice_id', 'invoices');
-const byReference = { key: 'reference', uniqueSuffix: sql`left(md5(reference), 12)` };
+const byReference = {
+  key: 'reference',
+  unique: { column: 'reference', suffix: sql`left(md5(reference), 12)` },
+};
+const uniqueById = (column: string) => ({ unique: { column, suffix: sql`id` } });
 
 /**
  * Condition for the accounting entries of a customer's transfers. The row of a transfer may be deleted, so entries are
@@ -62,14 +68,22 @@ const REDACTED_TABLES: RedactedTable[] = [
   { table: creditNotes, rows: ofCustomer },
   { table: creditNoteLines, rows: throughTable('credit_note_id', 'credit_notes') },
   { table: salesDocumentLines, rows: throughTable('sales_document_id', 'sales_documents') },
-  { table: draftImportKeys, rows: ofInvoices, key: 'invoice_id', uniqueSuffix: sql`invoice_id` },
+  {
+    table: draftImportKeys,
+    rows: ofInvoices,
+    key: 'invoice_id',
+    unique: { column: 'import_key', suffix: sql`invoice_id` },
+  },
   { table: importedRefunds, rows: throughTable('payment_id', 'payments'), ...byReference },
   { table: accountingEntries, rows: ofInvoices },
   { table: accountingEntries, rows: ({ id }) => isOfItsTransfers(id) },
-  { table: transfers, rows: ofCustomer, uniqueSuffix: sql`id` },
-  { table: payments, rows: ofCustomer, uniqueSuffix: sql`id` },
+  { table: transfers, rows: ofCustomer, ...uniqueById('reference') },
+  { table: payments, rows: ofCustomer, ...uniqueById('payment_reference') },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})` },
+  { table: paymentTombstones, rows: tombstonesOf, ...byReference },
+  { table: staffTasks, rows: tasksOf, ...uniqueById('subject') },
   { table: reconciliationChanges, rows: changesOf },
+  // The conditions above read the audit log, so it is redacted last.
   { table: auditLog, rows: auditsOf },
 ];
 
@@ -86,7 +100,7 @@ export async function redactRows(tx: Database, subject: Subject, redact: (text: 
 }
 
 async function redactTable(tx: Database, one: RedactedTable, where: SQL, redact: (text: string) => string) {
-  const { table, key = 'id', uniqueSuffix } = one;
+  const { table, key = 'id', unique } = one;
   const columns = columnsOf(getTableName(table), 'redacted');
   const clearedFieldsOf = (row: Row) =>
     table !== auditLog
@@ -97,7 +111,7 @@ async function redactTable(tx: Database, one: RedactedTable, where: SQL, redact:
   const entity = table === auditLog ? sql`, entity` : sql``;
   const found = await rows<Row>(
     tx,
-    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${uniqueSuffix ?? sql`null`} as apart
+    sql`select ${sql.identifier(key)} as key, ${list(columns)}${entity}, ${unique?.suffix ?? sql`null`} as apart
       from ${table} where ${where} order by 1 for update`,
   );
   for (const row of found) {
@@ -105,8 +119,8 @@ async function redactTable(tx: Database, one: RedactedTable, where: SQL, redact:
     for (const column of columns) {
       const after = redactJson(row[column], redact, clearedFieldsOf(row));
       if (JSON.stringify(after) === JSON.stringify(row[column])) continue;
-      const isText = uniqueSuffix && typeof after === 'string';
-      changed[column] = isText ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after;
+      const isUnique = column === unique?.column && typeof after === 'string';
+      changed[column] = isUnique ? `${after.slice(0, 200).toWellFormed()} ${row.apart}` : after;
     }
     const names = Object.keys(changed);
     if (names.length === 0) continue;
@@ -142,25 +156,41 @@ function changesOf(of: Subject): SQL {
     its('subscription', own('subscriptions')),
     its('subscription_item', items),
     its('invoice', own('invoices')),
-    its('payment', own('payments')),
+    its('payment', paymentsOf(of)),
   );
 }
 
-function auditsOf({ id, stripeCustomers, events }: Subject): SQL {
+/**
+ * Selects the ids of the customer's payments. Deleted payments have no row in `payments`. Their ids are found by the
+ * customer id in their audit entries.
+ */
+const paymentsOf = ({ id }: Subject) => sql`select id from payments where customer_id = ${id}::int
+  union all select entity_id from audit_log
+    where entity = 'payment' and action <> 'payment.create' and ${isAuditOf(id)}`;
+
+const isAuditOf = (id: number) =>
+  sql`(coalesce(after, before) ->> 'customer_id') in (select id::text from (${idsOf(id)}) ids)`;
+
+function tasksOf(of: Subject): SQL {
+  return sql`entity = 'payment' and entity_id in (${paymentsOf(of)})`;
+}
+
+/** Returns the condition for tombstones. They have no payment id, but the audit log contains former references. */
+function tombstonesOf(of: Subject): SQL {
+  return sql`reference in (select before ->> 'payment_reference' from audit_log
+    where entity = 'payment' and entity_id in (${paymentsOf(of)}))`;
+}
+
+function auditsOf(of: Subject): SQL {
+  const { id, stripeCustomers, events } = of;
   const its = (entity: string, ids: SQL) =>
     sql`select id from audit_log where entity = ${entity} and entity_id in (${ids})`;
-  const isIts = sql`(coalesce(after, before) ->> 'customer_id') in (select id::text from (${idsOf(id)}) ids)`;
   const numbers = (keys: string[]) => sql`select n::int from ${each(keys.map(auditNumber))} n`;
   return anyOf(
     its('customer', idsOf(id)),
     sql`select id from audit_log
-      where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription', 'transfer') and ${isIts}`,
-    its('payment', sql`select id from payments where customer_id = ${id}::int`),
-    // Deleted payments have no row in `payments`. Find their ids by the customer id in their audit entries.
-    its(
-      'payment',
-      sql`select entity_id from audit_log where entity = 'payment' and action <> 'payment.create' and ${isIts}`,
-    ),
+      where entity in ('customer_note', 'service', 'invoice', 'credit_note', 'sales_document', 'subscription', 'transfer') and ${isAuditOf(id)}`,
+    its('payment', paymentsOf(of)),
     its('stripe_customer', numbers(stripeCustomers)),
     its('stripe_event', numbers(events)),
   );

@@ -94,15 +94,18 @@ function holdsEtag(header: string, etag: string): boolean {
   return header.trim() === '*' || [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === etag);
 }
 
-/** Responds with JSON and its ETag, or with 304 to a GET or HEAD if the caller already has this version. */
+/**
+ * Responds with JSON and its ETag, or with 304 to a GET or HEAD if the caller already has this version. A 304 has the
+ * same headers (RFC 9110, 15.4.5).
+ */
 export function jsonWithEtag(request: HttpRequest, body: unknown, init: ResponseInit = {}): Response {
   const etag = etagOf(body);
-  const known = request.headers.get('if-none-match');
-  if (['GET', 'HEAD'].includes(request.method) && known && holdsEtag(known, etag)) {
-    return new Response(null, { status: 304, headers: { ETag: etag } });
-  }
   const headers = new Headers(init.headers);
   headers.set('ETag', etag);
+  const known = request.headers.get('if-none-match');
+  if (['GET', 'HEAD'].includes(request.method) && known && holdsEtag(known, etag)) {
+    return new Response(null, { status: 304, headers });
+  }
   return Response.json(body, { ...init, headers });
 }
 
@@ -146,7 +149,8 @@ export const problem = z.object({
     .array(
       z.object({
         field: z.string().meta({
-          description: 'The body field or query parameter; empty where the whole is meant.',
+          description:
+            'The body field or query parameter. Empty if the error concerns the whole body or query.',
         }),
         message: z.string(),
       }),

@@ -70,6 +70,8 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     scope,
     wire,
     view,
+    /** Names of the arguments whose texts describe no person, so that the log of tool calls keeps them. */
+    loggedArguments: listImpersonal(inputSchema),
     /**
      * Runs the tool.
      *
@@ -97,6 +99,16 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
   };
 }
 
+/** Lists the customer number and the arguments whose texts the schema limits to certain words or to dates. */
+function listImpersonal({ properties = {} }: WireSchema): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const { items, ...own } = property as { items?: object };
+    const limits: z.core.JSONSchema.BaseSchema = { ...items, ...own };
+    const isLimited = limits.enum !== undefined || limits.const !== undefined || limits.format === 'date';
+    return isLimited || name === 'customer_number' ? [name] : [];
+  });
+}
+
 /** Drops optional arguments that are null, because many models set arguments to null that they do not use. */
 function withoutNulls(args: Record<string, unknown>, optional: Set<string>) {
   return Object.fromEntries(
@@ -121,7 +133,7 @@ function toDeclaredTypes(args: Record<string, unknown>, { properties = {} }: Wir
 }
 
 function countRows(output: Record<string, unknown>): number {
-  const list = output.data ?? output.matches ?? output.summary;
+  const list = output.data ?? output.matches ?? output.summary ?? output.by_customer;
   return Array.isArray(list) ? list.length : 1;
 }
 

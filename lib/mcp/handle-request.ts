@@ -266,8 +266,10 @@ async function callTool(runtime: Runtime, caller: Caller, params: ToolParams): P
     );
   }
   const started = runtime.now();
-  const log = (outcome: Outcome, rows: number, customerId: number | null = null) =>
-    noteCall(runtime, caller, params, { outcome, rows, customerId, started });
+  const log = (outcome: Outcome, rows: number, customerId: number | null = null) => {
+    const kept = outcome === 'ok' ? tool.loggedArguments : [];
+    noteCall(runtime, caller, params, { outcome, rows, customerId, started, kept });
+  };
   try {
     const { result, rows, customerId } = await inSpan(
       { name: `tools/call ${tool.name}`, kind: 'internal' },
@@ -297,6 +299,8 @@ interface CallResult {
   /** The id of the customer that the answer is about. Null if it is not about one customer. */
   customerId: number | null;
   started: Date;
+  /** Names of the arguments whose texts the log keeps. */
+  kept: readonly string[];
 }
 
 /** W3C Trace Context: version, trace id, parent id, flags. */
@@ -326,7 +330,7 @@ function noteCall(runtime: Runtime, caller: Caller, params: ToolParams, ended: C
     client_id: caller.clientId,
     staff_email: caller.email,
     tool: params.name,
-    arguments: shortenArguments(given, outcome === 'ok'),
+    arguments: shortenArguments(given, ended.kept),
     customer_id: ended.customerId ?? idOf(given.customer_id),
     rows,
     duration_ms,

@@ -24,8 +24,8 @@ scopes \`payments:read\` and \`payments:write\`; staff issue it, or \`npm run -s
 
 **Retries are safe.** A POST with a known \`payment_reference\` updates that payment, so no idempotency key is needed.
 
-**Lost updates.** Every payment comes with an \`ETag\`. Send it back as \`If-Match\` with PUT, PATCH and DELETE: where
-somebody was quicker the answer is 412. With \`If-None-Match\` a GET answers 304 while nothing has changed.
+**Lost updates.** Every payment comes with an \`ETag\`. Send it back as \`If-Match\` with PUT, PATCH and DELETE. If the
+payment has changed since, the answer is 412. With \`If-None-Match\`, a GET answers 304 while nothing has changed.
 
 **Errors** are \`application/problem+json\` (RFC 9457). \`type\` names the kind of error, \`errors\` the fields that are
 wrong. Unknown fields and parameters are refused. Every answer has an \`X-Request-Id\`: name it when you ask us.
@@ -82,7 +82,7 @@ const otherPaths = {
       summary: 'Receive an event from Stripe',
       description: [
         'Called by Stripe. The signature is checked over the bytes of the body, at most 300 seconds after it was',
-        'made. Whatever is not answered 2xx is delivered again by Stripe; a repeated delivery has no second effect.',
+        'made. If the answer is not 2xx, Stripe delivers the event again. A repeated delivery has no second effect.',
       ].join(' '),
       tags: ['Stripe'],
       security: [],
@@ -146,7 +146,10 @@ const otherPaths = {
       tags: ['Health'],
       security: [],
       responses: {
-        200: json('It answers; degraded: somebody should look.', inlineSchema(health)),
+        200: json(
+          'The service answers. If the status is degraded, a person should look at the service.',
+          inlineSchema(health),
+        ),
         503: json('The database does not answer.', inlineSchema(health)),
         ...errors('method_not_allowed'),
       },

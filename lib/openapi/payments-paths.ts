@@ -61,8 +61,8 @@ export const paymentsPaths = {
         'Safe to repeat: a payment with the same `payment_reference` is updated instead of created, and the same',
         'body again changes nothing. Of any number of requests at once with one new reference, one creates.',
         'Completed payments settle the invoice, unless Stripe manages it. A reference that is the id of a payment',
-        'intent or charge names money of Stripe’s: where Stripe has reported it, the answer is 409 and names the',
-        'payment that counts it; else Stripe’s report later makes no second one.',
+        'intent or charge stands for money at Stripe. If Stripe has reported this money, the answer is 409 and names',
+        'the payment that counts it. Otherwise, Stripe’s later report creates no second payment.',
       ].join(' '),
       parameters: [
         header('If-Match', 'Only changes the state of this ETag; another one, or no payment, answers 412.'),
@@ -95,7 +95,7 @@ export const paymentsPaths = {
     },
     put: update('PUT', 'replacePayment', 'Send a payment back as you want it', PAYMENT_BODY, [
       'For programs that read a payment, change it and send the whole of it back: the body of a GET is taken as it is,',
-      'and what nobody writes (`id`, `currency`, …) may be in it unchanged. Fields left out stay as they are.',
+      'and may contain the read-only fields (`id`, `currency`, …) unchanged. Fields left out stay as they are.',
     ]),
     patch: update('PATCH', 'updatePayment', 'Change some fields of a payment', { status: 'refunded' }, [
       'For programs that know what changes: send those fields alone, at least one.',

@@ -70,12 +70,6 @@ const insertCalls = statement(
       outcome tool_call_outcome, trace_id text)`,
 );
 
-/** Arguments whose texts are kept, because they describe no person: numbers, statuses, types, columns and dates. */
-const KEPT = [
-  ...['customer_number', 'status', 'service_type', 'type', 'fields'],
-  ...['invoice_date_from', 'invoice_date_to', 'document_date_from', 'document_date_to'],
-  ...['next_billing_date_from', 'next_billing_date_to', 'valid_until_from', 'valid_until_to'],
-];
 const MAX_UNKNOWN_TEXT = 3;
 const MAX_KEPT_TEXT = 100;
 const MAX_ARGUMENTS = 20;
@@ -86,13 +80,17 @@ const ARGUMENT = /^[a-z_]{1,30}$/;
  * Shortens the arguments of a call for the log. If a text may contain personal data, only its first characters are
  * kept.
  *
- * @param wasTaken whether the tool accepted the arguments; refused arguments may contain any text under any name
+ * @param kept names of the arguments whose texts are kept; none if the tool refused the arguments, because those may
+ *   contain any text under any name
  */
-export function shortenArguments(given: Record<string, unknown>, wasTaken: boolean): Record<string, unknown> {
+export function shortenArguments(
+  given: Record<string, unknown>,
+  kept: readonly string[],
+): Record<string, unknown> {
   const entries = Object.entries(given).slice(0, MAX_ARGUMENTS);
   return Object.fromEntries(
     entries.map(([name, value]) => {
-      const shown = (one: unknown) => shortenValue(one, wasTaken && KEPT.includes(name));
+      const shown = (one: unknown) => shortenValue(one, kept.includes(name));
       const isList = Array.isArray(value);
       const called = ARGUMENT.test(name) ? name : shorten(name, MAX_UNKNOWN_TEXT);
       return [called, isList ? value.slice(0, MAX_ARGUMENTS).map(shown) : shown(value)];

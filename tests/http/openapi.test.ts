@@ -36,7 +36,10 @@ describe('the OpenAPI document and the API', () => {
     const document = openApiDocument(server.runtime.env.publicUrl);
     expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(document)));
     const etag = answer.headers.get('etag') ?? '';
-    expect((await fetch(url, { headers: { 'If-None-Match': etag } })).status).toBe(304);
+    const same = await fetch(url, { headers: { 'If-None-Match': etag } });
+    expect(same.status).toBe(304);
+    for (const name of ['etag', 'cache-control', 'access-control-allow-origin'])
+      expect(same.headers.get(name)).toBe(answer.headers.get(name));
     expect((await fetch(url, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
 

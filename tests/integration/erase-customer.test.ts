@@ -9,13 +9,16 @@ import {
   importedRefunds,
   invoiceLines,
   payments,
+  reconciliationChanges,
+  reconciliationRuns,
+  staffTasks,
   stripeEvents,
 } from '@/db/schema';
 import type { Actor } from '@/lib/audit/audit-log';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
-import { updatePayment } from '@/lib/payments/write-payment';
+import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
@@ -81,6 +84,12 @@ async function openCase() {
   await sync.db.insert(importedRefunds).values(references.map((reference) => ({ ...imported, reference })));
   const change = { payment_date: '2026-03-09' };
   await updatePayment(sync.db, payment.id, change, { ...writer(), source: 'staff' });
+  // Stripe's payment was renamed before it was deleted, so its tombstone has a name too.
+  const renamed = { source: 'stripe', payment_reference: `Mustermann ${invoice.number}` } as const;
+  const deleted = await createPayment(sync.db, { ...paid, ...renamed });
+  await deletePayment(sync.db, deleted.id, { ...writer(), source: 'staff' });
+  await noteReference(payment);
+  await noteReference(deleted);
 
   const metadata = { customer_number: ours.customer_number };
   const email = 'erased-me@example.com';
@@ -101,6 +110,19 @@ async function openCase() {
     payload: JSON.stringify({ ...dispute, created: 1, data: { object: { id: `dp_${id}`, evidence } } }),
   });
   return { id, number: ours.customer_number, stripeCustomer, subscription, payment, invoice };
+}
+
+/** Stores a task and a change of a reconciliation that contain the payment's reference. */
+async function noteReference({ id, payment_reference: reference }: typeof payments.$inferSelect) {
+  const of = { entity: 'payment', entity_id: id } as const;
+  const message = `Payment ${id} (${reference}) differs.`;
+  const task = { kind: 'payment_differs', subject: `in_1 ${reference}`, message } as const;
+  await sync.db.insert(staffTasks).values({ ...of, ...task });
+  const times = { started_at: sync.now(), heartbeat_at: sync.now() };
+  const ended = { trigger: 'schedule', status: 'completed', ...times } as const;
+  const [run] = await sync.db.insert(reconciliationRuns).values(ended).returning();
+  const change = { field: 'amount', outcome: 'fixed', stripe_id: reference } as const;
+  await sync.db.insert(reconciliationChanges).values({ ...of, ...change, run_id: Number(run?.id) });
 }
 
 let known: Awaited<ReturnType<typeof openCase>>;
@@ -142,6 +164,10 @@ test('erasing a customer removes personal data from every table, and keeps the f
   const after = { customer_number: known.number, erased_at: sync.now().toISOString() };
   expect(entry).toMatchObject({ actor_name: GRACE.name, entity_id: known.id, after });
   expect(await sync.paymentOf(`[erased] ${known.invoice.number} ${known.payment.id}`)).toBeDefined();
+  const told = await readRows(sync.db, staffTasks, eq(staffTasks.entity_id, known.payment.id));
+  const reference = `[erased] ${known.invoice.number}`;
+  const message = `Payment ${known.payment.id} (${reference}) differs.`;
+  expect(told).toMatchObject([{ subject: `in_1 ${reference} ${told[0]?.id}`, message }]);
 });
 
 test('an erased customer cannot be changed, linked or erased again', async () => {

@@ -368,4 +368,19 @@ describe('payments that Stripe and an API client both report', () => {
       );
     }
   }
+
+  testRules({
+    'a task about a payment contains no text of its reference': {
+      events: [finalized('in_1'), posts('ch_1 Jana Novak', 100), succeeded('in_1')],
+      rows: {
+        tasks: {
+          'payment_differs in_1 ch_1 Jana Novak': {
+            message: expect.stringMatching(
+              /^(?!.*Novak)Stripe collected 119.00 EUR .* payment \d+ counts 100.00 EUR/,
+            ),
+          },
+        },
+      },
+    },
+  });
 });

@@ -2,6 +2,7 @@ import { desc, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { accessTokens, staffUsers, toolCalls } from '@/db/schema';
 import { maskAnswer } from '@/lib/mcp/define-tool';
+import { TOOLS } from '@/lib/mcp/tools';
 import type { Scope } from '@/lib/tokens/access-token';
 import { callFilters, clearToolCalls, flushToolCalls, listToolCalls } from '@/lib/tool-calls/tool-calls';
 import { createCustomer, createInvoice, createServer, createService } from '../support/factories';
@@ -198,11 +199,35 @@ describe('the log of tool calls', () => {
     expect(JSON.stringify(mcp.logged)).not.toMatch(/mueller|private-number|w5t_/i);
   });
 
-  test('the log of tool calls contains the dates of filters', async () => {
-    const [renewed, valid] = [{ next_billing_date_from: '2026-03-01' }, { valid_until_to: '2026-03-31' }];
-    await mcp.callTool('list-services-tool', renewed);
-    await mcp.callTool('list-sales-documents-tool', valid);
-    expect(await newest(2)).toMatchObject([{ arguments: valid }, { arguments: renewed }]);
+  test.each([
+    ['get-customer-tool', { customer_number: 'K1' }],
+    [
+      'list-services-tool',
+      { next_billing_date_from: '2026-03-01', service_type: 'domain', fields: ['name'] },
+    ],
+    [
+      'list-invoices-tool',
+      { due_date_from: '2026-03-01', due_date_to: '2026-03-31', summary_by: 'customer' },
+    ],
+    ['list-sales-documents-tool', { valid_until_to: '2026-03-31', type: 'offer', statuses: ['draft'] }],
+  ])(
+    'the log of tool calls contains all dates, statuses and columns in the arguments of %s',
+    async (name, args) => {
+      await mcp.callTool(name, args);
+      expect(await newest(1)).toMatchObject([{ outcome: 'ok', arguments: args }]);
+    },
+  );
+
+  test('the log of tool calls keeps no free text in the arguments of any tool', () => {
+    const kept = new Set(TOOLS.flatMap(({ loggedArguments }) => loggedArguments));
+    for (const name of ['query', 'domain', 'number', 'service_number', 'document_number'])
+      expect(kept).not.toContain(name);
+  });
+
+  test('the log of tool calls counts the customers of a summary by customer', async () => {
+    for (const due_date_from of ['2026-01-01', '2999-01-01'])
+      await mcp.callTool('list-invoices-tool', { summary_by: 'customer', due_date_from });
+    expect(await newest(2)).toMatchObject([{ rows: 0 }, { rows: 1 }]);
   });
 
   test('the log of tool calls contains no text from invalid arguments', async () => {

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { isPublicAddress } from '@/lib/oauth/discover-client';
 import { endTrialToken, removeTrialClient } from '@/lib/oauth/own-clients';
 import type { Runtime } from '@/lib/runtime';
 import {
@@ -78,8 +80,9 @@ function withBlocked({ traits }: Trial, step: string, problem: string): string {
 async function checkReach({ runtime, traits }: Trial): Promise<string | null> {
   const { publicUrl } = runtime.env;
   const { protocol, hostname } = new URL(publicUrl);
-  const isPublic = protocol === 'https:' && hostname !== 'localhost';
-  if (!traits.isHosted || isPublic) return null;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const isPublic = isIP(host) === 0 ? host !== 'localhost' : isPublicAddress(host);
+  if (!traits.isHosted || (protocol === 'https:' && isPublic)) return null;
   return `It calls from its vendor's servers, which cannot reach ${publicUrl}: it needs a public https URL.`;
 }
 

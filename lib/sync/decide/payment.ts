@@ -112,8 +112,8 @@ function leaveRecorded(
   const { id, stripe_invoice_id: stripeId, number, currency } = invoice;
   const [first] = recorded;
   if (!first) return;
-  const known = recorded.map((one) => `${one.id} (${one.payment_reference})`).join(' and ');
-  draft.warnings.add(`payment ${known} already counts what was collected for ${stripeId}`);
+  const named = recorded.map((one) => `${one.id} (${one.payment_reference})`).join(' and ');
+  draft.warnings.add(`payment ${named} already counts what was collected for ${stripeId}`);
   if (!recorded.some((one) => one.id === invoice.collected_by_payment_id)) {
     draft.invoices.put({ ...invoice, collected_by_payment_id: first.id });
   }
@@ -126,9 +126,11 @@ function leaveRecorded(
     return;
   }
   const [told, ours] = [amount, fromThousandths(counted)].map((sum) => toAmountText(sum, currency));
+  // Name the payments by id only. A reference may name a person, and assistants see messages whose names are masked.
+  const ids = recorded.map(({ id }) => id).join(' and ');
   const task: StaffTask = {
     ...key,
-    message: `Stripe collected ${told} for invoice ${number ?? stripeId}, of which payment ${known} counts ${ours}. Correct the payment, or delete it: the next reconciliation then records Stripe's.`,
+    message: `Stripe collected ${told} for invoice ${number ?? stripeId}, of which payment ${ids} counts ${ours}. Correct the payment, or delete it: the next reconciliation then records Stripe's.`,
     entity: 'payment',
     entity_id: first.id,
   };

@@ -203,13 +203,16 @@ describe('the connection check without dynamic registration', () => {
   });
 });
 
-describe('the connection check at a local URL', () => {
-  const { check } = useCheck({ PUBLIC_URL: 'http://localhost:3000' });
+describe.each(['http://localhost:3000', 'https://192.168.1.5', 'https://[fe80::1]'])(
+  'the connection check at %s',
+  (url) => {
+    const { check } = useCheck({ PUBLIC_URL: url });
 
-  test('the connection check reports that cloud clients cannot reach a local URL', async () => {
-    const { failed } = await check();
-    const names = ['claude.ai', 'ChatGPT', 'Gemini Enterprise', 'Copilot Studio'];
-    expect(failed.map((text) => text.split(':')[0])).toEqual(names);
-    expect(failed[0]).toContain('cannot reach http://localhost:3000');
-  });
-});
+    test(`the connection check reports that cloud clients cannot reach ${url}`, async () => {
+      const { failed } = await check();
+      const names = ['claude.ai', 'ChatGPT', 'Gemini Enterprise', 'Copilot Studio'];
+      expect(failed.map((text) => text.split(':')[0])).toEqual(names);
+      expect(failed[0]).toContain(`cannot reach ${url}`);
+    });
+  },
+);
