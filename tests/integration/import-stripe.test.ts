@@ -121,7 +121,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a proposed link is not clear while a recheck is due, or if Stripe has not reported the e-mail address', async () => {
+  test('a proposed link is not clear while a recheck is due, if Stripe has not reported the e-mail address, or if another customer than the suggested one matches', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -131,17 +131,28 @@ describe('unconfirmed links', () => {
       const created = await createCustomer(at.sync.db, { email });
       const link = { stripe_customer_id: id, customer_id: created.id, linked_by: 'created' as const };
       await createStripeCustomer(at.sync.db, { ...link, details: details(told), recheck_at });
+      return created.id;
     };
     await file('cus_typed', 'typed@example.com', 'other@example.com', null);
     await file('cus_late', 'late@example.com', 'late@example.com', at.sync.now());
     const earlier = { stripe_customer_id: 'cus_earlier', customer_id: ours.id };
     await createStripeCustomer(at.sync.db, { ...earlier, linked_by: 'email' });
+    const made = await file('cus_made', 'both@example.com', 'both@example.com', null);
+    const second = {
+      stripe_customer_id: 'cus_second',
+      customer_id: made,
+      details: details('both@example.com'),
+    };
+    await createStripeCustomer(at.sync.db, { ...second, linked_by: 'email' });
+    const imported = await createCustomer(at.sync.db, { email: 'both@example.com' });
     const links: UnconfirmedLink[] = [];
     for await (const some of readUnconfirmedLinks(at.sync.db)) links.push(...some);
     expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
       ['cus_earlier', ours.id, false],
       ['cus_typed', ours.id, false],
       ['cus_late', other.id, false],
+      ['cus_made', imported.id, true],
+      ['cus_second', made, false],
     ]);
   });
 });
