@@ -1,6 +1,13 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditLog, customers, monthAmounts, reconciliationRuns, stripeCustomers } from '@/db/schema';
+import {
+  auditLog,
+  customers,
+  mergedCustomers,
+  monthAmounts,
+  reconciliationRuns,
+  stripeCustomers,
+} from '@/db/schema';
 import { createStripeClient } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/stripe-customers';
@@ -90,12 +97,14 @@ describe('the first import of a Stripe account', () => {
     expect(run.output.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('npm run import -- stripe --link links the Stripe customers of its file, and names each line that it refuses', async () => {
+  test('npm run import -- stripe --link links the Stripe customers of its file, also by the number of a merged customer, and names each line that it refuses', async () => {
     const [, , two, none] = at.ids();
+    const merged = { id: 900_001, customer_number: 'M2', customer_id: (await idOf('U2')) ?? 0 };
+    await at.sync.db.insert(mergedCustomers).values(merged);
     const made = (await at.linkOf(none))?.customer_id;
     const edited = links().map((line) => {
       const cells = line.split(',');
-      if (cells[0] === two) cells[4] = 'u2';
+      if (cells[0] === two) cells[4] = 'm2';
       if (cells[0] === none) cells[4] = cells[3] ?? ''; // This confirms the created customer.
       return cells.join(';');
     });
