@@ -5,7 +5,7 @@ import { documentsOf, type Moment } from '../documents/invoice-document';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError, withFile } from '../errors';
 import { accountingCsv, type CsvForm, calendarMonth } from '../exports/accounting-csv';
-import { datevFile, planDatev } from '../exports/datev';
+import { datevFile, MAX_NAMED } from '../exports/datev';
 import { EXPORT_KINDS, EXPORT_NAMES, exportCsv, writeExport } from '../exports/export-csv';
 import { calendarDate } from '../fields';
 import type { Runtime } from '../runtime';
@@ -120,11 +120,15 @@ async function exportDatev(
   now: Date,
   { cwd, print, signal }: Terminal,
 ): Promise<void> {
-  await writeExport(resolve(cwd, out), datevFile(db, month, now), signal);
-  const { leftOut, leftOutCount } = await planDatev(db, month);
+  const leftOut: string[] = [];
+  let more = 0;
+  const file = datevFile(db, month, now, (reason) => {
+    if (leftOut.length < MAX_NAMED) leftOut.push(reason);
+    else more += 1;
+  });
+  await writeExport(resolve(cwd, out), file, signal);
   for (const text of leftOut) print(text);
-  if (leftOutCount > leftOut.length)
-    print(`${leftOutCount - leftOut.length} more entries are not in the file.`);
+  if (more > 0) print(`${more} more entries are not in the file.`);
 }
 
 /** Writes the documents of a month into files, and prints their paths. Prints the reason for each missing document. */

@@ -24,7 +24,7 @@ export interface DatevPlan {
 }
 
 /** Maximum number of omitted entries that a plan names. */
-const MAX_NAMED = 100;
+export const MAX_NAMED = 100;
 
 /** Reads a month's accounting entries, and summarizes their DATEV file. */
 export async function planDatev(db: Database, month: string): Promise<DatevPlan> {
@@ -51,20 +51,32 @@ export const datevName = (month: string) => `EXTF_Buchungsstapel_${month}`;
 /**
  * Returns a month as DATEV's posting batch, in chunks: EXTF format 700, category 21, version 13, in Windows-1252.
  *
+ * @param onLeftOut function that gets the reason for each entry that is not in this file
  * @throws AppError conflict with the names of missing settings and accounts
  */
-export async function* datevFile(db: Database, month: string, now: Date): AsyncGenerator<Uint8Array> {
+export async function* datevFile(
+  db: Database,
+  month: string,
+  now: Date,
+  onLeftOut: (reason: string) => void = () => {},
+): AsyncGenerator<Uint8Array> {
   const { missing } = await planDatev(db, month);
-  if (missing.length > 0) {
-    throw new AppError('conflict', `The file for DATEV needs these settings: ${missing.join(', ')}.`);
-  }
+  if (missing.length > 0) throw needsSettings(missing);
   const settings = await getAccountingSettings(db);
   yield toWindows1252([headerLine(settings, month, now), COLUMNS.join(';'), ''].join('\r\n'));
   for await (const found of readPostings(db, month, settings)) {
-    const lines = found.flatMap((one) => ('amount' in one ? `${postingLine(one)}\r\n` : []));
+    const lines = found.map((one) => {
+      if ('missing' in one) throw needsSettings([one.missing]); // Entries may have been added since the first reading.
+      if ('amount' in one) return `${postingLine(one)}\r\n`;
+      onLeftOut(one.leftOut);
+      return '';
+    });
     yield toWindows1252(lines.join(''));
   }
 }
+
+const needsSettings = (missing: string[]) =>
+  new AppError('conflict', `The file for DATEV needs these settings: ${missing.join(', ')}.`);
 
 /** A tax rate of an invoice in percent, and its category. The category is null for the default category. */
 export interface InvoiceTax {

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { type Database, pickColumns, rows } from '@/db/database';
-import { customers, decidedDisputes, disputes, invoices, payments } from '@/db/schema';
+import { auditLog, customers, decidedDisputes, disputes, invoices, payments } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
 import { defineList, filter, type ListPlace } from '../counted-list/define-list';
@@ -325,8 +325,17 @@ async function changeReminders(tx: Database, before: StoredInvoice[], days: SQL,
 const IS_REMINDED = sql`${invoices.status} in ('sent', 'overdue') and ${levelOf(invoices)} > 0`;
 
 /**
- * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Returns null if no unpaid
- * invoice has a reminder.
+ * The time at which an invoice's last reminder was recorded. All audit entries of one reminder have the same time,
+ * because they were added in one transaction. Null if the audit log has no entry about the reminder.
+ */
+const RECORDED_AT = sql<string | null>`(select a.created_at::text from ${auditLog} a
+  where a.entity = 'invoice' and a.entity_id = invoices.id and a.action = 'invoice.remind'
+    and a.after -> 'reminded_on' = to_jsonb(invoices.reminded_on)
+  order by a.id desc limit 1)`;
+
+/**
+ * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Two reminders of one day
+ * are separate. Returns null if no unpaid invoice has a reminder.
  */
 export async function findLastReminder(db: Database, customerId: number) {
   const found = await db
@@ -334,14 +343,15 @@ export async function findLastReminder(db: Database, customerId: number) {
       ...pickColumns(invoices, 'id', 'number'),
       level: sql<number>`${levelOf(invoices)}`,
       day: sql<string>`${lastOf(invoices)}::text`,
+      recordedAt: RECORDED_AT,
     })
     .from(invoices)
     .where(and(eq(invoices.customer_id, Math.min(customerId, MAX_ID)), IS_REMINDED))
-    .orderBy(sql`${lastOf(invoices)} desc`, invoices.id)
+    .orderBy(sql`${lastOf(invoices)} desc`, sql`${RECORDED_AT} desc nulls last`, invoices.id)
     .limit(literal(MAX_INVOICES));
   const [first] = found;
   if (!first) return null;
-  const its = found.filter(({ day }) => day === first.day);
+  const its = found.filter(({ day, recordedAt }) => day === first.day && recordedAt === first.recordedAt);
   return { day: first.day, level: Math.max(...its.map(({ level }) => level)), invoices: its };
 }
 

@@ -50,8 +50,8 @@ export type TransferChange =
   /** The bank has taken back the whole transfer. `date` is the day of the return. */
   | { kind: 'return'; seen: Seen; date: string }
   | { kind: 'undo_return'; seen: Seen }
-  /** Pays an invoice with credit, from the sources in the given order. */
-  | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[] };
+  /** Pays an invoice with credit, from the sources in the given order. `hasMore` if the customer has other sources. */
+  | { kind: 'use_credit'; invoice_id: number; amount: number; sources: CreditSource[]; hasMore: boolean };
 
 /** The decided change. `transfer` is null if it was deleted, or if the change does not concern a single transfer. */
 export interface TransferDecision {
@@ -257,7 +257,7 @@ function freeName(draft: PaymentDraft, reference: string): string {
 /** Pays an invoice with the customer's credit. @throws AppError, for example if the credit is too small */
 function payWithCredit(
   draft: PaymentDraft,
-  { invoice_id, amount, sources }: TransferChange & { kind: 'use_credit' },
+  { invoice_id, amount, sources, hasMore }: TransferChange & { kind: 'use_credit' },
   writer: PaymentWriter,
 ): PaymentDecision[] {
   const target = draft.invoices.get(invoice_id);
@@ -281,7 +281,10 @@ function payWithCredit(
   }
   if (left > 0) {
     const text = toAmountText(fromThousandths(wanted - left), target.currency);
-    throw invalidField('amount', `must be at most ${text}, which is the customer's credit`);
+    const reason = hasMore
+      ? `because one payment can use only ${sources.length} credits`
+      : "which is the customer's credit";
+    throw invalidField('amount', `must be at most ${text}, ${reason}`);
   }
   return decisions;
 }

@@ -398,8 +398,9 @@ export async function applyCredit(
   const credits = await listUsableCredits(db, invoice.customer_id);
   const credit = credits.find(({ currency }) => currency === invoice.currency);
   const isElsewhere = (source: CreditSource) => !('invoice' in source) || source.invoice !== invoice_id;
-  const sources = (credit?.sources ?? []).filter(isElsewhere).slice(0, MAX_SOURCES);
-  await writeTransfer(db, { kind: 'use_credit', invoice_id, amount, sources }, writer);
+  const all = (credit?.sources ?? []).filter(isElsewhere);
+  const [sources, hasMore] = [all.slice(0, MAX_SOURCES), all.length > MAX_SOURCES];
+  await writeTransfer(db, { kind: 'use_credit', invoice_id, amount, sources, hasMore }, writer);
 }
 
 /** Reads, decides and commits one change. @throws AppError if it is refused, see `decideTransfer` */

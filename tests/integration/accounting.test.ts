@@ -276,8 +276,10 @@ test('SQL and TypeScript use the same number of decimals for currencies with 0, 
   expect(found).toEqual(codes.map((code) => ({ code, decimals: currencyDecimals(code) })));
 });
 
-const datevLines = async (month: string) =>
-  (await buffer(datevFile(sync.db, month, sync.now()))).toString('latin1').split('\r\n');
+const datevLines = async (month: string, leftOut: string[] = []) =>
+  (await buffer(datevFile(sync.db, month, sync.now(), (reason) => leftOut.push(reason))))
+    .toString('latin1')
+    .split('\r\n');
 
 /** Saves accounting settings with the accounts of SKR 04. @returns the values of the form */
 async function saveAccounts(more: Record<string, string> = {}) {
@@ -296,7 +298,9 @@ test('the DATEV export is refused while settings are missing, names these, and l
   expect(await problemsOf(saveAccounts({ account_length: '5', revenue: 'S 19' }))).toContain('revenue');
   const typed = await saveAccounts();
   expect(toTyped(await getAccountingSettings(sync.db))).toEqual(typed);
-  const lines = await datevLines('2020-02');
+  const leftOut: string[] = [];
+  const lines = await datevLines('2020-02', leftOut);
+  expect(leftOut).toEqual(['Invoice OWN-CHF: its currency is CHF.']);
   expect(lines).toHaveLength(4);
   expect(lines[2]).toMatch(/^119,00;"S";"EUR";;;;1210;4400;"";2902;"OWN-EUR";;;"Rechnung Müller";/);
   expect(await planDatev(sync.db, '2020-02')).toMatchObject({ postings: 1, leftOutCount: 1, missing: [] });

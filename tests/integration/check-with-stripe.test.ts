@@ -38,6 +38,20 @@ test('checking a payment with Stripe records its refunds and disputes', async ()
   expect(await sync.bringInSync()).toEqual([]);
 });
 
+test.each(['pi', 'ch', 'py'])(
+  'checking a payment whose reference is a Stripe id that starts with %s_ records its refunds',
+  async (prefix) => {
+    await sync.collect();
+    const intent = `pi_named_${prefix}`;
+    const latestCharge = `${prefix === 'pi' ? 'ch' : prefix}_named_${prefix}`;
+    sync.world.paymentIntents.put({ ...sync.collectAlone(intent), latestCharge });
+    act.refundPayment(sync.world, { paymentIntent: intent, amount: 500 });
+    const { id } = await createPayment(sync.db, { payment_reference: `${prefix}_named_${prefix}` });
+    const settled = ['invoice amount_paid', 'invoice amount_due'];
+    expect(await fieldsOf('payment', id)).toEqual(['refund created', 'payment refunded_amount', ...settled]);
+  },
+);
+
 test('checking an invoice with Stripe records its credit notes and their refunds', async () => {
   const { invoice } = await sync.collect();
   await sync.run();

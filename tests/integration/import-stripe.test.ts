@@ -1,6 +1,13 @@
 import { eq } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditLog, customers, monthAmounts, reconciliationRuns, stripeCustomers } from '@/db/schema';
+import {
+  auditLog,
+  customers,
+  mergedCustomers,
+  monthAmounts,
+  reconciliationRuns,
+  stripeCustomers,
+} from '@/db/schema';
 import { createStripeClient } from '@/lib/runtime';
 import { startStripeLocal } from '@/lib/stripe-local/server';
 import { readUnconfirmedLinks, type UnconfirmedLink } from '@/lib/sync/staff/stripe-customers';
@@ -90,12 +97,14 @@ describe('the first import of a Stripe account', () => {
     expect(run.output.at(-1)).toMatch(/ 0 changed, 0 failed\.$/);
   });
 
-  test('npm run import -- stripe --link links the Stripe customers of its file, and names each line that it refuses', async () => {
+  test('npm run import -- stripe --link links the Stripe customers of its file, also by the number of a merged customer, and names each line that it refuses', async () => {
     const [, , two, none] = at.ids();
+    const merged = { id: 900_001, customer_number: 'M2', customer_id: (await idOf('U2')) ?? 0 };
+    await at.sync.db.insert(mergedCustomers).values(merged);
     const made = (await at.linkOf(none))?.customer_id;
     const edited = links().map((line) => {
       const cells = line.split(',');
-      if (cells[0] === two) cells[4] = 'u2';
+      if (cells[0] === two) cells[4] = 'm2';
       if (cells[0] === none) cells[4] = cells[3] ?? ''; // This confirms the created customer.
       return cells.join(';');
     });
@@ -121,7 +130,7 @@ describe('the first import of a Stripe account', () => {
 describe('unconfirmed links', () => {
   const at = useAccount();
 
-  test('a proposed link is not clear while a recheck is due, or if Stripe has not reported the e-mail address', async () => {
+  test('a proposed link is not clear while a recheck is due, if Stripe has not reported the e-mail address, or if another customer than the suggested one matches', async () => {
     const ours = await createCustomer(at.sync.db, { email: 'typed@example.com' });
     const other = await createCustomer(at.sync.db, { email: 'late@example.com' });
     const details = (email: string) => [
@@ -131,17 +140,28 @@ describe('unconfirmed links', () => {
       const created = await createCustomer(at.sync.db, { email });
       const link = { stripe_customer_id: id, customer_id: created.id, linked_by: 'created' as const };
       await createStripeCustomer(at.sync.db, { ...link, details: details(told), recheck_at });
+      return created.id;
     };
     await file('cus_typed', 'typed@example.com', 'other@example.com', null);
     await file('cus_late', 'late@example.com', 'late@example.com', at.sync.now());
     const earlier = { stripe_customer_id: 'cus_earlier', customer_id: ours.id };
     await createStripeCustomer(at.sync.db, { ...earlier, linked_by: 'email' });
+    const made = await file('cus_made', 'both@example.com', 'both@example.com', null);
+    const second = {
+      stripe_customer_id: 'cus_second',
+      customer_id: made,
+      details: details('both@example.com'),
+    };
+    await createStripeCustomer(at.sync.db, { ...second, linked_by: 'email' });
+    const imported = await createCustomer(at.sync.db, { email: 'both@example.com' });
     const links: UnconfirmedLink[] = [];
     for await (const some of readUnconfirmedLinks(at.sync.db)) links.push(...some);
     expect(links.map((link) => [link.stripe_customer_id, link.to, link.is_clear])).toEqual([
       ['cus_earlier', ours.id, false],
       ['cus_typed', ours.id, false],
       ['cus_late', other.id, false],
+      ['cus_made', imported.id, true],
+      ['cus_second', made, false],
     ]);
   });
 });

@@ -2,9 +2,11 @@ import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { invoiceStatus, invoices } from '@/db/schema';
+import { commandActor } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
 import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
+import { findLastReminder, noteReminder, undoReminder } from '@/lib/invoices/reminders';
 import { settledAfter } from '@/lib/invoices/settle';
 import { isPastDueSql, unpaidStatus } from '@/lib/overdue';
 import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/list';
@@ -53,6 +55,23 @@ test('a customer’s credit in a currency is the amount overpaid on invoices tha
     { currency: 'chf', amount: 20.5 },
     { currency: 'eur', amount: 20.5 },
   ]);
+});
+
+test('undoing the second reminder of a day keeps the first reminder of that day', async () => {
+  const { id: customer_id } = await createCustomer(base.db);
+  const today = '2026-11-29';
+  const overdue = { customer_id, status: 'overdue' as const, due_date: '2026-10-01' };
+  const rules = { days: [7, 21, 35], pause: 10 };
+  const writer = { actor: commandActor('remind'), now: new Date(`${today}T12:00:00Z`), timeZone: 'UTC' };
+  const first = await createInvoice(base.db, overdue);
+  await noteReminder(base.db, customer_id, [first.id], rules, writer);
+  const second = await createInvoice(base.db, overdue);
+  await noteReminder(base.db, customer_id, [second.id], rules, writer);
+  await undoReminder(base.db, customer_id, today, writer);
+  const last = await findLastReminder(base.db, customer_id);
+  expect(last?.invoices).toMatchObject([{ id: first.id, level: 1 }]);
+  await undoReminder(base.db, customer_id, today, writer);
+  expect(await findLastReminder(base.db, customer_id)).toBeNull();
 });
 
 const DUE_DATES = [null, '2026-03-14', '2026-03-15', '2026-03-16'];

@@ -13,7 +13,7 @@ import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import { readRow, readRows } from '../support/database';
 import * as act from '../support/stripe-actions';
-import { useSync } from '../support/sync';
+import { DAY, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });
 
@@ -215,5 +215,24 @@ describe('payouts of Stripe', () => {
     await sync.db.insert(reconciliationFailures).values(failure);
     await sync.run();
     expect(await sync.db.$count(reconciliationFailures, isNull(reconciliationFailures.resolved_at))).toBe(0);
+  });
+
+  test('payouts that fill several pages are all stored, after the first run and after a pause, even if a run fails after the first page', async () => {
+    await sync.collect();
+    await sync.db.update(reconciliationRuns).set({ lists_completed: false });
+    for (const pause of [0, 70 * DAY]) {
+      sync.later(pause);
+      const now = Math.floor(sync.now().getTime() / 1000);
+      for (let at = 0; at < 130; at += 1) {
+        act.payOut(sync.world, { amount: 100, created: now - at * (DAY / 2) });
+      }
+      let requests = 0;
+      const isSecondPage = ({ path }: { path: string }) => path === '/v1/payouts' && ++requests === 2;
+      sync.api.faults.add({ when: isSecondPage, fault: BROKEN });
+      expect(await sync.run()).toMatchObject({ status: 'failed' });
+      sync.api.faults.clear();
+      expect(await sync.run()).toMatchObject({ status: 'completed' });
+      expect(await sync.db.$count(stripePayouts)).toBe(sync.world.payouts.size);
+    }
   });
 });

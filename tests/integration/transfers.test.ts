@@ -124,12 +124,15 @@ test('credit of a transfer can pay another invoice later, and that payment can b
   expect([await stateOf(third), await creditOf(id)]).toEqual(['overdue 20', 30]);
 });
 
-test('using more credit than is available, or more than the amount due of an invoice, is refused', async () => {
+test('using more credit than is available, more than 20 credits at once, or more than the amount due of an invoice, is refused', async () => {
   const { customerId } = await spread();
   const use = async (total: string, amount: string) =>
     applyCredit(base.db, (await invoice(customerId, total)).id, amount, writer());
   await expect(use('20', '21')).rejects.toThrow(/^amount: .* which the invoice owes/);
   await expect(use('500', '31')).rejects.toThrow(/^amount: .* which is the customer's credit/);
+  for (let more = 1; more <= 20; more += 1) await record(customerId, '10', []);
+  const limit = 'must be at most 220.00 EUR, because one payment can use only 20 credits';
+  await expect(use('500', '230')).rejects.toThrow(limit);
 });
 
 test('a transfer is refused if its shares exceed its amount, are not amounts, or are for invoices of other currencies or customers', async () => {

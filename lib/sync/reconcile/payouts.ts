@@ -1,7 +1,13 @@
-import { and, asc, desc, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, notExists, or, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
-import { type PayoutSums, stripePayoutEntries, stripePayouts } from '@/db/schema';
+import {
+  reconciliationFailures as failures,
+  type PayoutSums,
+  reconciliationRuns as runs,
+  stripePayoutEntries,
+  stripePayouts,
+} from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { addDays, toCalendarDate } from '../../dates';
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
@@ -31,11 +37,11 @@ import { beat, type Run } from './run';
 const p = stripePayouts;
 const DAY_MS = 86_400_000;
 /**
- * Number of days before the latest stored payout for which payouts are listed again. A bank can refuse a payout days
- * after Stripe paid it.
+ * Number of days before the last run that read all payouts for which payouts are listed again. A bank can refuse a
+ * payout days after Stripe paid it.
  */
 const REVISED_DAYS = 35;
-/** Number of past days for which the first run lists payouts. */
+/** Number of past days for which payouts are listed if no run has read them all yet. */
 const FIRST_DAYS = 90;
 
 /** Stores the payouts that Stripe lists, with their status. */
@@ -62,8 +68,29 @@ export const listPayouts: StepPage<StripeDeps> = (deps, run, after) =>
     return next;
   });
 
+/**
+ * Returns the time from which payouts are listed. It depends only on earlier runs, because the stored payouts may be
+ * the first page of an unfinished list, which starts with the newest payouts.
+ */
 async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
-  const [last] = await db.select({ at: p.issued_at }).from(p).orderBy(desc(p.issued_at)).limit(literal(1));
+  const denied = db
+    .select({ id: failures.id })
+    .from(failures)
+    .where(
+      and(eq(failures.run_id, runs.id), eq(failures.object, 'payout'), eq(failures.stripe_id, 'payouts')),
+    );
+  // `lists_completed` alone is not enough, because it does not say anything about the list of payouts.
+  const hasReadAll = and(
+    eq(runs.lists_completed, true),
+    inArray(runs.status, ['completed', 'completed_with_errors']),
+    notExists(denied),
+  );
+  const [last] = await db
+    .select({ at: runs.started_at })
+    .from(runs)
+    .where(hasReadAll)
+    .orderBy(desc(runs.started_at))
+    .limit(literal(1));
   return last
     ? new Date(last.at.getTime() - REVISED_DAYS * DAY_MS)
     : new Date(now().getTime() - FIRST_DAYS * DAY_MS);

@@ -13,7 +13,7 @@ import {
 import { type Actor, type AuditRow, recordAudit } from '../../audit/audit-log';
 import { AppError } from '../../errors';
 import { stackOf } from '../../log';
-import { stripePaymentOf } from '../../payments/stripe-payment';
+import { isIntent, namesStripeMoney, stripePaymentOf } from '../../payments/stripe-payment';
 import { keysOf } from '../../store/snapshot';
 import { type ListedKind, type ListRequest, listIntents, listObjects } from '../../stripe/fetch';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
@@ -138,15 +138,15 @@ async function checkPaidBack(check: Check, paymentId: number, invoice: string | 
 
 type Of = NonNullable<ListRequest['of']>;
 
-/** Returns the payment intents of a payment and of its invoice, and the payment's reference if it starts with `ch_`. */
+/** Returns the payment intents of a payment and of its invoice, and the payment's reference if it is a charge id. */
 async function chargesOf({ deps }: Check, paymentId: number, invoice: string | null): Promise<Of[]> {
   const [payment] = await deps.db.select().from(payments).where(eq(payments.id, paymentId));
   const { payment_reference: reference = '', stripe_payment_intent_id: own = null } = payment ?? {};
-  const named = [own, reference].filter((id) => id?.startsWith('pi_')) as string[];
+  const named = [own, reference].filter((id) => id !== null && isIntent(id)) as string[];
   const intents = new Set([...named, ...(invoice ? await listIntents(deps.stripe, invoice) : [])]);
   return [
     ...[...intents].map((payment_intent) => ({ payment_intent })),
-    ...(reference.startsWith('ch_') ? [{ charge: reference }] : []),
+    ...(namesStripeMoney(reference) && !isIntent(reference) ? [{ charge: reference }] : []),
   ];
 }
 

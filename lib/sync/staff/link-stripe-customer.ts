@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { customers, stripeCustomers } from '@/db/schema';
 import { type Actor, auditNumber } from '../../audit/audit-log';
-import { hasNumber } from '../../customers/match-customer';
+import { findCustomerIds } from '../../customers/merged-customers';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
 import { keysOf } from '../../store/snapshot';
@@ -115,13 +115,16 @@ interface NumberedLink {
   customer_number: string;
 }
 
-/** Links Stripe customers to the customers in a file. The outcome `already` means that staff had made this link. */
+/**
+ * Links Stripe customers to the customers in a file. The number of a merged customer stands for the customer it was
+ * merged into. The outcome `already` means that staff had made this link.
+ */
 export async function linkByNumber<Link extends NumberedLink>(deps: SyncDeps, actor: Actor, links: Link[]) {
   const numbers = links.map(({ customer_number }) => customer_number);
-  const ids = await readIds(deps.db, numbers);
+  const ids = await findCustomerIds(deps.db, numbers);
   const results = [];
   for (const link of links) {
-    const to = ids.get(link.customer_number.toLowerCase());
+    const to = ids.get(link.customer_number);
     results.push({ link, ...(await linkOne(deps, actor, link, to)) });
   }
   return results;
@@ -143,12 +146,6 @@ async function linkOne(
 }
 
 const refused = (refusal: string) => ({ outcome: 'refused', refusal }) as const;
-
-async function readIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
-  const { id, customer_number } = customers;
-  const found = await db.select({ id, customer_number }).from(customers).where(hasNumber(numbers));
-  return new Map(found.map((row) => [row.customer_number.toLowerCase(), row.id]));
-}
 
 async function readHolder(db: Database, stripeCustomerId: string) {
   const [found] = await db

@@ -121,7 +121,10 @@ export type UnconfirmedLink = {
   to: number | null;
   to_number: string | null;
   to_name: string;
-  /** True if exactly one customer matches, Stripe reported the e-mail address, and no recheck of the link is due. */
+  /**
+   * True if the suggested customer is the only one that matches, Stripe reported the e-mail address, and no recheck of
+   * the link is due.
+   */
   is_clear: boolean;
 };
 
@@ -133,14 +136,14 @@ const UNCONFIRMED_LINKS = sql`
   select l.stripe_customer_id, l.linked_by, c.email, ${nameOfAlias('c')} as name, c.id as "from",
     c.customer_number as from_number, same.matches, o.id as "to", o.customer_number as to_number,
     ${nameOfAlias('o')} as to_name,
-    same.matches = 1 and l.recheck_at is null and exists (
+    same.matches = 1 and same.first = o.id and l.recheck_at is null and exists (
       select from jsonb_array_elements(l.details) as told
       where told ->> 'field' = 'email' and lower(told -> 'value' ->> 'email') = lower(c.email)
     ) as is_clear
   from stripe_customers l
   join customers c on c.id = l.customer_id
   join lateral (
-    select count(*)::int as matches,
+    select count(*)::int as matches, min(s.id) as first,
       case when l.linked_by = 'email' then c.id when count(*) = 1 then min(s.id) end as id
     from customers s
     where lower(s.email) = lower(c.email) and (l.linked_by = 'email' or s.id <> c.id)

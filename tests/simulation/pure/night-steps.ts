@@ -36,7 +36,7 @@ import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
-/** Days before the latest payout for which a run lists payouts, and days after arrival for which it compares each. */
+/** Days before the last complete run for which a run lists payouts, and days after arrival for which it compares each. */
 const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
@@ -371,8 +371,8 @@ function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey
 
 async function listedPayouts({ deps, model, process }: Night): Promise<void> {
   if (!deps.stripe) return;
-  const last = Math.max(...[...model.payouts.values()].map(({ issuedAt }) => issuedAt.getTime()));
-  const from = model.payouts.size > 0 ? last - REVISED_DAYS * DAY_MS : deps.now().getTime() - 90 * DAY_MS;
+  const last = model.runs.findLast((run) => run.listsCompleted && /^completed/.test(run.status));
+  const from = last ? last.startedAt.getTime() - REVISED_DAYS * DAY_MS : deps.now().getTime() - 90 * DAY_MS;
   let after: string | null = null;
   do {
     const { payouts, next } = await listProviderPayouts(deps.stripe, { createdFrom: new Date(from), after });
