@@ -58,7 +58,8 @@ export function isQueryError(error: unknown): boolean {
 }
 
 /**
- * Takes the advisory lock of a key until the transaction ends. Take it before any row lock.
+ * Takes the advisory lock of a key until the transaction ends. Take it before any row lock, because two transactions that
+ * take both in opposite order deadlock. Only `customer numbers` is sometimes taken later; `transact` retries that deadlock.
  *
  * @param key shared by the callers that must exclude each other, and by no other callers
  */

@@ -309,7 +309,11 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 
-/** Marks an entry as open or as ignored. @throws AppError not_found; conflict if an explained one is to be ignored */
+/**
+ * Ignores an open entry, or reopens an ignored one. Does not reopen an entry with a transfer, payout or return.
+ *
+ * @throws AppError not_found; conflict if the entry to ignore is already explained
+ */
 export async function setEntryState(
   db: Database,
   id: number,

@@ -154,7 +154,7 @@ function toAccount(text: string, line: number): string {
 // The groups are: value date, booking date, mark (C or D, after R for a reversal), third letter of the currency,
 // amount, type, customer's reference, bank's reference, further text.
 const ENTRY =
-  /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})([^\n/]*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
+  /^(\d{6})(\d{4})?(R?[CD])([A-Z])?(\d+,\d*)([NSF][A-Z\d]{3})((?:(?!\/\/)[^\n])*)(?:\/\/([^\n]*))?(?:\n([\s\S]*))?$/;
 
 function toEntry({ text, line }: Field, currency: string): StatedEntry {
   const [, valued = '', booked, mark = '', , amount = '', type = '', own = '', banks] =

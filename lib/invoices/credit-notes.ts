@@ -419,13 +419,14 @@ export async function listCustomerCreditNotes(
   const { customer_id, created_at, id } = creditNotes;
   // The database compares the times, because JavaScript's dates have no microseconds.
   const older =
-    behind &&
-    sql`(${created_at}, ${id}) < (select b.created_at, b.id from credit_notes b where b.id = ${behind}::int)`;
+    behind === null
+      ? undefined
+      : sql`(${created_at}, ${id}) < (select b.created_at, b.id from credit_notes b where b.id = ${behind}::int)`;
   const rows = await db
     .select({ ...CREDIT_NOTE_COLUMNS, invoice_id: creditNotes.invoice_id, invoice_number: invoices.number })
     .from(creditNotes)
     .innerJoin(invoices, eq(invoices.id, creditNotes.invoice_id))
-    .where(and(eq(customer_id, customerId), older ?? undefined))
+    .where(and(eq(customer_id, customerId), older))
     .orderBy(desc(created_at), desc(id))
     .limit(literal(limit));
   return rows.map((row) => toJsonAmounts(row, 'subtotal', 'tax', 'total'));

@@ -101,7 +101,10 @@ export async function otherWrites(
   ];
 }
 
-/** Returns up to 2000 payable invoices that Stripe does not manage. Recording a payment also updates its invoice. */
+/**
+ * Returns up to 2000 payable invoices that Stripe does not manage. Recording a payment locks its invoice's row, so
+ * concurrent writes need different invoices.
+ */
 export function openInvoices(db: Database): Promise<Invoice[]> {
   return db
     .select({ id: invoices.id, customer_id: invoices.customer_id, currency: invoices.currency })

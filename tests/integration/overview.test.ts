@@ -106,7 +106,7 @@ test('the overview sums the money received by currency, and by day in the chosen
   expect((await receive(90, 'chf')).currency).toBe('eur');
 });
 
-test('the overview counts subscriptions by status, and the Stripe events since a day by outcome', async () => {
+test('the overview counts subscriptions by status, and the Stripe events from a given day on by outcome', async () => {
   await base.db.execute('truncate subscriptions cascade');
   for (const status of ['cancelled', 'active', 'active'] as const)
     await createSubscription(base.db, { status });

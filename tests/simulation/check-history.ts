@@ -213,8 +213,8 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
 type Fail = (at: string, differences: Difference[]) => void;
 
 /**
- * Runs reconciliation once and expects all its steps to succeed, except for checkouts that it cannot look for. The run
- * starts so late that a run whose process was killed is ended and not resumed.
+ * Runs reconciliation once, and expects it to report failures only for checkouts that it cannot look for. Moves the clock
+ * by seven hours first, so that reconciliation ends a run whose process was killed, and does not resume it.
  */
 async function finishRuns(stage: Stage, played: Played, fail: Fail): Promise<void> {
   payOutAll(played.world, false);

@@ -40,8 +40,9 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
 }
 
 /**
- * Expects quick reads while writers wait for a lock, which they do for up to ten seconds. Reads may take three seconds,
- * or on a busy machine three times as long as in `quiet`. `npm run bench` measures the promised response times.
+ * Expects quick reads while writers wait for a lock. A read that waits too would take up to ten seconds. Reads may take
+ * three seconds, or on a busy machine three times as long as in `quiet`. `npm run bench` measures the promised response
+ * times.
  */
 export function requireQuick({ health, tools }: ReadTimes, quiet: ReadTimes): void {
   expect(health).toBeLessThan(Math.max(3000, 3 * quiet.health));

@@ -139,7 +139,7 @@ test('the IBAN and each entry’s name, account and text are read from a German 
 
 test.each([
   ['its SWIFT transaction type', ':61:2610021002D20,50NRTINONREF\n:86:Bob'],
-  ['its plain text', ':61:2610021002D20,50NMSCNONREF\n:86:NSF CHEQUE Bob'],
+  ['its plain text', ':61:2610021002D20,50NMSCRG 2026/12\n:86:NSF CHEQUE Bob'],
   ['the reason code in its text', ':61:2610021002D20,50NDDTNONREF\n:86:105?20SVWZ+RE-1 AM04?32Bob'],
 ])('an MT940 debit is recognized as a return by %s', async (_, debit) => {
   const file = MT940.replace(/:61:2610021002D[\s\S]*?Bob/, debit);

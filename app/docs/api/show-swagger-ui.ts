@@ -32,7 +32,7 @@ export interface System {
 }
 
 /**
- * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends no request to another origin.
+ * Shows an OpenAPI document. Swagger UI stores nothing between visits and sends requests only to the document's servers.
  *
  * @param root a new, empty element; removing it removes everything that this function added to the page
  * @param leaving signal that stops listening for changes of the URL's fragment

@@ -82,8 +82,9 @@ function lastCollected(story: Moment<Invoice>[]): number | null {
 }
 
 /**
- * Returns the times at which a payment may have been collected. Without an API key this is the time of the event that
- * reports the amount. With a key, Stripe may have collected more by the time of its answer.
+ * Returns the times that sync may use for a payment's date, in epoch seconds. These are the times of all events that
+ * report the same collected amount. With an API key, sync may ask Stripe after a later collection, so the times of all
+ * later events are possible too.
  */
 function datesOf({ hasKey }: Truth, story: Moment<Invoice>[], { at, about }: Moment<Invoice>): number[] {
   return story

@@ -37,16 +37,19 @@ describe('customer numbers named by Stripe', () => {
   /** The origins of a customer number, from the strongest to the weakest. */
   const RANKING: [string, NumberOrigin][] = [
     ['the Stripe customer itself', origin('customer', 9, 'evt_z')],
-    ['a subscription', origin('subscription', 1, 'evt_b')],
-    ['a subscription in the same second with a greater event id', origin('subscription', 1, 'evt_c')],
-    ['a subscription reported later', origin('subscription', 2, 'evt_a')],
-    ['a subscription without an event', origin('subscription', null, '1767225600 sub_z')],
-    ['a younger subscription without an event', origin('subscription', null, '1767225601 sub_a')],
-    ['an invoice reported before all others', origin('other', 0, 'evt_a')],
+    ['the event evt_b of a subscription in second 1', origin('subscription', 1, 'evt_b')],
+    ['the event evt_c of a subscription in second 1', origin('subscription', 1, 'evt_c')],
+    ['the event evt_a of a subscription in second 2', origin('subscription', 2, 'evt_a')],
+    ['the subscription sub_z without an event', origin('subscription', null, '1767225600 sub_z')],
+    [
+      'the subscription sub_a, a second younger, without an event',
+      origin('subscription', null, '1767225601 sub_a'),
+    ],
+    ['the event evt_a of an invoice in second 0', origin('other', 0, 'evt_a')],
   ];
 
   test.each(RANKING)(
-    'a customer number reported by %s takes precedence over all weaker sources',
+    'a customer number from %s takes precedence over exactly the sources after it in the ranking',
     (_, one) => {
       const place = RANKING.findIndex(([, other]) => other === one);
       const weaker = RANKING.map((_, i) => i > place);
