@@ -208,18 +208,18 @@ test('the accounting export of a month contains its invoices by tax rate, balanc
 });
 
 test.each([
-  ['eur', '0.5', '-0.010', '-0.01'],
   ['kwd', '1', '1.235', '1.235'],
   ['jpy', '0.5', '99', '50'],
 ])(
   'the product revenue in %s counts %s × %s as %s, as the invoice does',
   async (currency, quantity, unit_price, net) => {
-    const day = { eur: '2031-01-01', kwd: '2031-02-01', jpy: '2031-03-01' }[currency] ?? '';
+    const day = currency === 'kwd' ? '2031-02-01' : '2031-03-01';
     const sums = { subtotal: net, tax: '0', total: net, amount_due: net };
     const { id } = await createInvoice(base.db, { currency, invoice_date: day, ...sums });
     const line = { text: 'Traffic', tax_rate: '0', tax_category: 'Z' } as const;
     await base.db.insert(invoiceLines).values({ ...line, invoice_id: id, position: 1, quantity, unit_price });
-    await bookAll(new Date('2031-04-01T12:00:00Z'));
+    const now = new Date(`${day}T12:00:00Z`);
+    await bookEntries(base.db, { invoices: [id], payments: [] }, { now, timeZone: 'UTC' });
     const [, ...products] = await linesOf(productRevenueCsv(base.db, [day]));
     expect(products).toEqual([`${day.slice(0, 7)},${currency},Traffic,1,${net}`]);
   },
