@@ -133,7 +133,7 @@ export const receivables = pgTable(
     over_90_days: total(),
     /**
      * The date of the customer's last completed payment or transfer in any currency, and the time of the last note.
-     * `-infinity` means that there is none.
+     * `-infinity` if the customer has never paid, or has no note.
      */
     last_payment: date().notNull(),
     last_note: instant().notNull(),

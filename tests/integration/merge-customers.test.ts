@@ -98,7 +98,8 @@ test('merging customers covers every database column that refers to a customer',
   expect(found.map(({ name }) => name).sort()).toEqual([...known, ...ofServices, ...derived].sort());
 });
 
-// A credit note never is the only record, because its invoice has the same customer. The others do not keep a customer.
+// A credit note is never the only record, because its invoice has the same customer. Merged customers keep a customer,
+// but `createWhole` creates none. Amounts of reports and tool calls do not keep a customer.
 const KEEPING = REFERRING.filter(({ noun }) => !/credit note|merged|amount|tool call/.test(noun));
 
 test.each(KEEPING)('sync keeps a customer that it created if a $noun refers to it', async ({ table }) => {

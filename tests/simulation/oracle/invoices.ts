@@ -142,7 +142,7 @@ interface Failures {
   must: boolean;
   may: boolean;
   /**
-   * The time of the first failure in seconds. Null if there is none, or if Stripe's API may have reported it.
+   * The time of the first failure in seconds. Null if no attempt failed, or if Stripe's API may have reported it.
    */
   at: number | null;
 }
