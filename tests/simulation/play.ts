@@ -3,7 +3,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { fromMinorUnits } from '@/lib/money';
 import { failPayout, payOut } from '@/lib/stripe-local/actions/payouts';
 import type { WorldEvent } from '@/lib/stripe-local/model';
-import { createWorld, type World } from '@/lib/stripe-local/world';
+import { createWorld, epochNow, type World } from '@/lib/stripe-local/world';
 import { refundPayment } from '../support/stripe-actions';
 import { renderEvent } from '../support/stripe-versions';
 import { SealedMonths } from './oracle/books';
@@ -310,10 +310,13 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   return played;
 }
 
+/** Number of days within which a bank refuses a payout. Runs list payouts for a little longer. */
+const REFUSED_DAYS = 30;
+
 /**
  * Makes Stripe pay out our balance in each currency.
  *
- * @param fails whether the bank then refuses the latest payout
+ * @param fails whether the bank then refuses the latest payout, if it is recent
  */
 export function payOutAll(world: World, fails: boolean): void {
   // Payouts have their own random numbers for their ids, so that the ids of all other objects stay the same.
@@ -321,7 +324,8 @@ export function payOutAll(world: World, fails: boolean): void {
   const moved = [...world.paymentIntents.values(), ...world.refunds.values(), ...world.disputes.values()];
   for (const currency of new Set(moved.map((one) => one.currency))) tried(() => payOut(stripe, { currency }));
   const [latest] = [...world.payouts.values()].toSorted((a, b) => b.created - a.created);
-  if (fails && latest) failPayout(world, latest.id);
+  const isRecent = latest && latest.created > epochNow(world) - REFUSED_DAYS * 86_400;
+  if (fails && isRecent) failPayout(world, latest.id);
 }
 
 /** Returns whether all events of an object are lost if the plan loses events. Only Stripe's lists then report it. */
