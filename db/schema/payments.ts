@@ -165,7 +165,10 @@ export const refunds = pgTable(
     /** Stripe's id. Null if the refund was recorded here and Stripe has not reported it. */
     stripe_refund_id: text().unique(),
     status: refundStatus().notNull(),
-    /** Source that reported the refund first. */
+    /**
+     * Who recorded the refund: staff or a client. `stripe` if only Stripe reported it, or if the recorded refund was
+     * withdrawn or its payment deleted. A pending refund counts as returned unless its source is `stripe`.
+     */
     source: refundSource().notNull(),
   },
   (t) => [

@@ -245,8 +245,8 @@ function shortenSchema(schema: z.core.JSONSchema.BaseSchema, io: 'input' | 'outp
     delete schema.required;
     delete schema.additionalProperties;
     delete schema.propertyNames;
-    // Enum values are in the input schema, where a model chooses from them. Fields are explained in the tool's
-    // description.
+    // A model does not need the possible values of a field to read an answer. Values to filter by are in the input
+    // schema, and the tool's description explains fields that are not obvious.
     delete schema.enum;
     delete schema.description;
     if (schema.isLean) delete schema.properties;

@@ -120,7 +120,8 @@ export interface Message {
 const nullArguments = z.looseObject({ params: z.looseObject({ arguments: z.null() }) });
 
 /**
- * Reads the message in a request body. @returns the message, or an error response for its size, media type or syntax
+ * Reads the message in a request body. Returns an error response if the body is too large, if it is not one JSON
+ * message, or if the `Content-Type` or `Accept` header does not fit.
  */
 export async function readMessage(request: HttpRequest): Promise<Message | Response> {
   const bytes = await readBytes(request);

@@ -246,10 +246,10 @@ describe('webhook signatures', () => {
   });
 
   test.each<[string, (payload: string) => string]>([
-    ['the previous secret', (payload) => signatureOf(payload, at(0), 'whsec_old')],
-    ['a timestamp 300 s ago', (payload) => signatureOf(payload, at(-300))],
-    ['a second, invalid signature', (payload) => `${signatureOf(payload, at(0))},v1=${HEX}`],
-  ])('a webhook signature with %s is accepted', async (_, sign) => {
+    ['a signature of the previous secret', (payload) => signatureOf(payload, at(0), 'whsec_old')],
+    ['a signature made 300 s ago', (payload) => signatureOf(payload, at(-300))],
+    ['an invalid signature after the valid one', (payload) => `${signatureOf(payload, at(0))},v1=${HEX}`],
+  ])('a webhook delivery with %s is accepted', async (_, sign) => {
     const event = draw();
     expect((await answerTo(event, { header: sign(JSON.stringify(event)) })).status).toBe(200);
   });

@@ -221,7 +221,7 @@ export function toComparableRows(tables: Rows, since: Date | null): ComparableRo
   const names = namesOf(tables);
   const toComparable = ([key, value]: [string, unknown]): [string, unknown] => {
     if (key === 'changes') return [key, (value as Row[]).map((change) => meaningOfRow(change)).sort()];
-    // A payload is long and never changes, so compare only its length.
+    // Payloads are long, and no scene rewrites a stored payload, so compare only the length.
     if (key === 'payload') return [key, String(value).length];
     if (key === 'customer_number') return [key, String(value).replace(/^K[1-9]\d*$/, 'K…')];
     if (key in REFERS) return [key, names(REFERS[key] ?? '', value)];

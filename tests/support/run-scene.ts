@@ -299,7 +299,11 @@ export function useRunScene() {
       await expectTruth(await run(), where, { changes: false });
     },
 
-    /** Performs a run with one failing request to Stripe, and another if it is incomplete. @returns the first status */
+    /**
+     * Performs a run in which one request to Stripe fails, and another run if the first is incomplete.
+     *
+     * @returns the status of the first run
+     */
     async playStripe(fault: StripeFault, call: number, retries = 0): Promise<ReconcileResult['status']> {
       const where = `${JSON.stringify(fault)} at request ${call}`;
       const timeout = fault.kind === 'timeout' ? 300 : 10_000;

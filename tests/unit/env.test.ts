@@ -32,7 +32,7 @@ function sentences(variables: Variables): string[] {
 }
 
 describe('environment variables', () => {
-  test('every environment variable has a default', () => {
+  test('every setting has its default without environment variables', () => {
     expect(parseEnv({})).toEqual({
       ...{ databaseUrl: null, databaseUrlDirect: null, databasePooler: null, dataDir: '.data' },
       ...{ port: 3000, host: null, trustedProxies: [], publicUrl: 'http://localhost:3000' },

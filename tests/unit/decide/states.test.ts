@@ -266,11 +266,11 @@ describe('a subscription', () => {
   test.each<[string, Date, Answers | undefined, number, { isIn: boolean; recheckAt?: Date }]>([
     ['not in the subscription with the older state', NEWER, undefined, 1, NO],
     ['in the subscription with the newer state', OLDER, undefined, 1, YES],
-    ['in the one that Stripe returns with it after two states in one second', SAME, shows('si_1'), 1, YES],
-    ['not in a subscription that Stripe returns with other items', SAME, shows('si_2'), 1, NO],
-    ['not in a subscription that is gone at Stripe', SAME, gone, 1, NO],
-    ['not in a subscription that Stripe fails to return', SAME, undefined, 1, ASKED],
-    ['not in a subscription with more items than an event shows', OLDER, undefined, 11, ASKED],
+    ['in a subscription of the same second if Stripe returns it there', SAME, shows('si_1'), 1, YES],
+    ['not in a subscription of the same second if Stripe returns it without', SAME, shows('si_2'), 1, NO],
+    ['not in a subscription of the same second that is gone at Stripe', SAME, gone, 1, NO],
+    ['not yet in a subscription of the same second while Stripe fails', SAME, undefined, 1, ASKED],
+    ['not yet in a newer one with more than ten items while Stripe fails', OLDER, undefined, 11, ASKED],
   ])('an item reported by two subscriptions is %s', (_, asOf, answers, count, { isIn, recheckAt = null }) => {
     const stored = Array.from({ length: count }, (_, i) => ({ id: i + 1, subscription_id: OTHER.id }));
     const items = new Map(stored.map((item) => [item.id, item as StoredItem]));
