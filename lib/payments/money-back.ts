@@ -280,7 +280,8 @@ export function refundedAfter(
   const more = toThousandths(refundedAmount) - toThousandths(refunded);
   if (toThousandths(refundedAmount) < toThousandths(sum)) {
     const text = toAmountText(sum, payment.currency);
-    throw invalidField('refunded_amount', `must be at least ${text}, which has already come back`);
+    const reason = sum === refunded ? 'which has already come back' : 'because the payment is refunded';
+    throw invalidField('refunded_amount', `must be at least ${text}, ${reason}`);
   }
   if (more > 0) recordRefund(draft, payment, fromThousandths(more), { ...writer, refundedAt, refundReason });
   return refundedAmount;

@@ -90,10 +90,16 @@ describe('an import of payments and Stripe invoices', () => {
   });
 
   test('importing a refund a second time changes nothing, and with another amount is refused', async () => {
-    const again = [HEADER, 'REF-2,REF-1,,20.5,2026-03-06,,', 'REF-1,,RF-1,100,2026-03-01,30,'];
-    expect((await importing('payments', again)).slice(0, 2)).toEqual([
+    const again = [
+      HEADER,
+      'REF-2,REF-1,,20.5,2026-03-06,,',
+      'REF-1,,RF-1,100,2026-03-01,30,',
+      'REF-7,,RF-1,20,2026-03-01,15,',
+    ];
+    expect((await importing('payments', again)).slice(0, 3)).toEqual([
       'line 3, column refunded_amount: must be at least 50.50 EUR, which has already come back',
-      unchanged(1, 1),
+      'line 4, column refunded_amount: must be at least 20.00 EUR, because the payment is refunded',
+      unchanged(1, 2),
     ]);
     const [refusal] = await importing('payments', [HEADER, 'REF-2,REF-1,,20,2026-03-06,,']);
     expect(refusal).toBe('line 2, column payment_reference: is used by another refund');
