@@ -74,7 +74,11 @@ BEGIN
   RAISE unique_violation;
 END $$;
 --> statement-breakpoint
+-- Moves the rows of a Stripe customer to another customer. A transfer moves too if all its payments then belong to that
+-- customer. Otherwise it also pays invoices of the former customer, and stays there.
 CREATE OR REPLACE FUNCTION move_stripe_customer(moved text, target int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  transfer_ids int[];
 BEGIN
   UPDATE subscriptions SET customer_id = target, version = version + 1, updated_at = now()
     WHERE stripe_customer_id = moved AND customer_id <> target;
@@ -84,6 +88,15 @@ BEGIN
     WHERE i.id = p.invoice_id AND i.stripe_customer_id = moved AND p.customer_id <> target;
   UPDATE credit_notes n SET customer_id = target, version = n.version + 1, updated_at = now() FROM invoices i
     WHERE i.id = n.invoice_id AND i.stripe_customer_id = moved AND n.customer_id <> target;
+  transfer_ids := ARRAY(
+    SELECT t.id FROM invoices i JOIN payments p ON p.invoice_id = i.id JOIN transfers t ON t.reference = p.transfer
+      WHERE i.stripe_customer_id = moved AND t.customer_id <> target
+  );
+  -- Wait for transactions that are using the credit of these transfers, so that the next statement sees their payments.
+  PERFORM FROM transfers WHERE id = ANY (transfer_ids) ORDER BY id FOR UPDATE;
+  UPDATE transfers t SET customer_id = target, version = t.version + 1, updated_at = now()
+    WHERE t.id = ANY (transfer_ids)
+      AND NOT EXISTS (SELECT FROM payments p WHERE p.transfer = t.reference AND p.customer_id <> target);
 END $$;
 --> statement-breakpoint
 -- Deletes a customer that sync created, after its Stripe customer was linked to another customer, the heir. Keeps the

@@ -8,6 +8,7 @@ import {
   salesDocuments,
   stripeCustomers,
   subscriptionItems,
+  transfers,
 } from '@/db/schema';
 import { listAudit, listAuditOf } from '@/lib/audit/audit-log';
 import { customerKind } from '@/lib/customers/save-customers';
@@ -35,10 +36,12 @@ import { readRow, readRows } from '../support/database';
 import {
   createCustomer,
   createInvoice,
+  createPayment,
   createSalesDocument,
   createService,
   createSold,
   createStripeCustomer,
+  createTransfer,
 } from '../support/factories';
 import * as act from '../support/stripe-actions';
 import { GRACE, useSync } from '../support/sync';
@@ -257,6 +260,23 @@ describe('moving a Stripe customer to another customer', () => {
     const stays = { customer_id: from.id };
     expect(await readRow(sync.db, invoices, own.id)).toMatchObject(stays);
     expect(await readRow(sync.db, salesDocuments, document.id)).toMatchObject(stays);
+  });
+
+  test('a transfer moves with a Stripe customer if it pays only invoices of the new customer', async () => {
+    const { from, to, stripeCustomerId, open } = await openCase();
+    const of = { customer_id: from.id };
+    const moved = { ...of, invoice_id: (await sync.invoiceOf(open))?.id ?? 0 };
+    const kept = { ...of, invoice_id: (await createInvoice(sync.db, of)).id };
+    const transferOf = async (...shares: (typeof kept)[]) => {
+      const { id, reference } = await createTransfer(sync.db, of);
+      for (const share of shares)
+        await createPayment(sync.db, { ...share, amount: '1', transfer: reference });
+      return id;
+    };
+    const made = [await transferOf(moved), await transferOf(moved, kept), await transferOf()];
+    await move(stripeCustomerId, from.id, to.id);
+    const owners = made.map(async (id) => (await readRow(sync.db, transfers, id)).customer_id);
+    expect(await Promise.all(owners)).toEqual([to.id, from.id, from.id]);
   });
 
   test('a subscription item that moves to another customer loses its link to the service', async () => {

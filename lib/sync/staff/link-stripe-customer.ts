@@ -17,8 +17,8 @@ import { readUnconfirmedLinks } from './stripe-customers';
 
 /**
  * Links a Stripe customer to the customer that staff chose. No later event changes this link. The Stripe customer's
- * subscriptions, invoices and payments move to the chosen customer. Services do not move, so items lose their links to
- * services of other customers.
+ * subscriptions, invoices and payments move to the chosen customer, and so do transfers that pay only invoices of that
+ * customer. Services do not move, so items lose their links to services of other customers.
  *
  * @param link.from id of the customer to which the Stripe customer was linked when staff decided
  * @param link.to id of the chosen customer
