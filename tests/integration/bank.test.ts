@@ -243,6 +243,28 @@ describe('a company with two bank accounts', () => {
     ]);
   });
 
+  test('a payout is missing only if the statements of the account that received the latest payout cover its days', async () => {
+    const days = Array.from({ length: 11 }, newDay);
+    const [paid = '', , arrival = '', , , , gap = '', , , , last = ''] = days;
+    const { id: statement } = await upload([[paid, '7.77', 'Stripe', '', 'po']], OWN);
+    const [first] = await openOf(statement);
+    await explainAsPayout(base.db, first?.entry.id ?? 0, await payout('po_bank_7', paid, '7.77'), writer);
+    const id = await payout('po_bank_8', arrival, '8.88');
+    const deps = { db: base.db, now: () => new Date(`${last}T12:00:00Z`), timeZone: 'UTC' } as SyncDeps;
+    const uploadAndCompare = async (account: string, ...covered: string[]) => {
+      await upload(
+        covered.map((day): Line => [day, '1.00', 'Ada', '', 'x']),
+        account,
+      );
+      await comparePayouts(deps, { id: 0 } as Run, String(id - 1));
+      return (await readRow(base.db, stripePayouts, id)).differences;
+    };
+    expect(await uploadAndCompare(OWN, arrival)).toEqual([]);
+    expect(await uploadAndCompare(OWN, last)).toEqual([]);
+    expect(await uploadAndCompare(SECOND, ...days)).toEqual([]);
+    expect(await uploadAndCompare(OWN, gap)).toEqual(['not_in_bank']);
+  });
+
   test('a bank file that names no account is refused unless an account of the company is chosen', async () => {
     const lines: Line[] = [[newDay(), '1.00', 'X', '', 'x']];
     const message = 'does not name its account: choose the account above';

@@ -34,7 +34,10 @@ export interface ComparedPayout {
   failureCode: string | null;
   /** Entries of the payout. Null if Stripe does not list the entries, or if they have not been read yet. */
   entries: PayoutEntry[] | null;
-  /** Whether bank statements cover the arrival date and all later days on which the money can still arrive. */
+  /**
+   * Whether the statements of the bank account to which Stripe pays cover the arrival date and all later days on which
+   * the money can still arrive, see `readBank`.
+   */
   isCovered: boolean;
   /** Whether a bank statement has an entry for the payout, see `readBank`. */
   isInBank: boolean;

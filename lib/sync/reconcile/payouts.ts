@@ -351,19 +351,23 @@ export const PAYOUT_DAYS = { before: 3, after: 7 };
 const MAX_GAP_DAYS = 4;
 
 /**
- * Returns whether bank statements cover all days on which a payout can still arrive, and whether one of them has an
- * entry for the payout. An entry counts if it is linked to the payout. An unlinked entry counts if it has the payout's
- * amount and currency, a date near the arrival, and the name of Stripe or the payout's id in its text.
+ * Returns whether the statements of one bank account cover all days on which a payout can still arrive, and whether any
+ * statement has an entry for the payout. The account is the one with the latest entry that is linked to a payout in
+ * this currency, or any account if no entry is linked. An entry counts if it is linked to the payout. An unlinked entry
+ * counts if it has the payout's amount and currency, a date near the arrival, and the name of Stripe or the payout's id
+ * in its text.
  */
 async function readBank(db: Database, { id, stripe_payout_id, amount, currency, arrival_date }: PayoutRow) {
   const { before, after } = PAYOUT_DAYS;
   const [found] = await rows<{ isCovered: boolean; isInBank: boolean }>(
     db,
-    sql`select coalesce((select max(s.last_day) >= ${arrival_date}::date + ${after}::int
+    sql`select exists (select from bank_statements s where s.currency = ${currency}
+            and s.last_day >= ${arrival_date}::date - ${MAX_GAP_DAYS}::int
+            and s.account = coalesce((select e.account from bank_entries e
+              where e.payout_id is not null and e.currency = ${currency} order by e.day desc, e.id desc limit 1), s.account)
+          group by s.account having max(s.last_day) >= ${arrival_date}::date + ${after}::int
             and range_agg(daterange(s.first_day, s.last_day + ${MAX_GAP_DAYS}::int, '[]'))
-              @> daterange(${arrival_date}::date, ${arrival_date}::date + ${after}::int, '[]')
-          from bank_statements s where s.currency = ${currency}
-            and s.last_day >= ${arrival_date}::date - ${MAX_GAP_DAYS}::int), false) as "isCovered",
+              @> daterange(${arrival_date}::date, ${arrival_date}::date + ${after}::int, '[]')) as "isCovered",
         exists (select from bank_entries e where e.payout_id = ${id}::int
           or e.payout_id is null and e.transfer_id is null and e.currency = ${currency} and e.amount = ${amount}::numeric
             and e.day between ${arrival_date}::date - ${before}::int and ${arrival_date}::date + ${after}::int
