@@ -18,6 +18,8 @@ export interface SyncDeps extends Settings {
   mode: StripeMode | null;
   now(): Date;
   log: Logger;
+  /** Called after each question to Stripe that a decision needs. A reconciliation run renews its lease then. */
+  afterQuestion?(): Promise<void>;
 }
 
 type Source = Pick<SyncDeps, 'db' | 'stripe' | 'now' | 'log'> & {

@@ -79,6 +79,7 @@ export async function untilDone<T>(
           inTurn(store.scope, key, () => attempt(store, known)));
       if (!isLacking(done)) return done;
       known.inquiry.add(done.wanted, await ask(deps, done.wanted.kind, done.wanted.id));
+      await deps.afterQuestion?.();
     } catch (error) {
       conflicts += 1;
       if (conflicts > MOST_CONFLICTS || !isVersionConflict(error)) throw error;

@@ -314,6 +314,24 @@ describe('a single run at a time', () => {
     expect(await sync.run()).toMatchObject({ status: 'completed', runId });
   });
 
+  test('a reconciliation run keeps its lease while Stripe answers the questions about one object slowly', async () => {
+    const customer = act.createCustomer(sync.world).object.id;
+    // Stripe's list contains only ten lines of an invoice.
+    act.createInvoice(sync.world, { customer, lines: Array.from({ length: 11 }, () => ({ amount: 990 })) });
+    const others: ReturnType<typeof runWith>[] = [];
+    const when = ({ path }: { path: string }) => {
+      if (!/customers|lines/.test(path)) return false;
+      sync.later(LEASE - 60);
+      others.push(runWith({}));
+      return false;
+    };
+    sync.api.faults.add({ when, fault: BROKEN });
+    expect(await sync.run()).toMatchObject({ status: 'completed' });
+    sync.api.faults.clear();
+    const running = { status: 'running', alreadyRunning: true };
+    expect(await Promise.all(others)).toMatchObject([running, running]);
+  });
+
   test('a reconciliation run whose process died hours ago is ended as abandoned', async () => {
     const died = await dead();
     await sync.db.insert(reconciliationSeen).values({ run_id: died, stripe_id: 'in_seen' });

@@ -11,6 +11,7 @@ import { comparePayouts, listPayouts, readPayoutEntries } from './payouts';
 import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
 import {
   acquireRun,
+  beat,
   checkpoint,
   countFailures,
   finishRun,
@@ -53,10 +54,11 @@ export async function reconcile(deps: SyncDeps, options: ReconcileOptions): Prom
 }
 
 export async function performRun(
-  deps: SyncDeps,
+  given: SyncDeps,
   run: Run,
   options: Omit<ReconcileOptions, keyof RunRequest>,
 ): Promise<ReconcileResult> {
+  const deps: SyncDeps = { ...given, afterQuestion: () => beat(given.db, run, given.now()) };
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const resumedAt = STEPS.findIndex((step) => step.name === resumedStep);
   for (const [index, step] of STEPS.slice(Math.max(0, resumedAt)).entries()) {

@@ -15,8 +15,8 @@ import type { SyncDeps } from '../sync-deps';
 type StoredRun = typeof runs.$inferSelect;
 
 /**
- * Time without a heartbeat after which a run counts as dead. It must be longer than the work on one object, in which
- * each request can take three tries of 10 s.
+ * Time without a heartbeat after which a run counts as dead. It must be longer than the work between two heartbeats, for
+ * example the five pages of a list, in which each request can take three tries of 10 s.
  */
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
