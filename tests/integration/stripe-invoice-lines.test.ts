@@ -135,3 +135,22 @@ test('a reconciliation stores a Stripe credit note with its lines, and marks it 
   const document = await describeCreditNoteDocument(sync.db, kept[0]?.id ?? 0);
   expect(document).toMatchObject({ reasons: ['Stripe voided it.'] });
 });
+
+test('a reconciliation lists credit notes from the date of the oldest invoice whose credit notes are not all stored', async () => {
+  const { id, event } = finalize(1);
+  await sync.take(event);
+  const [first] = [100, 200].map(
+    (amount) => act.createCreditNote(sync.world, { invoice: id, amount }).object,
+  );
+  await sync.run();
+  const { row } = await stored(id);
+  const ofInvoice = eq(creditNotes.invoice_id, row.id);
+  sync.later(30 * 86_400);
+  await sync.run(); // The window of the next run begins after the credit notes.
+  await sync.db.delete(creditNotes).where(eq(creditNotes.stripe_credit_note_id, first?.id ?? ''));
+  await sync.run();
+  expect(await sync.db.$count(creditNotes, ofInvoice)).toBe(2);
+  const listed = sync.api.requests.filter(({ path }) => path === '/v1/credit_notes').at(-1);
+  const dayBefore = Date.parse(row.invoice_date) / 1000 - 86_400;
+  expect(listed?.query).toMatchObject({ 'created[gte]': String(dayBefore) });
+});

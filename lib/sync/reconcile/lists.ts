@@ -226,19 +226,22 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 };
 
 /**
- * Returns the time from which credit notes are listed. Null means all of history, for example because an invoice was
- * credited and none of its credit notes is stored yet.
+ * Returns the time from which credit notes are listed. If the stored credit notes of an invoice add up to less than its
+ * credited amount, for example after an upgrade, that is at most the day before the oldest such invoice. Null means all
+ * of history.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
-  const [without] = await rows<{ id: number }>(
+  const [oldest] = await rows<{ day: string | null }>(
     db,
-    sql`select i.id from invoices i
+    sql`select min(i.invoice_date)::text as day from invoices i
       where i.stripe_invoice_id is not null and i.amount_credited > 0 and i.provider_gone_at is null
-        and not exists (select from credit_notes n where n.invoice_id = i.id)
-      limit 1`,
+        and i.amount_credited > (select coalesce(sum(n.total), 0) from credit_notes n
+          where n.invoice_id = i.id and n.voided_at is null)`,
   );
-  return without ? null : windowFrom;
+  if (!oldest?.day) return windowFrom;
+  // A day of the invoices' time zone begins at most 14 hours before the same day in UTC.
+  return new Date(Math.min(windowFrom.getTime(), Date.parse(oldest.day) - DAY_MS));
 }
 
 async function storeCreditNotes(deps: SyncDeps, run: Run, notes: ProviderCreditNote[]): Promise<void> {
