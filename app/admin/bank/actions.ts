@@ -49,7 +49,7 @@ export const acceptExact = staffAction({
   input: [rowId],
   run: ({ runtime, staff }, statement) =>
     bookExactMatches(runtime.db, statement, staffWriter(runtime, staff)),
-  done: (booked, statement) => pageOf(statement, booked > 0 ? 'booked_exact' : 'none_exact'),
+  done: ({ booked, left }, statement) => pageOf(statement, `exact&booked=${booked}&left=${left}`),
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
