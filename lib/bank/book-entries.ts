@@ -338,9 +338,10 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
 }
 
 /**
- * Ignores an open entry, or reopens an ignored one. Does not reopen an entry with a transfer, payout or return.
+ * Ignores an open entry, or reopens an ignored one.
  *
- * @throws AppError not_found; conflict if the entry to ignore is already explained
+ * @throws AppError not_found; conflict if the entry to ignore is already explained, or if the entry is linked to a
+ *   transfer, payout or return
  */
 export async function setEntryState(
   db: Database,
@@ -349,7 +350,11 @@ export async function setEntryState(
   writer: PaymentWriter,
 ): Promise<void> {
   const entry = state === 'ignored' ? await requireOpen(db, id) : await getEntry(db, id);
-  await explain(db, [entry.id], state, writer);
+  if ((await explain(db, [entry.id], state, writer)) > 0) return;
+  throw new AppError(
+    'conflict',
+    'The entry is booked, or explained as a payout or a return. Undo that first.',
+  );
 }
 
 /**
@@ -369,19 +374,19 @@ export async function ignoreOutgoing(
     .from(e)
     .where(and(...[inPeriod(statement), isOpen], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
-  await explain(db, ids, 'ignored', writer);
-  return ids.length;
+  return explain(db, ids, 'ignored', writer);
 }
 
 type EntryState = EntryRow['state'];
 
+/** Sets the state of the entries without a transfer, payout or return. @returns their number */
 async function explain(
   db: Database,
   ids: number[],
   state: EntryState,
   { actor }: PaymentWriter,
-): Promise<void> {
-  await transact(db, async (tx) => {
+): Promise<number> {
+  return transact(db, async (tx) => {
     const isLinked = sql`num_nonnulls(${e.transfer_id}, ${e.payout_id}, ${e.returned_transfer_id},
       ${e.returned_payment_id}) > 0`;
     const where = and(inArray(e.id, ids), sql`not ${isLinked}`);
@@ -392,7 +397,7 @@ async function explain(
       .orderBy(e.id)
       .for('update');
     const changed = before.filter((row) => row.state !== state);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return before.length;
     await tx
       .update(e)
       .set({ state })
@@ -406,6 +411,7 @@ async function explain(
       const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: row.id } as const;
       await recordAudit(tx, { ...entry, before: { state: row.state }, after: { state } });
     }
+    return before.length;
   });
 }
 

@@ -330,7 +330,7 @@ test('an exact match that cannot be booked is left, and the exact matches behind
   expect([await dueOf(stuck.id), await dueOf(next.id)]).toEqual([31, 0]);
 });
 
-test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time', async () => {
+test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time, and a booked entry is not reopened', async () => {
   const { id: invoice_id, customer_id: customerId, number } = await invoice('30');
   const { entries, first } = await uploadOpen([newDay(), '30.00', 'X', '', number]);
   const [entry = 0] = entries;
@@ -341,6 +341,7 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   expect(await book([{ invoice_id, amount: 30_010 }])).toEqual(['conflict']);
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual([]);
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual(['conflict']);
+  await expect(setEntryState(base.db, entry, 'open', writer)).rejects.toThrow(/booked.*Undo/);
 });
 
 test('a bank entry with the transfer of one customer is not booked for another customer', async () => {

@@ -129,6 +129,8 @@ const DONE = {
 const REFUSED = {
   conflict:
     'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
+  linked:
+    'Nothing was saved: the entry was booked in the meantime. Undo the booking to open the entry again.',
   validation_failed:
     'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
   precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
