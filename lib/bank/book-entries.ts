@@ -41,12 +41,13 @@ export async function bookByRules(db: Database, entries: EntryRow[], writer: Pay
     .where(inArray(bankRules.iban, ibans));
   const ruled = new Set(rules.map(({ iban }) => iban));
   const isRuled = ({ iban }: EntryRow) => ruled.has(iban);
-  return bookProposed(
+  const { booked } = await bookProposed(
     db,
     entries.filter(isRuled),
     writer,
     ({ is_sure, customer }, { iban }) => is_sure && customer.ruled.includes(iban),
   );
+  return booked;
 }
 
 type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][number];
@@ -57,9 +58,16 @@ type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][numb
  */
 const AT_ONCE = 100;
 
+/** The number of booked entries, and the number of accepted proposals that could not be booked. */
+interface BookedProposals {
+  booked: number;
+  left: number;
+}
+
 /**
- * Books the first proposal of each entry if `passes` accepts it. Skips an entry if an earlier entry of its batch paid
- * an invoice of its proposal. Ends after `most` booked entries.
+ * Books the first proposal of each entry if `passes` accepts it. Leaves an entry if an earlier entry of its batch paid
+ * an invoice of its proposal, or if its booking is refused, e.g. because a colleague explained the entry in the
+ * meantime. Ends after `most` booked entries.
  */
 async function bookProposed(
   db: Database,
@@ -67,37 +75,57 @@ async function bookProposed(
   writer: PaymentWriter,
   passes: (first: Proposed, entry: EntryRow) => boolean,
   most = Number.POSITIVE_INFINITY,
-): Promise<number> {
-  let booked = 0;
+): Promise<BookedProposals> {
+  const result = { booked: 0, left: 0 };
   for (let at = 0; at < entries.length; at += AT_ONCE) {
     const paid = new Set<number>();
     for (const { entry, proposals } of await proposeFor(db, entries.slice(at, at + AT_ONCE))) {
       const [first] = proposals;
-      if (booked === most) return booked;
-      if (!first || !passes(first, entry) || first.shares.some(({ invoice_id }) => paid.has(invoice_id)))
+      if (result.booked === most) return result;
+      if (!first || !passes(first, entry)) continue;
+      const isTaken = first.shares.some(({ invoice_id }) => paid.has(invoice_id));
+      if (isTaken || !(await bookUnlessRefused(db, entry, first, writer))) {
+        result.left += 1;
         continue;
-      await book(db, entry, first.customer_id, first.shares, writer);
+      }
       for (const { invoice_id } of first.shares) paid.add(invoice_id);
-      booked += 1;
+      result.booked += 1;
     }
   }
-  return booked;
+  return result;
+}
+
+/** Books a proposal. Returns false if the booking is refused, so that one entry does not stop the others. */
+async function bookUnlessRefused(
+  db: Database,
+  { id }: EntryRow,
+  { customer_id, shares }: Proposed,
+  writer: PaymentWriter,
+): Promise<boolean> {
+  try {
+    // A colleague may have explained the entry while the entries before it were booked.
+    await book(db, await requireOpen(db, id), customer_id, shares, writer);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return false;
+    throw error;
+  }
 }
 
 /** Maximum number of entries that one click books. Without it, the response could take minutes. */
 const MAX_BOOKED_AT_ONCE = 300;
 
 /**
- * Books the exact matches of a statement, at most 300.
+ * Books the exact matches of a statement, at most 300. Leaves an exact match if its booking is refused, or if another
+ * entry paid its invoice.
  *
- * @returns the number of booked entries
  * @throws AppError, e.g. not_found
  */
 export async function bookExactMatches(
   db: Database,
   statementId: number,
   writer: PaymentWriter,
-): Promise<number> {
+): Promise<BookedProposals> {
   const statement = await getStatement(db, statementId);
   const open = await listOpenEntries(db, statement, MAX_ENTRIES);
   return bookProposed(db, open, writer, ({ is_exact }) => is_exact, MAX_BOOKED_AT_ONCE);
@@ -310,9 +338,10 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
 }
 
 /**
- * Ignores an open entry, or reopens an ignored one. Does not reopen an entry with a transfer, payout or return.
+ * Ignores an open entry, or reopens an ignored one.
  *
- * @throws AppError not_found; conflict if the entry to ignore is already explained
+ * @throws AppError not_found; conflict if the entry to ignore is already explained, or if the entry is linked to a
+ *   transfer, payout or return
  */
 export async function setEntryState(
   db: Database,
@@ -321,7 +350,11 @@ export async function setEntryState(
   writer: PaymentWriter,
 ): Promise<void> {
   const entry = state === 'ignored' ? await requireOpen(db, id) : await getEntry(db, id);
-  await explain(db, [entry.id], state, writer);
+  if ((await explain(db, [entry.id], state, writer)) > 0) return;
+  throw new AppError(
+    'conflict',
+    'The entry is booked, or explained as a payout or a return. Undo that first.',
+  );
 }
 
 /**
@@ -341,19 +374,19 @@ export async function ignoreOutgoing(
     .from(e)
     .where(and(...[inPeriod(statement), isOpen], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
-  await explain(db, ids, 'ignored', writer);
-  return ids.length;
+  return explain(db, ids, 'ignored', writer);
 }
 
 type EntryState = EntryRow['state'];
 
+/** Sets the state of the entries without a transfer, payout or return. @returns their number */
 async function explain(
   db: Database,
   ids: number[],
   state: EntryState,
   { actor }: PaymentWriter,
-): Promise<void> {
-  await transact(db, async (tx) => {
+): Promise<number> {
+  return transact(db, async (tx) => {
     const isLinked = sql`num_nonnulls(${e.transfer_id}, ${e.payout_id}, ${e.returned_transfer_id},
       ${e.returned_payment_id}) > 0`;
     const where = and(inArray(e.id, ids), sql`not ${isLinked}`);
@@ -364,7 +397,7 @@ async function explain(
       .orderBy(e.id)
       .for('update');
     const changed = before.filter((row) => row.state !== state);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return before.length;
     await tx
       .update(e)
       .set({ state })
@@ -378,6 +411,7 @@ async function explain(
       const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: row.id } as const;
       await recordAudit(tx, { ...entry, before: { state: row.state }, after: { state } });
     }
+    return before.length;
   });
 }
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
+import { customers, mergedCustomers } from '@/db/schema';
 import {
   categoryOfReason,
   type TaxCategory,
@@ -88,12 +89,42 @@ type Outcome = Posting | { missing: string } | { leftOut: string };
 
 async function* readPostings(db: Database, month: string, settings: AccountingSettings) {
   const company = await getCompany(db);
+  const shared = await readSharedAccounts(db, settings);
   for await (const entries of readEntries(db, month)) {
     const taxes = await readTaxes(db, entries, ratesOf(settings), company);
     yield entries
       .filter(({ gross }) => Number(gross) !== 0)
-      .map((entry) => toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company));
+      .map((entry): Outcome => {
+        const posting = toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company);
+        const numbers = 'account' in posting && shared.get(posting.account);
+        if (!numbers) return posting;
+        return {
+          leftOut: `The customer numbers ${numbers} give the same debtor account ${posting.account}.`,
+        };
+      });
   }
+}
+
+/**
+ * Returns the debtor accounts that the numbers of several customers give, such as A-12 and B-12, each with two of these
+ * numbers. Empty if there is a collective account. Looks at all customers, not only at those of one month, so that an
+ * account never has the postings of two customers.
+ */
+async function readSharedAccounts(
+  db: Database,
+  { accounts }: AccountingSettings,
+): Promise<Map<string, string>> {
+  const base = accounts['debtor base'];
+  if (accounts.debtor || !base) return new Map();
+  const found = await rows<{ account: string; numbers: string }>(
+    db,
+    sql`select (${base}::numeric + digits::numeric)::text as account, min(number) || ' and ' || max(number) as numbers
+      from (select id, customer_number as number, regexp_replace(customer_number, '[^0-9]', '', 'g') as digits
+        from (select id, customer_number from ${customers}
+          union all select customer_id, customer_number from ${mergedCustomers}) numbered) customer
+      where digits <> '' group by 1 having min(id) <> max(id)`,
+  );
+  return new Map(found.map(({ account, numbers }) => [account, numbers]));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, or, type SQL, sql, sum } from 'drizzle-orm';
+import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
 import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
@@ -7,6 +8,7 @@ import { addCount, readSortedPage, validId, withoutIndex } from '../counted-list
 import { hasNumber, idAfterHash, matchMention, spellings } from '../customers/match-customer';
 import { customerName } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
+import { calendarDate } from '../fields';
 import { toJsonAmount } from '../money';
 import { literal, readCursorPage } from '../page-query';
 import { countryCode } from '../records/fields';
@@ -79,22 +81,44 @@ type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
 /**
  * Reads a page, sorted by open amount or oldest due date in each customer's own currency. In both directions, customers
- * who owe nothing in their own currency come last.
+ * who owe nothing in their own currency come last. A cursor contains a customer's id, and the sort value if the customer
+ * owed an amount, so the page still starts at the same place after the customer has paid.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
-  const at = { after: validId(start.after), before: validId(start.before) };
+  const known = (text: string | undefined) => (placeOf(text, selection.by) ? text : undefined);
+  const at = { after: known(start.after), before: known(start.before) };
   return readLimited(db, async (tx) => {
     const page = await readCursorPage(
       at,
       size,
-      (cursor, backwards) => readIds(tx, selection, { cursor, backwards, most: size + 1 }),
-      ({ id }) => String(id),
+      (cursor, backwards) =>
+        readIds(tx, selection, {
+          place: placeOf(cursor ?? undefined, selection.by),
+          ...{ backwards, most: size + 1 },
+        }),
+      ({ id, value }) => (value === undefined ? String(id) : `${id}.${value}`),
     );
     const ids = page.data.map(({ id }) => id);
     const found = new Map((await readCustomers(tx, ids)).map((row) => [row.id, row]));
     const named = { ...page, data: ids.flatMap((id) => found.get(id) ?? []) };
     return isCounted ? addCount(tx, { table: c, where: selection.where }, at, named) : named;
   });
+}
+
+/** For each order, the schema of the sort value in a cursor. */
+const VALUES = { open: z.string().regex(/^\d{1,15}(\.\d{1,3})?$/), due: calendarDate };
+
+/** The customer next to a page. `value` is the sort value, which is absent if the customer owed nothing. */
+interface Place {
+  id: number;
+  value?: string | undefined;
+}
+
+/** Returns the place that a cursor names. Returns null if the text is not a valid cursor. */
+function placeOf(text: string | undefined, by: ByBalance['by']): Place | null {
+  const [, id, value] = /^(\d{1,10})(?:\.(.+))?$/.exec(text ?? '') ?? [];
+  const isValue = value === undefined || VALUES[by].safeParse(value).success;
+  return validId(id) && isValue ? { id: Number(id), value } : null;
 }
 
 /**
@@ -108,16 +132,21 @@ const IS_IN_OWN_CURRENCY = sql`${r.customer_id} = ${c.id} and ${r.currency} = ${
 const IS_CURRENT = sql`${r.customer_id} not in (select customer_id from outdated)`;
 
 interface Reach {
-  cursor: string | null;
+  /** The place from which to read. Null to read from the start. */
+  place: Place | null;
   backwards: boolean;
   most: number;
 }
 
 /**
- * Reads the ids of the customers after a cursor: first the customers who owe an amount in their own currency, in the
+ * Reads the ids of the customers after a place: first the customers who owe an amount in their own currency, in the
  * selected order, then the others with the newest first.
  */
-async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, most }: Reach) {
+async function readIds(
+  tx: Database,
+  selection: ByBalance,
+  { place, backwards, most }: Reach,
+): Promise<Place[]> {
   const { where, few, by, descends } = selection;
   const column = BALANCE_ORDERS[by];
   const type = sql.raw(column.getSQLType());
@@ -125,11 +154,11 @@ async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, 
   const value = few ? withoutIndex(column) : sql`${column}`;
 
   /** Each half of the union is sorted and limited separately, so that PostgreSQL uses an index of `receivables`. */
-  function readOwing(rest: SQL | undefined, limit: number): Promise<{ id: number; value: string }[]> {
+  function readOwing(rest: SQL | undefined, limit: number): Promise<Place[]> {
     const half = (from: SQL, isCurrent: SQL) => sql`(select ${c.id} as id, ${column} as value
       from ${from} ${r} join ${c} on ${IS_IN_OWN_CURRENCY} where ${and(isCurrent, rest)}
       order by ${value} ${direction}, ${r.customer_id} ${direction} limit ${literal(limit)})`;
-    return rows(
+    return rows<{ id: number; value: string }>(
       tx,
       sql`${WITH_CURRENT} select id, value::text from (
           ${half(sql`receivables`, IS_CURRENT)} union all ${half(sql`computed`, sql`true`)}) found
@@ -137,23 +166,24 @@ async function readIds(tx: Database, selection: ByBalance, { cursor, backwards, 
     );
   }
 
-  function readOthers(after: string | null, limit: number): Promise<{ id: number }[]> {
+  function readOthers(after: number | null, limit: number): Promise<Place[]> {
     const [idDirection, idBeyond] = backwards ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
     const owesNothing = sql`not exists (select from ${r} where ${IS_IN_OWN_CURRENCY} and ${IS_CURRENT})
       and (${c.id}, ${c.currency}) not in (select customer_id, currency from computed)`;
     const rest = after === null ? undefined : sql`${c.id} ${idBeyond} ${after}::int`;
-    return rows(
+    return rows<{ id: number }>(
       tx,
       sql`${WITH_CURRENT} select ${c.id} as id from ${c} where ${and(where, rest, owesNothing)}
         order by ${few ? withoutIndex(c.id) : c.id} ${idDirection} limit ${literal(limit)}`,
     );
   }
 
-  const [place] = cursor === null ? [] : await readOwing(sql`${r.customer_id} = ${cursor}::int`, 1);
+  const isAmongOthers = place !== null && place.value === undefined;
   const rest =
     place && sql`(${column}, ${r.customer_id}) ${beyond} (${place.value}::${type}, ${place.id}::int)`;
-  const isAmongOthers = cursor !== null && !place;
-  const first = isAmongOthers ? await readOthers(cursor, most) : await readOwing(and(where, rest), most);
+  const first = isAmongOthers
+    ? await readOthers(place.id, most)
+    : await readOwing(and(where, rest ?? undefined), most);
   const left = most - first.length;
   if (left === 0 || isAmongOthers !== backwards) return first;
   return [...first, ...(await (backwards ? readOwing(where, left) : readOthers(null, left)))];

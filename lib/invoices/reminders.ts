@@ -271,19 +271,21 @@ export function noteReminder(
 /**
  * Removes the record of a customer's last reminder from the invoices that are still unpaid.
  *
- * @param day the date of the reminder that staff saw
- * @throws AppError conflict if the last reminder has another date
+ * @param seen the reminder that staff saw
+ * @throws AppError conflict if another reminder is the last one now, for example after a double click
  */
 export function undoReminder(
   db: Database,
   customerId: number,
-  day: string,
+  { day, recordedAt }: Pick<LastReminder, 'day' | 'recordedAt'>,
   writer: RecordWriter,
 ): Promise<void> {
   return transact(db, async (tx) => {
     await lockCustomer(tx, customerId);
     const last = await findLastReminder(tx, customerId);
-    if (last?.day !== day) throw new AppError('conflict', 'The last reminder has changed.');
+    if (last?.day !== day || last.recordedAt !== recordedAt) {
+      throw new AppError('conflict', 'The last reminder has changed.');
+    }
     const ids = last.invoices.map(({ id }) => id);
     const before = await lockInvoices(tx, inArray(invoices.id, ids));
     await changeReminders(tx, before, sql`trim_array(${invoices.reminded_on}, 1)`, {
@@ -333,6 +335,9 @@ const RECORDED_AT = sql<string | null>`(select a.created_at::text from ${auditLo
     and a.after -> 'reminded_on' = to_jsonb(invoices.reminded_on)
   order by a.id desc limit 1)`;
 
+/** The last reminder of a customer. `recordedAt` tells two reminders of one day apart, see `RECORDED_AT`. */
+type LastReminder = NonNullable<Awaited<ReturnType<typeof findLastReminder>>>;
+
 /**
  * Returns the date of a customer's last reminder, with its unpaid invoices and their levels. Two reminders of one day
  * are separate. Returns null if no unpaid invoice has a reminder.
@@ -351,8 +356,9 @@ export async function findLastReminder(db: Database, customerId: number) {
     .limit(literal(MAX_INVOICES));
   const [first] = found;
   if (!first) return null;
-  const its = found.filter(({ day, recordedAt }) => day === first.day && recordedAt === first.recordedAt);
-  return { day: first.day, level: Math.max(...its.map(({ level }) => level)), invoices: its };
+  const its = found.filter((one) => one.day === first.day && one.recordedAt === first.recordedAt);
+  const { day, recordedAt } = first;
+  return { day, recordedAt, level: Math.max(...its.map(({ level }) => level)), invoices: its };
 }
 
 /**

@@ -119,7 +119,7 @@ test('staff can book ten exact matches of a bank statement in three clicks, igno
   await (await chosen).setFiles(csvOf([...ten, ['-10.00', 'Paper']]));
   await press(page, 'Upload', 'The statement is uploaded.');
   await see(page, 'The text names TEN-1000.');
-  await press(page, 'Book all exact matches', 'The exact matches are booked.');
+  await press(page, 'Book all exact matches', '10 exact matches are booked.');
   expect(await clicks()).toBeLessThanOrEqual(3);
   await pressAndSee(page, 'Ignore 1 outgoing', 'All 11 entries in this period are explained.');
   await page.waitForFunction(() => document.title !== '');

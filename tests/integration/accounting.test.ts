@@ -20,7 +20,7 @@ import { staffRecordWriter } from '@/lib/records/record-kind';
 import { saveRecord } from '@/lib/records/save-records';
 import { unquotedLines } from '../support/csv';
 import { readRow, readRows } from '../support/database';
-import { createCustomer, createStripeInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createStripeInvoice } from '../support/factories';
 import { problemsOf } from '../support/problems';
 import * as act from '../support/stripe-actions';
 import { DAY, useSync } from '../support/sync';
@@ -330,4 +330,24 @@ test('the DATEV export posts an untaxed Stripe invoice to the account for the ta
   }
   const [, , ...lines] = await datevLines('2020-03');
   expect(lines.slice(0, -1).map((line) => line.split(';')[7])).toEqual(cases.map(([account]) => account));
+});
+
+test('the DATEV export leaves out entries of customers whose numbers give the same debtor account, also in different months', async () => {
+  for (const [customer_number, month] of [
+    ['A-7012', '2020-04'],
+    ['B-7012', '2020-05'],
+    ['C-7013', '2020-05'],
+  ] as const) {
+    const { id: customer_id } = await createCustomer(sync.db, { customer_number });
+    const { id } = await createInvoice(sync.db, { customer_id });
+    await post(`${month}-01`, id, { customer_number, invoice_number: customer_number });
+  }
+  await saveAccounts({ debtor: '', debtor_base: '10000' });
+  const leftOut: string[] = [];
+  const posted = [await datevLines('2020-04', leftOut), await datevLines('2020-05', leftOut)].map((lines) =>
+    lines.slice(2, -1).map((line) => line.split(';')[6]),
+  );
+  expect(posted).toEqual([[], ['17013']]);
+  const reason = 'The customer numbers A-7012 and B-7012 give the same debtor account 17012.';
+  expect(leftOut).toEqual([reason, reason]);
 });

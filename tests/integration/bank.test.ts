@@ -316,7 +316,7 @@ test('exact matches are booked once per invoice, outgoing entries can be ignored
     [day, '40.00', 'X', '', `${two.number} again`],
     [day, '-9.00', 'Shop', '', 'paper'],
   ]);
-  expect(await bookExactMatches(base.db, id, writer)).toBe(2);
+  expect(await bookExactMatches(base.db, id, writer)).toEqual({ booked: 2, left: 1 });
   expect([await dueOf(one.id), await dueOf(two.id)]).toEqual([0, 0]);
   expect(await ignoreOutgoing(base.db, id, writer)).toBe(1);
   expect(await countsOf(id)).toEqual({ all: 4, open: 1, outgoing: 0 });
@@ -332,11 +332,27 @@ test('an exact match behind hundreds of unexplained entries is booked', async ()
   const [day, next] = [newDay(), newDay()];
   const others = Array.from({ length: 310 }, (_, at): Line => [day, `${at}.17`, 'Ada', '', 'cash']);
   const { id } = await upload([...others, [next, '70.00', 'X', '', due.number]]);
-  expect(await bookExactMatches(base.db, id, writer)).toBe(1);
+  expect(await bookExactMatches(base.db, id, writer)).toEqual({ booked: 1, left: 0 });
   expect(await dueOf(due.id)).toBe(0);
 });
 
-test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time', async () => {
+test('an exact match that cannot be booked is left, and the exact matches behind it are booked', async () => {
+  const [stuck, next] = [await invoice('31'), await invoice('32')];
+  const { customer_id: customerId } = await invoice('31');
+  const day = newDay();
+  const { id, entries } = await uploadOpen(
+    [day, '31.00', 'X', '', stuck.number],
+    [day, '32.00', 'X', '', next.number],
+  );
+  const [entry = 0] = entries;
+  await bookEntry(base.db, entry, { customerId, shares: [], remember: false }, writer);
+  // Undo the second write of the booking. The entry then has a transfer of another customer than the proposal.
+  await base.db.update(bankEntries).set({ transfer_id: null }).where(eq(bankEntries.id, entry));
+  expect(await bookExactMatches(base.db, id, writer)).toEqual({ booked: 1, left: 1 });
+  expect([await dueOf(stuck.id), await dueOf(next.id)]).toEqual([31, 0]);
+});
+
+test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time, and a booked entry is not reopened', async () => {
   const { id: invoice_id, customer_id: customerId, number } = await invoice('30');
   const { entries, first } = await uploadOpen([newDay(), '30.00', 'X', '', number]);
   const [entry = 0] = entries;
@@ -347,6 +363,7 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   expect(await book([{ invoice_id, amount: 30_010 }])).toEqual(['conflict']);
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual([]);
   expect(await book(first.proposals[0]?.shares ?? [])).toEqual(['conflict']);
+  await expect(setEntryState(base.db, entry, 'open', writer)).rejects.toThrow(/booked.*Undo/);
 });
 
 test('a bank entry with the transfer of one customer is not booked for another customer', async () => {

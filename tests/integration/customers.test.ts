@@ -93,9 +93,21 @@ describe('the staff list of customers', () => {
   });
 
   test('an invalid cursor returns the first page of customers', async () => {
-    for (const after of ['x', '', '-1', '9999999999', "1'"]) {
-      expect((await read({}, { after })).data).toHaveLength(5);
+    for (const after of ['x', '', '-1', '9999999999', "1'", '1.x', '1.2026-02-30']) {
+      for (const sort of ['number', 'open', 'due'])
+        expect((await read({ sort }, { after })).data).toHaveLength(5);
     }
+  });
+
+  test('a page of customers by open amount continues at its place after the customer before it has paid', async () => {
+    const { next } = await read({ sort: '-open', per_page: '1' });
+    const setStatus = (status: string) =>
+      base.db.execute(
+        sql`update invoices set status = ${status}::invoice_status where customer_id = ${last.K2}`,
+      );
+    await setStatus('paid');
+    expect(await read({ sort: '-open' }, { after: next ?? '' })).toMatchObject({ numbers: 'K4 K1 K5 K2 K3' });
+    await setStatus('overdue');
   });
 
   test('an invalid filter of the customer list is refused', () => {

@@ -14,6 +14,7 @@ import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
 import { readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
+import { problemsOf } from '../support/problems';
 import { testRuntime } from '../support/runtime';
 
 const base = useDatabase();
@@ -57,7 +58,7 @@ test('a customer’s credit in a currency is the amount overpaid on invoices tha
   ]);
 });
 
-test('undoing the second reminder of a day keeps the first reminder of that day', async () => {
+test('undoing the second reminder of a day, even twice, keeps the first reminder of that day', async () => {
   const { id: customer_id } = await createCustomer(base.db);
   const today = '2026-11-29';
   const overdue = { customer_id, status: 'overdue' as const, due_date: '2026-10-01' };
@@ -67,10 +68,15 @@ test('undoing the second reminder of a day keeps the first reminder of that day'
   await noteReminder(base.db, customer_id, [first.id], rules, writer);
   const second = await createInvoice(base.db, overdue);
   await noteReminder(base.db, customer_id, [second.id], rules, writer);
-  await undoReminder(base.db, customer_id, today, writer);
+  const undo = async () => {
+    const last = (await findLastReminder(base.db, customer_id)) ?? expect.fail();
+    return () => problemsOf(undoReminder(base.db, customer_id, last, writer));
+  };
+  const undoSecond = await undo();
+  expect([await undoSecond(), await undoSecond()]).toEqual([[], ['conflict']]);
   const last = await findLastReminder(base.db, customer_id);
   expect(last?.invoices).toMatchObject([{ id: first.id, level: 1 }]);
-  await undoReminder(base.db, customer_id, today, writer);
+  expect(await (await undo())()).toEqual([]);
   expect(await findLastReminder(base.db, customer_id)).toBeNull();
 });
 

@@ -441,7 +441,8 @@ describe('the worklist of reminders', () => {
     const notes = () => readRows(base.db, customerNotes, eq(customerNotes.customer_id, customer_id));
     const text = `Reminded on ${AGEING_DAY} (level 2): ${second.number}, ${first.number} (level 1)`;
     expect(await notes()).toMatchObject([{ text }]);
-    await undoReminder(base.db, customer_id, AGEING_DAY, writer);
+    const last = (await findLastReminder(base.db, customer_id)) ?? expect.fail();
+    await undoReminder(base.db, customer_id, last, writer);
     expect(await dueIds(customer_id)).toEqual(due);
     expect((await notes()).length).toBe(2);
     const log = await readRows(base.db, auditLog, sql`entity = 'invoice' and entity_id = ${first.id}`);
@@ -461,7 +462,8 @@ describe('the worklist of reminders', () => {
     const twice = await Promise.all([note([one.id, other.id]), note([other.id, one.id])]);
     expect(twice.sort()).toEqual([[], ['conflict']]);
     expect(await note([])).toEqual(['conflict']);
-    expect(await problemsOf(undoReminder(base.db, customer_id, '2026-01-01', writer))).toEqual(['conflict']);
+    const earlier = { day: '2026-01-01', recordedAt: null };
+    expect(await problemsOf(undoReminder(base.db, customer_id, earlier, writer))).toEqual(['conflict']);
   });
 
   test('the text of a reminder names invoices, sums, dates and the bank account, and formats them for its language', async () => {

@@ -49,7 +49,7 @@ export const acceptExact = staffAction({
   input: [rowId],
   run: ({ runtime, staff }, statement) =>
     bookExactMatches(runtime.db, statement, staffWriter(runtime, staff)),
-  done: (booked, statement) => pageOf(statement, booked > 0 ? 'booked_exact' : 'none_exact'),
+  done: ({ booked, left }, statement) => pageOf(statement, `exact&booked=${booked}&left=${left}`),
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
@@ -82,14 +82,15 @@ export const acceptPayout = staffAction({
   refused: ({ code }, statement) => pageOf(statement, code),
 });
 
-/** Ignores an open entry, or reopens an entry that is not linked to a transfer, a payment or a payout. */
+/** Ignores an open entry, or reopens an ignored one. */
 export const explain = staffAction({
   role: 'staff',
   input: [rowId, rowId, z.enum(['open', 'ignored'])],
   run: ({ runtime, staff }, _statement, id, state) =>
     setEntryState(runtime.db, id, state, staffWriter(runtime, staff)),
   done: (_explained, statement, _id, state) => pageOf(statement, state),
-  refused: ({ code }, statement) => pageOf(statement, code),
+  refused: ({ code }, statement, _id, state) =>
+    pageOf(statement, code === 'conflict' && state === 'open' ? 'linked' : code),
 });
 
 /** Ignores all open outgoing entries of a statement, except for entries that return a payment. */

@@ -39,8 +39,9 @@ export const remind = staffAction({
 /** Undoes the record of a customer's last reminder, and redirects to the page of the customer's reminder. */
 export const takeBackReminder = staffAction({
   role: 'staff',
-  input: [rowId, calendarDate],
-  run: ({ runtime, staff }, id, day) => undoReminder(runtime.db, id, day, staffRecordWriter(runtime, staff)),
+  input: [rowId, calendarDate, z.string().max(40).nullable()],
+  run: ({ runtime, staff }, id, day, recordedAt) =>
+    undoReminder(runtime.db, id, { day, recordedAt }, staffRecordWriter(runtime, staff)),
   done: (_undone, id) => `/admin/overdue/reminders/${id}?notice=undone`,
   refused: ({ code }, id) => `/admin/overdue/reminders/${id}?notice=undo_${code}`,
 });

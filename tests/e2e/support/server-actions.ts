@@ -160,7 +160,7 @@ export function actionArguments(otherId: string, uploadId: string): Record<strin
     },
     'customers/actions.ts': {
       remind: [1, [1]],
-      takeBackReminder: [1, '2026-01-01'],
+      takeBackReminder: [1, '2026-01-01', null],
       addNote: [1, ...single({ text: 'Forged' }, { typed: '', isAnswer: false })],
     },
     'customers/admin-actions.ts': {

@@ -51,10 +51,14 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
 
 function Why<Row>(props: PagedListProps<Row> & { nouns: string }) {
   const { page, start, nouns, yet, hint, isFiltered, path, params } = props;
-  const isBehindOthers = start?.after !== undefined || start?.before !== undefined;
-  if (isNumbered(page) ? page.total > 0 : isBehindOthers && !page.refused) {
-    const action = start && <TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>;
+  const action = start && <TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>;
+  if (isNumbered(page) && page.total > 0)
     return <Nothing title={`No more ${nouns}`} text="The list ends before this page." action={action} />;
+  // A cursor's page is empty if no rows follow the cursor's row, and also if that row is gone.
+  const isBehindOthers = start?.after !== undefined || start?.before !== undefined;
+  if (!isNumbered(page) && isBehindOthers && !page.refused) {
+    const text = 'The list has changed: the row next to this page is gone, or no more rows follow it.';
+    return <Nothing title={`No ${nouns} on this page`} text={text} action={action} />;
   }
   if (isFiltered)
     return <Nothing title={`No ${nouns} found`} text={hint ?? 'Nothing matches these filters.'} />;

@@ -47,9 +47,9 @@ const OWN_COLUMNS = COLUMNS.filter(({ label }) => label !== 'Customer').map((col
   column.label === 'Reference' ? { ...column, width: '' } : column,
 );
 
-/** Renders the amount. Omits the refund of a fully refunded payment, because its status already shows the refund. */
-function amountOf({ amount, currency, refunded_amount, status }: NamedPayment) {
-  const refunded = status === 'refunded' ? 0 : refunded_amount;
+/** Renders the amount. Omits the refund of a fully refunded payment if its badge already shows the refund. */
+function amountOf({ amount, currency, refunded_amount, status, disputed }: NamedPayment) {
+  const refunded = status === 'refunded' && !disputed ? 0 : refunded_amount;
   return <PaidAmount amount={amount} currency={currency} refunded={refunded} />;
 }
 

@@ -1,7 +1,7 @@
 import { Alert, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import { formatCount, formatCustomer, formatDate, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
-import { toPageRequest } from '@/app/_components/search-params';
+import { toId, toPageRequest } from '@/app/_components/search-params';
 import {
   countEntries,
   type EntryRow,
@@ -51,6 +51,8 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
   const proposed = await proposeFor(db, entries);
   const returns = new Map<number, ReturnProposal[]>();
   for (const entry of entries) returns.set(entry.id, await proposeReturns(db, entry));
+  const exact = exactText(search);
+  for (const name of ['booked', 'left']) search.delete(name);
   const page = await listExplained(db, statement, toPageRequest(search));
   const path = `/admin/bank/${statement.id}`;
   return (
@@ -63,7 +65,7 @@ export default recordPage(getStatement, async (statement, { db, timeZone, search
           <Instant at={statement.created_at} timeZone={timeZone} />
         </>
       }
-      notice={<OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />}
+      notice={<OutcomeNotice notice={notice} done={{ ...DONE, exact }} refused={REFUSED} />}
       actions={
         <DownloadButton href={`/admin/export/bank-entries?statement=${statement.id}`}>
           Download CSV
@@ -118,8 +120,6 @@ const DONE = {
   ruled: 'The statement is uploaded. Exact matches from remembered accounts were booked automatically.',
   known: 'This file was uploaded before. Nothing has changed.',
   booked: 'The entry is booked.',
-  booked_exact: 'The exact matches are booked.',
-  none_exact: 'No open entry matches exactly.',
   undone: 'The booking is undone. Its invoices are as they were before the booking.',
   returned: 'The return is booked, and the invoices are open again.',
   payout: 'The entry is explained as a Stripe payout.',
@@ -129,11 +129,24 @@ const DONE = {
 const REFUSED = {
   conflict:
     'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
+  linked:
+    'Nothing was saved: the entry was booked in the meantime. Undo the booking to open the entry again.',
   validation_failed:
     'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
   precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
   not_found: 'The entry no longer exists.',
 };
+
+/** Describes the outcome of booking all exact matches, from the counts that the action adds to the page's query. */
+function exactText(search: URLSearchParams): string {
+  const countOf = (name: string) => toId(search.get(name) ?? '') ?? 0;
+  const [booked, left] = [countOf('booked'), countOf('left')];
+  if (booked + left === 0) return 'No open entry matches exactly.';
+  const are = (count: number) => formatCount(count, 'exact match is', 'exact matches are');
+  const done = `${are(booked)} booked.`;
+  if (left === 0) return done;
+  return `${done} ${are(left)} left, because an open amount or the entry changed in the meantime, another entry paid the invoice, or the entry has a transfer of another customer.`;
+}
 
 function Balance({ statement }: { statement: StatementRow }) {
   const { opening, closing, booked, currency, before, first_day } = statement;

@@ -20,7 +20,7 @@ export const OVERDUE = declareList({
   path: '/admin/overdue/invoices',
   file: 'overdue-invoices',
   noun: 'overdue invoice',
-  yet: 'Invoices appear here the day after their due date, or when a payment fails.',
+  yet: 'Invoices appear here the day after their due date, or when a payment fails or Stripe writes them off.',
   source: {
     schema: overdueFilters,
     read: (db, filters, { start }, { env, now }) =>
@@ -120,9 +120,9 @@ function daysText({ days }: OverdueInvoice): string {
   return days > 0 ? `${formatCount(days, 'day')} overdue` : 'Not due yet';
 }
 
-/** Texts for the ages of overdue invoices. A failed payment makes an invoice overdue before its due date. */
+/** Texts for the ages of overdue invoices. A failed payment or a write-off makes an invoice overdue early. */
 export const AGE_TEXTS: Record<AgeName, string> = {
-  'not-due': 'Payment failed, not due yet',
+  'not-due': 'Payment failed or written off, not due yet',
   '1-30': '1–30 days',
   '31-60': '31–60 days',
   '61-90': '61–90 days',

@@ -51,7 +51,8 @@ export default recordPage(read, async ({ held }, { id, db, timeZone, search, not
   const stripePayment = held && (await findStripePayment(db, id));
   const transferId = payment.transfer === null ? null : await findTransferId(db, payment.transfer);
   const moneyBack = await listMoneyBack(db, ofPayment(id), MAX_ROWS);
-  const status = moneyBack.some(isUndecided) ? 'disputed' : payment.status;
+  const isDisputed = moneyBack.some(isUndecided);
+  const status = isDisputed ? 'disputed' : payment.status;
   const lastCheck = await getLastCheck(db, history);
   return (
     <Page
@@ -59,6 +60,7 @@ export default recordPage(read, async ({ held }, { id, db, timeZone, search, not
       title={
         <RecordTitle status={deleted ? 'deleted' : status}>
           {formatMoney(payment.amount, payment.currency)}
+          {held?.status === 'refunded' && isDisputed && <StatusBadge status="refunded" />}
         </RecordTitle>
       }
       description={payment.payment_reference}

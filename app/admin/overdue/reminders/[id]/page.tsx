@@ -141,7 +141,7 @@ export default recordPage(
               <Text size="sm" className="break-anywhere">
                 {`Reminder ${last.level} on ${formatDate(last.day)}: ${last.invoices.map(invoiceName).join(', ')}`}
               </Text>
-              <form action={takeBackReminder.bind(null, id, last.day)}>
+              <form action={takeBackReminder.bind(null, id, last.day, last.recordedAt)}>
                 <SubmitButton variant="default">Withdraw</SubmitButton>
               </form>
             </Group>
