@@ -153,6 +153,8 @@ const NEXT = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
 test('consecutive MT940 messages form one statement if each opens with the previous closing balance', async () => {
   expect(await read(MT940 + NEXT)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
   expect(await reasonOf(MT940 + MT940)).toContain('line 11 begins a statement whose opening balance');
+  const swift = `{1:F01}{2:O940}{4:\n${MT940.replace(/-\n$/, '-}{5:{CHK:1}}{1:F01}{4:')}\n${NEXT.replace(/-\n$/, '-}{S:{COP:P}}')}`;
+  expect(await read(swift)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
 });
 
 const CLOSED = MT940.replace('-\n', ':64:C261002EUR1129,50\n:65:C261003EUR1129,50\n:86:Everything\n');
