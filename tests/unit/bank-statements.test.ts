@@ -236,6 +236,20 @@ test('a bank’s CSV file can be in Windows-1252 or UTF-16, and its entries can 
 });
 
 const { ING = '', Commerzbank = '', N26 = '' } = CSV;
+test.each(['utf8', 'latin1'] as const)(
+  'a bank’s CSV file with a byte order mark, a header in %s and an entry in Windows-1252 is read',
+  async (encoding) => {
+    const [header, entry = ''] = Commerzbank.split('\n');
+    const parts: [string, BufferEncoding][] = [
+      ['\ufeff', 'utf8'],
+      [`${header}\n`, encoding],
+      [entry.replace('Ada', 'J\u00fcrgen'), 'latin1'],
+    ];
+    const { entries } = await readStatement(Buffer.concat(parts.map((part) => Buffer.from(...part))));
+    expect(entries[0]?.purpose).toMatch(/^Jürgen Example/);
+  },
+);
+
 test.each([
   ['a balance that contradicts its entries', ING.replace('2.010,00', '2.011,00'), 'line 7 has a balance'],
   ['a decimal point', Commerzbank.replace('1.190,00', '1190.00'), 'line 2 has the amount 1190.00'],
