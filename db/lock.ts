@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,17 +29,12 @@ export class DataDirBusyError extends Error {
 export function lockDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'lock.json');
   mkdirSync(dataDir, { recursive: true });
-  for (;;) {
-    try {
-      writeFileSync(file, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), {
-        flag: 'wx',
-        mode: 0o600,
-      });
-      break;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      removeIfDead(file);
-    }
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeOwner(draft, { pid: process.pid, started: startOf(process.pid) });
+    while (!linkNew(draft, file)) removeIfDead(file);
+  } finally {
+    rmSync(draft, { force: true });
   }
   const release = () => rmSync(file, { force: true });
   process.once('exit', release);
@@ -53,8 +48,7 @@ export function lockDataDir(dataDir: string): () => void {
 export function nameSocket(dataDir: string, socket: string): void {
   const file = join(dataDir, 'lock.json');
   const draft = `${file}.${process.pid}.tmp`;
-  const owner: Owner = { pid: process.pid, started: startOf(process.pid), socket };
-  writeFileSync(draft, JSON.stringify(owner), { mode: 0o600 });
+  writeOwner(draft, { pid: process.pid, started: startOf(process.pid), socket });
   renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
 
@@ -67,6 +61,25 @@ export async function waitForLock(folder: string): Promise<() => void> {
       if (!(error instanceof DataDirBusyError)) throw error;
       await sleep(500);
     }
+  }
+}
+
+function writeOwner(file: string, owner: Owner): void {
+  writeFileSync(file, JSON.stringify(owner), { mode: 0o600 });
+}
+
+/**
+ * Gives the complete draft the name of the lock file, because another process treats a half-written lock as stale.
+ *
+ * @returns false if the lock file exists
+ */
+function linkNew(draft: string, file: string): boolean {
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
   }
 }
 

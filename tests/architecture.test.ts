@@ -52,6 +52,9 @@ describe('tests of the architecture rules', () => {
     ['lib/sync/a.ts', '@/app/page'],
     ['lib/money.ts', './payments/queries'],
     ['lib/payments/a.ts', '@/tests/support/factories'],
+    ['lib/payments/a.ts', '@/proxy'],
+    ['proxy.ts', '@/db/client'],
+    ['instrumentation.ts', 'drizzle-orm'],
     ['db/client.ts', '@/lib/env'],
     ['app/admin/_components/lists/a.ts', '../records/b'],
     ['app/admin/_components/search/a.ts', '../../search/page'],
@@ -62,6 +65,7 @@ describe('tests of the architecture rules', () => {
 
   test.each([
     ['app/page.tsx', '@/lib/payments/queries'],
+    ['proxy.ts', '@/db/per-process'],
     ['lib/sync/a.ts', '../invoices/queries'],
     ['lib/payments/a.ts', '@/db/schema'],
     ['lib/cli/a.ts', '@/db/client'],
@@ -106,6 +110,15 @@ describe('tests of the architecture rules', () => {
       expect(usesOfTheWorld([parseSource('lib/x.ts', text)])).toHaveLength(asks);
     },
   );
+
+  test.each([
+    ['proxy.ts', "import { randomBytes } from 'node:crypto'", 0],
+    ['proxy.ts', 'Math.random()', 1],
+    ['instrumentation.ts', 'process.env.NEXT_RUNTIME', 0],
+    ['instrumentation.ts', 'process.env.PORT', 1],
+  ])('in %s, the source text “%s” is reported %d times', (path, text, asks) => {
+    expect(usesOfTheWorld([parseSource(path, text)])).toHaveLength(asks);
+  });
 
   test.each([
     ['let open = false;', 1],

@@ -73,8 +73,9 @@ function* fieldsOf(text: string): Generator<Field> {
     if (tag !== undefined) {
       if (field) yield field;
       field = { tag, line: at + 1, text: rest };
-    } else if (/^(-|-\}|\{[1-5]:.*)?$/.test(row)) {
-      // The current field ends at a blank line, at a SWIFT block such as `{1:`, and at the end of a message (`-`).
+    } else if (/^(-|(-\})?(\{[1-5S]:.*)?)$/.test(row)) {
+      // The current field ends at a blank line, at a SWIFT block such as `{1:`, and at the end of a message (`-`). SWIFT
+      // may write further blocks after the end of a message on the same line, such as `-}{5:`.
       if (field) yield field;
       field = undefined;
     } else if (field) {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { and, eq, gte, lte } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
@@ -32,12 +33,19 @@ export async function readStatement(bytes: Buffer): Promise<Statement> {
 function decode(bytes: Buffer): string {
   // Erste Bank exports UTF-16 files with a byte order mark.
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    // Some German banks still use Windows-1252.
-    return decodeWindows1252(bytes);
-  }
+  // Some German banks still use Windows-1252, and some cut a text in the middle of a UTF-8 character. Decode each line
+  // separately, so that such a line does not change the letters of the other lines.
+  const lines = bytes
+    .toString('latin1')
+    .replace(/^\u00ef\u00bb\u00bf/, '')
+    .split('\n');
+  return lines.map(decodeLine).join('\n');
+}
+
+/** Decodes a line in which each character stands for one byte. */
+function decodeLine(line: string): string {
+  const bytes = Buffer.from(line, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : decodeWindows1252(bytes);
 }
 
 /**

@@ -150,13 +150,15 @@ export async function endAppsOf(tx: Database, userId: string): Promise<number> {
   return ended.length;
 }
 
-/** Deletes the codes and tokens of one grant. */
+/**
+ * Deletes the codes and tokens of one grant. An older grant has no codes, because a code is valid for ten minutes only.
+ */
 async function endGrant(tx: Database, grant: Grant): Promise<void> {
   const { clientId, userId, referenceId } = grant;
   for (const table of TOKENS) {
     await tx.delete(table).where(isOf(table, grant));
   }
-  await endCodes(tx, [userId, clientId, ...(referenceId === null ? [] : [referenceId])]);
+  if (referenceId !== null) await endCodes(tx, [userId, clientId, referenceId]);
 }
 
 /**

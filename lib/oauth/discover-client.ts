@@ -5,6 +5,7 @@ import type { ClientDiscovery } from '@better-auth/oauth-provider';
 import { eq } from 'drizzle-orm';
 import type { Database } from '../../db/database';
 import { oauthClients } from '../../db/schema';
+import { transact } from '../../db/transaction';
 import { isWithin, normalAddress, toNetworks } from '../networks';
 import type { Runtime } from '../runtime';
 import {
@@ -13,6 +14,7 @@ import {
   hasRoomForDocument,
   isProblem,
   parseClientMetadata,
+  REGISTRATION_LOCK,
 } from './register-client';
 
 /** The `clientDiscoveryId` of clients whose id is the URL of their metadata document. */
@@ -22,6 +24,7 @@ const FRESH_MS = 900_000;
 const MAX_ID_LENGTH = 300;
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'log' | 'fetchDocument'>;
+type FoundClient = ClientMetadata & { id: string; now: Date };
 type StoredClient = Awaited<ReturnType<ClientDiscovery['resolve']>>;
 
 /**
@@ -55,15 +58,11 @@ export function clientDiscovery(deps: Deps): ClientDiscovery {
         deps.log.warn({ component: 'oauth', client_id: clientId, reason: read }, 'metadata document refused');
         return null;
       }
-      if (!existing && !(await hasRoomForDocument(deps.db, clientId, deps.now()))) {
-        deps.log.warn({ component: 'oauth', client_id: clientId }, 'too many metadata documents');
-        return null;
-      }
-      return (await storeClient(deps.db, clientId, {
-        ...read,
-        id: deps.newId(),
-        now: deps.now(),
-      })) as StoredClient;
+      const found = { ...read, id: deps.newId(), now: deps.now() };
+      const stored = existing
+        ? await storeClient(deps.db, clientId, found)
+        : await storeNewClient(deps, clientId, found);
+      return stored as StoredClient;
     },
   };
 }
@@ -86,11 +85,21 @@ export async function readDocument(
   return isProblem(parsed) ? parsed.error_description : parsed;
 }
 
-async function storeClient(
-  db: Database,
-  clientId: string,
-  { id, now, ...metadata }: { id: string; now: Date } & ClientMetadata,
-) {
+/** Stores a client unless there are too many unused ones. @returns the stored client, or null */
+async function storeNewClient({ db, log }: Deps, clientId: string, found: FoundClient) {
+  return transact(
+    db,
+    async (tx) => {
+      if (await hasRoomForDocument(tx, clientId, found.now)) return storeClient(tx, clientId, found);
+      log.warn({ component: 'oauth', client_id: clientId }, 'too many metadata documents');
+      return null;
+    },
+    REGISTRATION_LOCK,
+    REGISTRATION_LOCK,
+  );
+}
+
+async function storeClient(db: Database, clientId: string, { id, now, ...metadata }: FoundClient) {
   const { redirectUris, name, uri, ...fixed } = clientColumns(metadata, now);
   const [row] = await db
     .insert(oauthClients)

@@ -36,6 +36,8 @@ const MAX_UNUSED = 2000;
 const MAX_UNUSED_OF = [60, 60, 120];
 /** Maximum number of unused clients whose metadata documents are on the same host. */
 const MAX_OF_HOST = 20;
+/** Key to lock while clients are counted and stored. Otherwise concurrent registrations would not count each other. */
+export const REGISTRATION_LOCK = 'oauth registration';
 const METHODS: AuthMethod[] = ['client_secret_basic', 'client_secret_post', 'none'];
 
 type Deps = Pick<Runtime, 'db' | 'env' | 'now' | 'newId' | 'randomBytes'>;
@@ -74,8 +76,8 @@ export async function registerClient(
       const made = await insertClient({ ...deps, db: tx }, parsed, { secret, registeredFrom: address });
       return { ...parsed, ...made };
     },
-    'oauth registration',
-    'oauth registration', // Lock this key. Otherwise concurrent registrations would not count each other.
+    REGISTRATION_LOCK,
+    REGISTRATION_LOCK,
   );
 }
 
@@ -119,8 +121,9 @@ async function hasManyUnused(tx: Database, address: string): Promise<boolean> {
 }
 
 /**
- * Returns whether another client with a metadata document can be stored. The number is limited, because anyone can send
- * us the URLs of many documents. Unused documents are deleted after an hour, and fetched again when they are needed.
+ * Returns whether another client with a metadata document can be stored. The caller must hold REGISTRATION_LOCK. The
+ * number is limited, because anyone can send us the URLs of many documents. Unused documents are deleted after an hour,
+ * and fetched again when they are needed.
  */
 export async function hasRoomForDocument(db: Database, clientId: string, now: Date): Promise<boolean> {
   await clearUnusedClients(db, now);

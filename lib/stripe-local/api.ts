@@ -240,10 +240,17 @@ function matchesMovement({ filters }: Query, world: World) {
     (source === undefined || movement.source === source) && (type === undefined || movement.type === type);
 }
 
-/** Returns the predicate for the filters `type` and `types`. A `*` in a type stands for any text. */
+/**
+ * Returns the predicate for the filters `type` and `types`. A `*` in a type stands for any text.
+ *
+ * @throws ApiError 400 if a type has a character that no event type has
+ */
 function matchesEvent(query: Query): (event: WorldEvent) => boolean {
   const type = query.filters.get('type');
   const types = type === undefined ? query.types : [type];
+  const odd = types.find((one) => !/^[\w.*]+$/.test(one));
+  if (odd !== undefined)
+    throw new ApiError(400, `Invalid type: ${odd}`, undefined, type === undefined ? 'types' : 'type');
   const patterns = types.map((one) => new RegExp(`^${one.replaceAll('.', '\\.').replaceAll('*', '.*')}$`));
   return (event) => patterns.length === 0 || patterns.some((pattern) => pattern.test(event.type));
 }

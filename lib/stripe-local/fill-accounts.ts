@@ -13,7 +13,7 @@ import { fromEpoch, toCalendarDate, toEpoch } from '../dates';
 import { toMinorUnits } from '../money';
 import { createCheckoutSession, putCustomer } from './actions';
 import { addIntervals } from './actions/subscriptions';
-import type { Subscription, SubscriptionItem } from './model';
+import { INTERVALS, type Subscription, type SubscriptionItem } from './model';
 import { epochNow, newId, type World } from './world';
 
 /** Context of the functions that fill a world from our database. */
@@ -178,7 +178,7 @@ function priceOf(
   if (amount !== null && currency !== null && interval_count !== null && quantity > 0) {
     return {
       unitAmount: toMinorUnits(amount, currency) / quantity,
-      interval: interval === 'year' ? ('year' as const) : ('month' as const),
+      interval: INTERVALS.find((one) => one === interval) ?? 'month',
       intervalCount: interval_count,
     };
   }

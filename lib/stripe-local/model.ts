@@ -40,12 +40,16 @@ export const SUBSCRIPTION_STATUSES = [
   'paused',
 ] as const;
 
+/** Units of Stripe's billing intervals. */
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
 export interface SubscriptionItem {
   readonly id: string;
   readonly created: number;
   readonly priceId: string;
   readonly unitAmount: number;
-  readonly interval: 'month' | 'year';
+  readonly interval: Interval;
   readonly intervalCount: number;
   readonly quantity: number;
   readonly currentPeriodStart: number;

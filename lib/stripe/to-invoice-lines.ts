@@ -109,8 +109,8 @@ function ratesOf(lines: Json[]): (tax: Json, line: Json) => string | null {
   };
 }
 
-/** Numbers of decimals to try for a percentage. Few real tax rates have more than three decimals. */
-const DECIMALS = [0, 1, 2, 3];
+/** Numbers of decimals to try for a percentage. The percentage of a Stripe tax rate has at most four. */
+const DECIMALS = [0, 1, 2, 3, 4];
 
 /**
  * Returns the percentage that explains all these tax amounts, with as few decimals as possible. If several percentages

@@ -14,6 +14,7 @@ import { openNextHere } from '../support/next-here';
 import { signatureOf, WEBHOOK_SECRET } from '../support/stripe-events';
 
 const CRON_SECRET = 'a-secret-of-the-cron-job';
+const METRICS_TOKEN = 'a-secret-of-the-metrics-endpoint';
 const MIB = 1_048_576;
 
 /**
@@ -54,7 +55,7 @@ test.each(Object.entries(FAST_ROUTES))(
 
 /** Serves `handle` on a database with one invoice, and sends it every request. @returns each request and its answer */
 async function play(handle: Handler) {
-  const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET };
+  const env = { STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET, CRON_SECRET, METRICS_TOKEN };
   const api = await openApi(handle, { env });
   try {
     const { db, now } = api.runtime;
@@ -114,21 +115,21 @@ const send = (method: string, path: string, headers = {}, body?: string): Sent =
 });
 const get = (path: string, headers = {}) => send('GET', path, headers);
 
-/** Returns requests with eight methods for most paths of FAST_ROUTES, and requests for similar paths. */
+/** Returns requests with eight methods for the paths of FAST_ROUTES, and requests for similar paths. */
 function toPaths(): Sent[] {
   const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
-  const payments = ['/api/w5t/payments', '/api/w5t/payments/1'];
-  const others = ['/mcp', '/api/stripe/webhook', '/api/cron/reconcile', '/api/health', '/api/openapi.json'];
+  const paths = Object.keys(FAST_ROUTES).map((path) => path.replace('[id]', '1'));
   const inexact = ['/mcp/', '//mcp', '/MCP', '/%6dcp', '/mcp/x', '/mcp?', '/mcp#x', '/mcp;x', '/./mcp'];
   const health = ['/api/health/', '/api/%68ealth', '/api//health', '/api/health?x=1'];
   return [
-    ...[...payments, ...others].flatMap((path) => methods.map((method) => ({ method, path }))),
+    ...paths.flatMap((path) => methods.map((method) => ({ method, path }))),
     ...inexact.map((path) => ({ method: 'POST', path })),
     ...[...health, 'http://localhost/api/health'].map((path) => get(path)),
     get('/api/health', bearer(CRON_SECRET)),
     get('/api/health', bearer('wrong')),
     get('/api/openapi.json', { 'if-none-match': '*' }),
     get('/api/openapi.json', { 'accept-encoding': 'gzip, deflate, br' }),
+    get('/metrics', bearer('wrong')), // The metrics of the right token differ each time.
     get('/api/cron/reconcile', bearer('wrong')),
     get('/api/cron/reconcile', bearer(CRON_SECRET)),
   ];

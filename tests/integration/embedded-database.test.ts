@@ -52,17 +52,22 @@ describe('the lock of the embedded database', () => {
     for (const child of children) child.kill('SIGKILL');
   });
 
-  /** Starts a process that tries to lock the folder, prints the outcome, and keeps running. */
-  async function startOwner(): Promise<{ child: ChildProcess; word: string }> {
+  /**
+   * Starts a process that tries to lock the folder, prints the outcome, and keeps running.
+   *
+   * @param shell the shell command that starts the process
+   */
+  async function startOwner(shell = 'exec "$@"'): Promise<{ child: ChildProcess; word: string }> {
     const script = `
       import(${JSON.stringify(join(await bundledCommands(), 'db/lock.js'))}).then(({ lockDataDir }) => {
         setInterval(() => {}, 1000);
         try { lockDataDir(${JSON.stringify(empty)}); console.log('owner'); }
         catch (error) { console.log(error.constructor.name); }
       });`;
-    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const command = ['-c', shell, 'sh', process.execPath, '-e', script];
+    const child = spawn('sh', command, { stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(child);
-    const [data] = await once(child.stdout, 'data');
+    const [data] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
     return { child, word: String(data).trim() };
   }
 
@@ -94,6 +99,11 @@ describe('the lock of the embedded database', () => {
     const started = await Promise.all(Array.from({ length: 4 }, startOwner));
     const words = started.map(({ word }) => word).sort();
     expect(words).toEqual(['DataDirBusyError', 'DataDirBusyError', 'DataDirBusyError', 'owner']);
+  });
+
+  test('a process that cannot write the database lock leaves no empty lock', async () => {
+    expect((await startOwner('ulimit -f 0; exec "$@"')).word).not.toBe('owner');
+    expect(existsSync(join(empty, 'lock.json'))).toBe(false);
   });
 
   test.each([

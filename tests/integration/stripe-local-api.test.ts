@@ -178,6 +178,8 @@ describe('refused requests to the local Stripe API', () => {
     ['subscriptions?status=cancelled', 400, undefined, /^Invalid status: .* active, .*, or ended$/, 'status'],
     ['invoices?starting_after=a&ending_before=b', 400, undefined, /both starting_after and/, undefined],
     ['invoices?expand[]=data.payments.data.payment.payment_intent', 400, undefined, /4 levels/, undefined],
+    ['events?type=invoice.(', 400, undefined, 'Invalid type: invoice.(', 'type'],
+    ['events?types[]=[', 400, undefined, 'Invalid type: [', 'types'],
     ['invoices?expand[]=payments', 400, undefined, /expanded \(payments\).*'data.payments'/, undefined],
   ])(
     'the local Stripe API refuses the request %s with %i %s',

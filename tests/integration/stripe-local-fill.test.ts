@@ -12,7 +12,12 @@ import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { createWorld, type World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { readRows, useDatabase } from '../support/database';
-import { createSold, createStripeCustomer } from '../support/factories';
+import {
+  createSold,
+  createStripeCustomer,
+  createSubscription,
+  createSubscriptionItem,
+} from '../support/factories';
 import { temporaryFolder } from '../support/run-command';
 import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
@@ -108,6 +113,18 @@ describe('an account filled from a few rows', () => {
     const metadata = { customer_service_id: String(id), service_number };
     const lineItems = [{ unitAmount: 2970, interval: 'month', intervalCount: 3, metadata }];
     expect(session).toMatchObject({ status: 'open', clientReferenceId: String(sold.id), lineItems });
+  });
+
+  test('a subscription item that is billed every two weeks stays so in a filled local Stripe', async () => {
+    const { customer_id } = await createStripeCustomer(base.db, {});
+    const { id, stripe_subscription_id } = await createSubscription(base.db, { customer_id });
+    const price = { amount: '5', currency: 'eur', interval: 'week', interval_count: 2 };
+    await createSubscriptionItem(base.db, { subscription_id: id, current_period_end: NOW, ...price });
+    const world = createWorld({ now: () => NOW, chance: seededChance(5) });
+    await fillFromDatabase(world, base.db, { timeZone: 'UTC' });
+    const end = NOW.getTime() / 1000;
+    const item = { interval: 'week', intervalCount: 2, currentPeriodStart: end - 14 * 86_400 };
+    expect(world.subscriptions.get(String(stripe_subscription_id))?.items).toMatchObject([item]);
   });
 });
 

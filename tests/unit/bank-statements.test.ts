@@ -153,6 +153,8 @@ const NEXT = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
 test('consecutive MT940 messages form one statement if each opens with the previous closing balance', async () => {
   expect(await read(MT940 + NEXT)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
   expect(await reasonOf(MT940 + MT940)).toContain('line 11 begins a statement whose opening balance');
+  const swift = `{1:F01}{2:O940}{4:\n${MT940.replace(/-\n$/, '-}{5:{CHK:1}}{1:F01}{4:')}\n${NEXT.replace(/-\n$/, '-}{S:{COP:P}}')}`;
+  expect(await read(swift)).toMatchObject({ opening: 1_000_000, closing: 1_259_000 });
 });
 
 const CLOSED = MT940.replace('-\n', ':64:C261002EUR1129,50\n:65:C261003EUR1129,50\n:86:Everything\n');
@@ -234,6 +236,20 @@ test('a bank’s CSV file can be in Windows-1252 or UTF-16, and its entries can 
 });
 
 const { ING = '', Commerzbank = '', N26 = '' } = CSV;
+test.each(['utf8', 'latin1'] as const)(
+  'a bank’s CSV file with a byte order mark, a header in %s and an entry in Windows-1252 is read',
+  async (encoding) => {
+    const [header, entry = ''] = Commerzbank.split('\n');
+    const parts: [string, BufferEncoding][] = [
+      ['\ufeff', 'utf8'],
+      [`${header}\n`, encoding],
+      [entry.replace('Ada', 'J\u00fcrgen'), 'latin1'],
+    ];
+    const { entries } = await readStatement(Buffer.concat(parts.map((part) => Buffer.from(...part))));
+    expect(entries[0]?.purpose).toMatch(/^Jürgen Example/);
+  },
+);
+
 test.each([
   ['a balance that contradicts its entries', ING.replace('2.010,00', '2.011,00'), 'line 7 has a balance'],
   ['a decimal point', Commerzbank.replace('1.190,00', '1190.00'), 'line 2 has the amount 1190.00'],

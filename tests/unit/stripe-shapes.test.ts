@@ -172,6 +172,11 @@ describe('the lines of an invoice of any API version', () => {
     expect(taxOf(reported)).toMatchObject([{ amount: '1.90', ...expected }]);
   });
 
+  test('the tax rate of a Stripe line has up to four decimals if its amount is large enough to show them', () => {
+    const taxes = [{ ...newer, amount: 848_750, taxable_amount: 10_000_000 }];
+    expect(taxOf({ taxes })).toMatchObject([{ rate: '8.4875' }]);
+  });
+
   test('a tax of a Stripe line has no rate if several rates result in its amount', () => {
     expect(taxOf({ taxes: [{ ...newer, amount: 2, taxable_amount: 10 }] })).toMatchObject([{ rate: null }]);
   });

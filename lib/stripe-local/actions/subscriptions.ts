@@ -1,5 +1,5 @@
 import { addMonths, fromEpoch, toEpoch } from '../../dates';
-import type { Customer, Invoice, ItemInput, Subscription, SubscriptionItem } from '../model';
+import type { Customer, Interval, Invoice, ItemInput, Subscription, SubscriptionItem } from '../model';
 import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 type Optional = 'currency' | 'collectionMethod' | 'metadata';
@@ -131,6 +131,9 @@ export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['st
   return invoice;
 }
 
-export function addIntervals(start: number, interval: 'month' | 'year', count: number): number {
+const DAY = 86_400;
+
+export function addIntervals(start: number, interval: Interval, count: number): number {
+  if (interval === 'day' || interval === 'week') return start + (interval === 'week' ? 7 : 1) * count * DAY;
   return toEpoch(addMonths(fromEpoch(start), (interval === 'year' ? 12 : 1) * count));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eq, like } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthClients, oauthConsents } from '@/db/schema';
@@ -180,12 +181,16 @@ describe('client metadata documents', () => {
 
   test('at most twenty unused client metadata documents are stored per host, and only for an hour', async () => {
     const host = 'https://many.example';
-    for (let n = 1; n <= 21; n += 1) {
+    const authorize = async (n: number, start?: Promise<void>) => {
       const id = `${host}/${n}.json`;
-      documents.set(id, { client_id: id, redirect_uris: [`${host}/callback`] });
-      const page = await flow.authorize(id, { redirect_uri: `${host}/callback` }, false);
-      expect(page.pathname).toBe(n <= 20 ? '/sign-in' : '/oauth/refused');
-    }
+      const document = { client_id: id, redirect_uris: [`${host}/callback`] };
+      documents.set(id, start ? start.then(() => document) : document);
+      return (await flow.authorize(id, { redirect_uri: `${host}/callback` }, false)).pathname;
+    };
+    for (let n = 1; n <= 18; n += 1) expect(await authorize(n)).toBe('/sign-in');
+    const start = sleep(500); // Until then, all four requests are waiting for their documents.
+    const concurrent = await Promise.all([19, 20, 21, 22].map((n) => authorize(n, start)));
+    expect(concurrent.sort()).toEqual(['/oauth/refused', '/oauth/refused', '/sign-in', '/sign-in']);
     // Documents do not count towards the limits for self-registered clients.
     expect((await flow.register(REDIRECTS)).status).toBe(201);
     const hourLater = new Date(flow.server.runtime.now().getTime() + 3_600_001);

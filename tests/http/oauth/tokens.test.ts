@@ -148,6 +148,15 @@ describe('refresh tokens', () => {
     const revoke = (client: string, token: string, form = {}) =>
       flow.post('revoke', { client_id: client, token, ...form });
 
+    /** Gives the grants of a client the form that they had before each grant had its own reference. */
+    async function dropReferences(client: string): Promise<void> {
+      for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
+        await flow.server.runtime.db
+          .update(table)
+          .set({ referenceId: null })
+          .where(eq(table.clientId, client));
+      }
+    }
     const revokeWith =
       (form = {}) =>
       async (client: string, one: Tokens) => {
@@ -158,12 +167,7 @@ describe('refresh tokens', () => {
     const WAYS: Record<string, (client: string, one: Tokens) => Promise<Tokens>> = {
       'reusing a stale refresh token': (client, { refresh_token }) => reuseStale(client, refresh_token),
       'reusing a stale refresh token without a consent reference': (client, { refresh_token }) =>
-        reuseStale(client, refresh_token, async () => {
-          for (const table of [oauthAccessTokens, oauthRefreshTokens, oauthConsents]) {
-            const ofClient = eq(table.clientId, client);
-            await flow.server.runtime.db.update(table).set({ referenceId: null }).where(ofClient);
-          }
-        }),
+        reuseStale(client, refresh_token, () => dropReferences(client)),
       'revoking the refresh token': revokeWith(),
       'revoking the refresh token with its hint': revokeWith({ token_type_hint: 'refresh_token' }),
       'revoking the refresh token with a wrong hint': revokeWith({ token_type_hint: 'access_token' }),
@@ -214,6 +218,18 @@ describe('refresh tokens', () => {
       await disconnectApp(db, apps[0]?.id ?? '', { of: flow.userId(), actor: CLI });
       const states = await Promise.all([one, two].map(({ access_token }) => flow.status(access_token)));
       expect(states.sort()).toEqual([200, 401]);
+    });
+
+    test('disconnecting a grant without a consent reference keeps the code of a newer grant of its client', async () => {
+      const { db } = flow.server.runtime;
+      const { client, access_token } = await connected();
+      await dropReferences(client);
+      const apps = await listConnectedApps(db, flow.userId());
+      const old = apps.find(({ clientId }) => clientId === client);
+      const code = await flow.code(client);
+      await disconnectApp(db, old?.id ?? '', { of: flow.userId(), actor: CLI });
+      expect(await flow.status(access_token)).toBe(401);
+      await expectConnected(client, (await flow.exchange(client, code)).body);
     });
   });
 
