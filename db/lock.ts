@@ -1,4 +1,14 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -70,18 +80,24 @@ function writeOwner(file: string, owner: Owner): void {
 
 /**
  * Gives the complete draft the name of the lock file, because another process treats a half-written lock as stale.
+ * Copies the draft on a file system without hard links.
  *
  * @returns false if the lock file exists
  */
 function linkNew(draft: string, file: string): boolean {
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return false;
+  for (const place of [linkSync, copyNew]) {
+    try {
+      place(draft, file);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      if (place === copyNew) throw error;
+    }
   }
+  return false;
 }
+
+const copyNew = (draft: string, file: string) => copyFileSync(draft, file, constants.COPYFILE_EXCL);
 
 function removeIfDead(file: string): void {
   const owner = readOwner(file);

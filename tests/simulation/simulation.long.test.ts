@@ -6,10 +6,10 @@ import { openStage } from './database-stage';
 const base = useDatabase();
 
 /** On the database in memory, concurrent deliveries take turns. On PostgreSQL, they really race. */
-test('300 simulated histories in a database end with the rows that Stripe’s data implies', async () => {
+test('150 simulated histories in a database end with the rows that Stripe’s data implies', async () => {
   const stage = await openStage({ db: base.db, close: async () => {} });
   try {
-    await checkHistories(stage, 20260315, 300, '');
+    await checkHistories(stage, 20260315, 150, '');
   } finally {
     await stage.close();
   }

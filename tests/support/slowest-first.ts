@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const ORDER = [
   '/simulation/',
+  'staff-accessibility.long',
   '/integration/',
   '/http/(?!both-ways)',
   '/mcp/',
