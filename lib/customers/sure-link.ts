@@ -29,7 +29,7 @@ export function isOfSureCustomer(row: { stripe_customer_id: SQLWrapper }): SQL<b
 }
 
 const FIELDS = {
-  // Stripe has one name field for persons and companies. Only staff can decide which of the two it contains.
+  // Stripe’s `name` contains a person’s or a company’s name. Only staff can decide which of the two it is.
   name: { last_name: 'name' },
   email: { email: 'email' },
   phone: { phone: 'phone' },

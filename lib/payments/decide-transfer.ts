@@ -411,6 +411,17 @@ function payBack(
 function undoPayBack(draft: PaymentDraft, transfer: StoredTransfer, position: number): TransferDecision {
   const undone = transfer.paid_back[position];
   if (!undone) throw new AppError('not_found', 'This amount was not paid back.');
+  if (undone.is_return) {
+    throw new AppError('conflict', 'The bank returned this amount: undo the return in the bank statement.');
+  }
+  return restoreCredit(draft, transfer, undone);
+}
+
+function restoreCredit(
+  draft: PaymentDraft,
+  transfer: StoredTransfer,
+  undone: StoredTransfer['paid_back'][number],
+): TransferDecision {
   const paid_back = transfer.paid_back.filter((one) => one !== undone);
   const credit = fromThousandths(toThousandths(transfer.credit) + toThousandths(undone.amount));
   return { transfer: draft.transfers.put({ ...transfer, credit, paid_back }), payments: [] };
@@ -458,7 +469,7 @@ function undoReturn(draft: PaymentDraft, transfer: StoredTransfer, writer: Payme
   const payments = sharesOf(draft, transfer)
     .filter((share) => wasReturned(share, draft.moneyBackOf(share.id).refunds))
     .map((share) => ({ before: share, after: update(draft, share, { status: 'completed' }, writer) }));
-  const position = transfer.paid_back.findIndex(({ is_return }) => is_return);
-  const undone = position < 0 ? { transfer } : undoPayBack(draft, transfer, position);
+  const returned = transfer.paid_back.find(({ is_return }) => is_return);
+  const undone = returned ? restoreCredit(draft, transfer, returned) : { transfer };
   return { ...undone, payments };
 }

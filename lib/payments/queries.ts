@@ -118,7 +118,10 @@ export async function getTransfer(db: Database, id: number) {
     .from(transfers)
     .where(eq(transfers.id, Math.min(id, MAX_ID)));
   if (!row) throw new AppError('not_found', `There is no transfer ${id}.`);
-  const paid_back = row.paid_back.map(({ amount, date }) => ({ amount: toJsonAmount(amount), date }));
+  const paid_back = row.paid_back.map(({ amount, date, is_return }) => ({
+    ...{ amount: toJsonAmount(amount), date },
+    isReturn: is_return === true,
+  }));
   return { ...toJsonAmounts(row, 'amount', 'credit'), paid_back };
 }
 

@@ -308,7 +308,11 @@ export async function payBackCredit(
   await writeTransfer(db, change, writer);
 }
 
-/** Removes the amount at a position of `paid_back`. @throws AppError not_found; precondition_failed */
+/**
+ * Removes the amount at a position of `paid_back`.
+ *
+ * @throws AppError not_found; precondition_failed; conflict if the bank returned the amount
+ */
 export async function undoPayBack(
   db: Database,
   seen: SeenTransfer,

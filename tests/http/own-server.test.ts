@@ -175,7 +175,7 @@ describe('request bodies', () => {
   );
 
   test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/sign-in'])(
-    'a request body over the page limit is refused with 413 for the ambiguous path %s',
+    'a request body over the page limit is refused with 413 for the ambiguous or absolute target %s',
     async (path) => {
       const { port, seen } = await serve(size);
       const start = head(`POST ${path}`, { 'Content-Length': MAX + 1 });

@@ -262,7 +262,7 @@ describe('moving a Stripe customer to another customer', () => {
     expect(await readRow(sync.db, salesDocuments, document.id)).toMatchObject(stays);
   });
 
-  test('a transfer moves with a Stripe customer if it pays only invoices of the new customer', async () => {
+  test('a transfer moves with a Stripe customer if all invoices that it pays then belong to the new customer', async () => {
     const { from, to, stripeCustomerId, open } = await openCase();
     const of = { customer_id: from.id };
     const moved = { ...of, invoice_id: (await sync.invoiceOf(open))?.id ?? 0 };

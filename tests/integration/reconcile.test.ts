@@ -73,7 +73,7 @@ describe('reconciliation runs with and without changes at Stripe', () => {
     expect(await sync.db.select().from(reconciliationSeen)).toEqual([]);
   });
 
-  test('a reconciliation run repairs 20 silent changes at Stripe, and the next run changes nothing with fewer than 40 requests', async () => {
+  test('a reconciliation run applies 20 changes at Stripe that had no event, and the next run changes nothing and sends fewer than 40 requests', async () => {
     const { world } = sync;
     sync.later(3600);
     const [open, active, drafts] = [unpaid(), live(), stripeInvoices('draft')];

@@ -75,7 +75,7 @@ describe('concurrency limits', () => {
   test('the limit of concurrent writers is shared across bundles', async () => {
     const db = {} as Database;
     opener.limitWriters(db, 1);
-    // @ts-expect-error a query makes a second instance of the module, as another bundle has
+    // @ts-expect-error TypeScript cannot resolve a path with a query. It loads the module again, as another bundle does.
     const route: typeof opener = await import('@/db/transaction?another-bundle');
     expect(route.writeInTurn).not.toBe(opener.writeInTurn);
     const held = gate();

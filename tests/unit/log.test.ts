@@ -100,7 +100,7 @@ describe('output of libraries', () => {
 });
 
 test('error classes of another bundle are recognized, so that their errors are not reported as internal', async () => {
-  // @ts-expect-error the query makes a second instance of the module, as another bundle has
+  // @ts-expect-error TypeScript cannot resolve a path with a query. It loads the module again, as another bundle does.
   const other: typeof errors = await import('@/lib/errors?another-bundle');
   const { AppError, StartError, NotMigratedError } = other;
   expect(AppError).not.toBe(errors.AppError);

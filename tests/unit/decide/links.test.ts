@@ -72,7 +72,7 @@ describe('customer numbers named by Stripe', () => {
     expect(noteNumbers([noted(LATE)], [reported])).toEqual(expected.map(noted));
   });
 
-  test('customer numbers that are already listed do not change the list of reported numbers', () => {
+  test('a listed customer number that is reported again from a weaker or the same origin does not change the list', () => {
     const before = [LATE, ITSELF].map(noted);
     expect(noteNumbers(before, [number('A', origin('other', 7)), ITSELF])).toBe(before);
   });

@@ -147,19 +147,22 @@ function PaidBack({ transfer: { id, version, paid_back, currency } }: { transfer
   if (paid_back.length === 0) return null;
   const rows = paid_back.map((one, position) => ({ id: position, ...one }));
   const figure = ({ amount }: (typeof rows)[number]) => <Money amount={amount} currency={currency} />;
-  const undo = (row: (typeof rows)[number]) => (
-    <ConfirmButton
-      action={withdraw.bind(null, id, version, row.id)}
-      question="Withdraw this entry?"
-      confirm="Make it credit again"
-      consequences={[
-        `${formatMoney(row.amount, currency)} was not paid back, and becomes customer credit again.`,
-      ]}
-      size="xs"
-    >
-      Withdraw
-    </ConfirmButton>
-  );
+  const undo = (row: (typeof rows)[number]) =>
+    row.isReturn ? (
+      'Returned by the bank'
+    ) : (
+      <ConfirmButton
+        action={withdraw.bind(null, id, version, row.id)}
+        question="Withdraw this entry?"
+        confirm="Make it credit again"
+        consequences={[
+          `${formatMoney(row.amount, currency)} was not paid back, and becomes customer credit again.`,
+        ]}
+        size="xs"
+      >
+        Withdraw
+      </ConfirmButton>
+    );
   return (
     <Section title="Paid back">
       <Stack gap={0}>
