@@ -8,7 +8,8 @@ import { isPoolerInstalled } from './support/pooler';
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
 /** Tests not to repeat on PostgreSQL. Most open their own database or use none. The long tests have their own part. */
-const WITHOUT_SERVER = /(commands|embedded-database|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
+const WITHOUT_SERVER =
+  /(commands|embedded-database|own-server|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
  * Tests to repeat behind the pooler. It changes only how sessions are shared, so these are the HTTP tests and the tests
  * with concurrent writes, locks or open transactions.

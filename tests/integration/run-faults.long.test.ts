@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 600_000 });
  * of a run would take an hour, so most tests skip some of them.
  */
 const STRIDE = 27;
-const REQUEST_STRIDE = 3;
+const REQUEST_STRIDE = 4;
 
 const scene = useRunScene();
 

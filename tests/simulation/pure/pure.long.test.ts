@@ -16,8 +16,8 @@ test('400 simulated histories in memory end with the rows that Stripe’s data i
   await checkHistories(openPureStage(), 20260401, 400, '--pure ');
 }, 120_000);
 
-test('60 simulated histories lead to the same rows in memory and in a database', async () => {
-  await checkTwins(base.db, 60);
+test('40 simulated histories lead to the same rows in memory and in a database', async () => {
+  await checkTwins(base.db, 40);
 }, 300_000);
 
 test('a resumed simulation campaign without coverage gives the same totals as one that records coverage', async () => {
