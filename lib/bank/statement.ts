@@ -81,8 +81,8 @@ export function toAmount(text: string, currency: string, separator: DecimalSepar
 /** Parses a currency code into lower case. @throws AppError validation_failed with the line if the code is unknown */
 export function toCurrency(text: string | undefined, line: number): string {
   const code = (text ?? '').trim().toLowerCase();
-  if (!isCurrency(code))
-    throw refuse(`has the currency ${text?.slice(0, 10) || 'without a name'}, which is unknown`, line);
+  if (code === '') throw refuse('has no currency', line);
+  if (!isCurrency(code)) throw refuse(`has the currency ${text?.slice(0, 10)}, which is unknown`, line);
   return code;
 }
 
@@ -96,11 +96,12 @@ export type DayForm = keyof typeof FORMS;
 
 /** Parses a date into a calendar date. @throws AppError validation_failed with the line if the text is not a date */
 export function toDay(text: string, form: DayForm, line: number): string {
+  if (text.trim() === '') throw refuse('has no date', line);
   const { y = '', m = '', d = '' } = FORMS[form].exec(text.trim())?.groups ?? {};
   const day = [y.length === 2 ? `20${y}` : y, m.padStart(2, '0'), d.padStart(2, '0')].join('-');
   const parsed = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(parsed.getTime()) || parsed.toISOString().slice(0, 10) !== day) {
-    throw refuse(`has the date ${text.slice(0, 20) || 'without a text'}, which is not a day`, line);
+    throw refuse(`has the date ${text.slice(0, 20)}, which is not a day`, line);
   }
   return day;
 }

@@ -70,7 +70,10 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodObject>(
     scope,
     wire,
     view,
-    /** Names of the arguments whose texts describe no person, so that the log of tool calls keeps them. */
+    /**
+     * Names of the arguments whose values the log of tool calls keeps: the customer number, and arguments that accept
+     * only dates or certain words. Other texts are shortened, because they may contain personal data.
+     */
     loggedArguments: listImpersonal(inputSchema),
     /**
      * Runs the tool.

@@ -482,7 +482,6 @@ describe('sums of amounts', () => {
     await base.db.execute(sql`update payments set status = 'completed', payment_date = '2026-03-02'`);
     await base.db.execute(sql`delete from payments where id % 3 = 0`);
     await expectRight();
-    await base.db.execute(sql`select fold_sums()`);
   });
 
   test.each([
@@ -501,6 +500,7 @@ describe('sums of amounts', () => {
   });
 
   test('a recount corrects wrong stored sums', async () => {
+    await base.db.execute(sql`select fold_sums()`);
     for (const excess of [7, 5_000_000_000.5]) {
       await base.db.execute(sql`update sums set amount = amount + ${excess}::numeric`);
       expect(await checkCounts(base.db)).toEqual(['sums']);

@@ -108,6 +108,7 @@ test.each([
   ['a missing end tag', EMPTY.replace('</Stmt>', ''), 'is damaged'],
   ['wrong balances', camt('02', '', { closing: '1000.01' }), 'does not balance'],
   ['an unknown currency', EMPTY.replaceAll('EUR', 'XYZ'), 'line 2 has the currency XYZ'],
+  ['an empty currency', EMPTY.replaceAll('EUR', ' '), 'line 2 has no currency'],
   ['an unsupported version', EMPTY.replace('001.02', '001.09'), 'camt.053.001.09'],
   ['an amount in fractions of a cent', camt('02', entryOf('0.333', '')), 'line 7 has the amount 0.333'],
   ['a batch that does not add up', camt('02', BATCH), 'do not add up'],
