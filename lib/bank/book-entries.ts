@@ -58,7 +58,7 @@ type Proposed = Awaited<ReturnType<typeof proposeFor>>[number]['proposals'][numb
  */
 const AT_ONCE = 100;
 
-/** The number of booked entries, and the number of accepted proposals that could not be booked. */
+/** The number of booked entries, and the number of accepted proposals that were left. */
 interface BookedProposals {
   booked: number;
   left: number;
@@ -67,7 +67,7 @@ interface BookedProposals {
 /**
  * Books the first proposal of each entry if `passes` accepts it. Leaves an entry if an earlier entry of its batch paid
  * an invoice of its proposal, or if its booking is refused, e.g. because a colleague explained the entry in the
- * meantime. Ends after `most` booked entries.
+ * meantime. Ends after `most` proposals.
  */
 async function bookProposed(
   db: Database,
@@ -81,7 +81,7 @@ async function bookProposed(
     const paid = new Set<number>();
     for (const { entry, proposals } of await proposeFor(db, entries.slice(at, at + AT_ONCE))) {
       const [first] = proposals;
-      if (result.booked === most) return result;
+      if (result.booked + result.left === most) return result;
       if (!first || !passes(first, entry)) continue;
       const isTaken = first.shares.some(({ invoice_id }) => paid.has(invoice_id));
       if (isTaken || !(await bookUnlessRefused(db, entry, first, writer))) {
@@ -99,12 +99,12 @@ async function bookProposed(
 async function bookUnlessRefused(
   db: Database,
   { id }: EntryRow,
-  { customer_id, shares }: Proposed,
+  { customer_id: customerId, shares }: Proposed,
   writer: PaymentWriter,
 ): Promise<boolean> {
   try {
-    // A colleague may have explained the entry while the entries before it were booked.
-    await book(db, await requireOpen(db, id), customer_id, shares, writer);
+    // The entry may be explained, or an invoice paid, while the entries before it are booked.
+    await bookEntry(db, id, { customerId, shares, remember: false }, writer);
     return true;
   } catch (error) {
     if (error instanceof AppError && error.status < 500) return false;
@@ -112,12 +112,12 @@ async function bookUnlessRefused(
   }
 }
 
-/** Maximum number of entries that one click books. Without it, the response could take minutes. */
+/** Maximum number of entries that one click books or leaves. Without it, the response could take minutes. */
 const MAX_BOOKED_AT_ONCE = 300;
 
 /**
- * Books the exact matches of a statement, at most 300. Leaves an exact match if its booking is refused, or if another
- * entry paid its invoice.
+ * Books the first 300 exact matches of a statement. Leaves an exact match if its booking is refused, or if another entry
+ * paid its invoice.
  *
  * @throws AppError, e.g. not_found
  */

@@ -106,9 +106,9 @@ async function* readPostings(db: Database, month: string, settings: AccountingSe
 }
 
 /**
- * Returns the debtor accounts that the numbers of several customers give, such as A-12 and B-12, each with two of these
- * numbers. Empty if there is a collective account. Looks at all customers, not only at those of one month, so that an
- * account never has the postings of two customers.
+ * Returns the debtor accounts that the numbers of several customers give, such as A-12 and B-12, each with up to five of
+ * these numbers. Empty if there is a collective account. Looks at all customers, not only at those of one month, so that
+ * their present numbers never share an account.
  */
 async function readSharedAccounts(
   db: Database,
@@ -118,7 +118,7 @@ async function readSharedAccounts(
   if (accounts.debtor || !base) return new Map();
   const found = await rows<{ account: string; numbers: string }>(
     db,
-    sql`select (${base}::numeric + digits::numeric)::text as account, min(number) || ' and ' || max(number) as numbers
+    sql`select (${base}::numeric + digits::numeric)::text as account, array_to_string((array_agg(distinct number))[1:5], ', ') as numbers
       from (select id, customer_number as number, regexp_replace(customer_number, '[^0-9]', '', 'g') as digits
         from (select id, customer_number from ${customers}
           union all select customer_id, customer_number from ${mergedCustomers}) numbered) customer

@@ -81,8 +81,8 @@ type ByBalance = Selection<keyof typeof BALANCE_ORDERS>;
 
 /**
  * Reads a page, sorted by open amount or oldest due date in each customer's own currency. In both directions, customers
- * who owe nothing in their own currency come last. A cursor contains a customer's id, and the sort value if the customer
- * owed an amount, so the page still starts at the same place after the customer has paid.
+ * who owe nothing in their own currency come last. A cursor contains a customer's id and, after a dot, the sort value if
+ * the customer owed an amount, so the page still starts at the same place after the customer has paid.
  */
 function readByBalance(db: Database, selection: ByBalance, { start, size, isCounted }: PageAt) {
   const known = (text: string | undefined) => (placeOf(text, selection.by) ? text : undefined);
@@ -96,7 +96,7 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
           place: placeOf(cursor ?? undefined, selection.by),
           ...{ backwards, most: size + 1 },
         }),
-      ({ id, value }) => (value === undefined ? String(id) : `${id}.${value}`),
+      ({ id, value }) => `${id}.${value ?? ''}`,
     );
     const ids = page.data.map(({ id }) => id);
     const found = new Map((await readCustomers(tx, ids)).map((row) => [row.id, row]));
@@ -106,7 +106,7 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
 }
 
 /** For each order, the schema of the sort value in a cursor. */
-const VALUES = { open: z.string().regex(/^\d{1,15}(\.\d{1,3})?$/), due: calendarDate };
+const VALUES = { open: z.string().regex(/^\d{1,21}(\.\d{1,3})?$/), due: calendarDate };
 
 /** The customer next to a page. `value` is the sort value, which is absent if the customer owed nothing. */
 interface Place {
@@ -116,9 +116,9 @@ interface Place {
 
 /** Returns the place that a cursor names. Returns null if the text is not a valid cursor. */
 function placeOf(text: string | undefined, by: ByBalance['by']): Place | null {
-  const [, id, value] = /^(\d{1,10})(?:\.(.+))?$/.exec(text ?? '') ?? [];
-  const isValue = value === undefined || VALUES[by].safeParse(value).success;
-  return validId(id) && isValue ? { id: Number(id), value } : null;
+  const [, id, value] = /^(\d{1,10})\.(.*)$/.exec(text ?? '') ?? [];
+  const isValue = value === '' || VALUES[by].safeParse(value).success;
+  return validId(id) && isValue ? { id: Number(id), value: value || undefined } : null;
 }
 
 /**

@@ -347,9 +347,14 @@ export type ProviderCreditNote = NonNullable<ReturnType<typeof toProviderCreditN
  * Fetches a page of credit notes with all their lines, newest first. `refused` lists credit notes with unstorable
  * values.
  *
+ * @param afterLines called after the remaining lines of a credit note were fetched
  * @throws Stripe's errors
  */
-export async function listProviderCreditNotes(stripe: Stripe, request: ListRequest) {
+export async function listProviderCreditNotes(
+  stripe: Stripe,
+  request: ListRequest,
+  afterLines?: () => Promise<void>,
+) {
   const { data, has_more } = await stripe.creditNotes.list(params(request));
   for (const note of data) {
     if (!note.lines?.has_more) continue;
@@ -357,6 +362,7 @@ export async function listProviderCreditNotes(stripe: Stripe, request: ListReque
       stripe.creditNotes.listLineItems(note.id, page),
     );
     if ('data' in all) note.lines = { ...note.lines, data: all.data, has_more: false };
+    await afterLines?.();
   }
   const { objects, refused } = mapAll(toProviderCreditNote, data);
   return { notes: objects, refused, next: has_more ? (data.at(-1)?.id ?? null) : null };

@@ -348,6 +348,6 @@ test('the DATEV export leaves out entries of customers whose numbers give the sa
     lines.slice(2, -1).map((line) => line.split(';')[6]),
   );
   expect(posted).toEqual([[], ['17013']]);
-  const reason = 'The customer numbers A-7012 and B-7012 give the same debtor account 17012.';
+  const reason = 'The customer numbers A-7012, B-7012 give the same debtor account 17012.';
   expect(leftOut).toEqual([reason, reason]);
 });

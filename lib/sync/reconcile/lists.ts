@@ -204,11 +204,12 @@ export function disputesFrom({ windowFrom }: Run): Date | null {
  * new or newly void.
  */
 export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, after) => {
-  const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, {
+  const request = {
     status: null,
     createdFrom: await creditNotesFrom(run, deps),
     after: after === '' ? null : after,
-  });
+  };
+  const { notes, refused, next } = await listProviderCreditNotes(deps.stripe, request, deps.afterQuestion);
   run.counts.objects_checked += notes.length;
   for (const { id, error } of refused) deps.log.warn({ id, reason: error.message }, 'credit note not stored');
   const behind = await rows<{ id: string }>(
@@ -227,20 +228,20 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 
 /**
  * Returns the time from which credit notes are listed. If the stored credit notes of an invoice add up to less than its
- * credited amount, for example after an upgrade, that is at most the day before the oldest such invoice. Null means all
- * of history.
+ * credited amount, for example after an upgrade, that is at most the day before the oldest such invoice was issued or
+ * stored. Null means all of history.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
   const [oldest] = await rows<{ day: string | null }>(
     db,
-    sql`select min(i.invoice_date)::text as day from invoices i
+    sql`select min(least(i.invoice_date, i.created_at::date))::text as day from invoices i
       where i.stripe_invoice_id is not null and i.amount_credited > 0 and i.provider_gone_at is null
         and i.amount_credited > (select coalesce(sum(n.total), 0) from credit_notes n
           where n.invoice_id = i.id and n.voided_at is null)`,
   );
   if (!oldest?.day) return windowFrom;
-  // A day of the invoices' time zone begins at most 14 hours before the same day in UTC.
+  // An invoice may be dated later than its credit notes. A day begins at most 14 hours before the same day in UTC.
   return new Date(Math.min(windowFrom.getTime(), Date.parse(oldest.day) - DAY_MS));
 }
 

@@ -129,8 +129,7 @@ const DONE = {
 const REFUSED = {
   conflict:
     'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
-  linked:
-    'Nothing was saved: the entry was booked in the meantime. Undo the booking to open the entry again.',
+  linked: 'Nothing was saved: the entry was booked or explained in the meantime. Undo that to open it again.',
   validation_failed:
     'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
   precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
@@ -145,7 +144,7 @@ function exactText(search: URLSearchParams): string {
   const are = (count: number) => formatCount(count, 'exact match is', 'exact matches are');
   const done = `${are(booked)} booked.`;
   if (left === 0) return done;
-  return `${done} ${are(left)} left, because an open amount or the entry changed in the meantime, another entry paid the invoice, or the entry has a transfer of another customer.`;
+  return `${done} ${are(left)} left, because it changed in the meantime or another entry paid its invoice. Book it alone to see why.`;
 }
 
 function Balance({ statement }: { statement: StatementRow }) {
