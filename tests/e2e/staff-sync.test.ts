@@ -48,7 +48,7 @@ test('the overview links to the webhook event that matches no customer', async (
   const page = await site.open('/admin');
   await follow(page, /1 event has no matching customer\./, `${site.url}/admin/webhooks?outcome=unmatched`);
   await rows(page).click();
-  await page.getByText('No matching customer').waitFor();
+  await page.getByText('The event names no customer').waitFor();
 });
 
 test('staff can replay a failed webhook event', async () => {

@@ -11,7 +11,7 @@ import type { Stage } from './stage';
 
 const CAMPAIGN = 20260315;
 // simulation.long.test.ts and `npm run simulate` run more histories.
-const HISTORIES = 8;
+const HISTORIES = 6;
 
 const base = useDatabase();
 let stage: Stage;

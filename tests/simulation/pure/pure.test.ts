@@ -9,7 +9,7 @@ import { checkTwins } from './twin';
 
 const CAMPAIGN = 20260401;
 // pure.long.test.ts and `npm run simulate` run more histories.
-const HISTORIES = 100;
+const HISTORIES = 60;
 const TWINS = 4;
 
 const base = useDatabase();

@@ -99,14 +99,14 @@ const noChangesText = ({ outcome }: StoredEvent): string =>
 const WHY_NONE: Partial<Record<StoredEvent['outcome'], string>> = {
   failed: 'the event failed, and nothing was saved.',
   ignored: 'it was only stored.',
-  unmatched: 'no customer matched.',
+  unmatched: 'it names no customer.',
   stale: 'a newer state was already known.',
 };
 
 const REPLAYED = {
   processed: 'Replayed: the event was applied.',
   stale: 'Replayed: a newer state was already known, so nothing changed.',
-  unmatched: 'Replayed: no customer matches yet.',
+  unmatched: 'Replayed: the event names no customer, so nothing changed.',
   ignored: 'Replayed: events of this type change nothing here.',
 };
 const NOT_REPLAYED = {
@@ -114,7 +114,7 @@ const NOT_REPLAYED = {
   failed: 'Replayed, but it failed again. Nothing was saved.',
 };
 
-/** Shows the outcome of a replay, whether the event failed or matched no customer, and the event's warnings. */
+/** Shows the outcome of a replay, whether the event failed or names no customer, and the event's warnings. */
 function EventNotices({ event, replayed }: { event: StoredEvent; replayed: string | null }) {
   const { outcome, error_code, failure_reason, warnings } = event;
   return (
@@ -133,7 +133,7 @@ function EventNotices({ event, replayed }: { event: StoredEvent; replayed: strin
         </Alert>
       )}
       {outcome === 'unmatched' && (
-        <Alert color="orange" variant="light" title="No matching customer">
+        <Alert color="orange" variant="light" title="The event names no customer">
           It is kept, and is retried when Stripe delivers it again or someone replays it.
         </Alert>
       )}
