@@ -80,24 +80,29 @@ function writeOwner(file: string, owner: Owner): void {
 
 /**
  * Gives the complete draft the name of the lock file, because another process treats a half-written lock as stale.
- * Copies the draft on a file system without hard links.
  *
  * @returns false if the lock file exists
  */
 function linkNew(draft: string, file: string): boolean {
-  for (const place of [linkSync, copyNew]) {
-    try {
-      place(draft, file);
-      return true;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      if (place === copyNew) throw error;
-    }
+  try {
+    linkOrCopy(draft, file);
+    return true;
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    return false;
   }
-  return false;
 }
 
-const copyNew = (draft: string, file: string) => copyFileSync(draft, file, constants.COPYFILE_EXCL);
+function linkOrCopy(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (isTaken(error)) throw error;
+    copyFileSync(draft, file, constants.COPYFILE_EXCL); // The file system may have no hard links.
+  }
+}
+
+const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
 function removeIfDead(file: string): void {
   const owner = readOwner(file);
