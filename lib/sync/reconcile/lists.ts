@@ -227,18 +227,21 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 };
 
 /**
- * Returns the time from which credit notes are listed. If the stored credit notes of an invoice add up to less than its
- * credited amount, for example after an upgrade, that is at most the day before the oldest such invoice was issued or
- * stored. Null means all of history.
+ * Returns the time from which credit notes are listed. If the credited amount of an invoice differs from its stored
+ * credit notes, for example after an upgrade, or because Stripe voided an old credit note, that is at most the day before
+ * the oldest such invoice was issued or stored. Null means all of history.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
   const [oldest] = await rows<{ day: string | null }>(
     db,
-    sql`select min(least(i.invoice_date, i.created_at::date))::text as day from invoices i
-      where i.stripe_invoice_id is not null and i.amount_credited > 0 and i.provider_gone_at is null
-        and i.amount_credited > (select coalesce(sum(n.total), 0) from credit_notes n
-          where n.invoice_id = i.id and n.voided_at is null)`,
+    sql`with stored as (select invoice_id, sum(total) as total from credit_notes
+        where stripe_credit_note_id is not null and voided_at is null group by invoice_id)
+      select min(least(i.invoice_date, i.created_at::date))::text as day
+      from (select id from invoices where stripe_invoice_id is not null and amount_credited > 0
+        union select invoice_id from stored) as known(id)
+      join invoices i on i.id = known.id left join stored on stored.invoice_id = i.id
+      where i.provider_gone_at is null and i.amount_credited <> coalesce(stored.total, 0)`,
   );
   if (!oldest?.day) return windowFrom;
   // An invoice may be dated later than its credit notes. A day begins at most 14 hours before the same day in UTC.
