@@ -101,24 +101,32 @@ describe('the daily schedule', () => {
     expect(reconcile).toHaveBeenCalledTimes(1);
   });
 
-  test('the daily schedule continues a run whose process died, and tries again after an error', async () => {
-    const found = { recent: true, dead: false };
+  test.each([
+    ['continues a run whose process died', { recent: true, dead: true }],
+    ['catches up on a run that it could not start at 03:40', { recent: false, dead: false }],
+  ])('the daily schedule %s, and tries again after an error', async (_, unwell) => {
+    const well = { recent: true, dead: false };
+    const found = { ...well };
     await start(found);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);
     expect(reconcile).not.toHaveBeenCalled();
     reconcile.mockRejectedValueOnce(new Error('the database is away'));
-    found.dead = true;
+    Object.assign(found, unwell);
     await vi.advanceTimersByTimeAsync(240_000);
     expect(reconcile).toHaveBeenCalledTimes(2);
-    found.dead = false;
+    Object.assign(found, well);
     await vi.advanceTimersByTimeAsync(0.2 * HOUR);
     expect(reconcile).toHaveBeenCalledTimes(2);
   });
 
   test('a failed scheduled run is logged without its error message, and does not end the schedule', async () => {
     const error = vi.spyOn(log, 'error');
-    reconcile.mockRejectedValueOnce(new Error('customer ada@example.com'));
-    await start({ recent: false });
+    const found = { recent: false };
+    reconcile.mockImplementationOnce(async () => {
+      found.recent = true;
+      throw new Error('customer ada@example.com');
+    });
+    await start(found);
     vi.advanceTimersByTime(24 * HOUR);
     await vi.advanceTimersByTimeAsync(0);
     expect(reconcile).toHaveBeenCalledTimes(2);

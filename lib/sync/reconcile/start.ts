@@ -16,7 +16,7 @@ import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
 /** Every day at 03:40. vercel.json contains the same schedule, which Vercel interprets in UTC. */
 const DAILY = '40 3 * * *';
-/** Every two minutes, so that a dead run is resumed long before the next daily reconciliation. */
+/** Every two minutes, so that a dead or missed run does not wait for the next daily reconciliation. */
 const POLL = '*/2 * * * *';
 /** Hours after which the last run is too old: one day, plus one hour in case a run started late. */
 const OVERDUE_HOURS = 25;
@@ -30,8 +30,9 @@ interface ScheduleDeps {
 }
 
 /**
- * Starts the daily schedule and the regular check for a dead run. If no run started recently or a run is dead, also
- * reconciles immediately. A failed run does not end the schedule.
+ * Starts the daily schedule, and reconciles whenever a regular check finds that no run started recently or that a run is
+ * dead. The first check is immediate. A run may be missed because no server was running at 03:40, or because the
+ * database did not answer. A failed run does not end the schedule.
  */
 export async function startSchedule(
   deps: ScheduleDeps,
@@ -41,12 +42,13 @@ export async function startSchedule(
     await reconcile().catch((error: unknown) => logFailure(deps, error));
   };
   const daily = new Cron(DAILY, { unref: true, ...(deps.timeZone && { timezone: deps.timeZone }) }, run);
-  // Do not wait for a missed run to finish, because the server must start.
-  const found = await poll(deps);
-  if (found?.recent === false || found?.dead) void run();
-  const polling = new Cron(POLL, { unref: true, protect: true }, async () => {
-    if ((await poll(deps))?.dead) void run();
-  });
+  const catchUp = async () => {
+    const found = await poll(deps);
+    // Do not wait for the run to finish, because the server must start.
+    if (found && (found.dead || !found.recent)) void run();
+  };
+  await catchUp();
+  const polling = new Cron(POLL, { unref: true, protect: true }, catchUp);
   return {
     stop: () => {
       daily.stop();
