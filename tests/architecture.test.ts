@@ -93,12 +93,15 @@ describe('tests of the architecture rules', () => {
 
   test.each([
     ['process.env.PORT', 1],
+    ["process['env'].PORT", 1],
+    ["process['pid']", 0],
     ['Date.now()', 1],
     ['new Date()', 1],
     ['Math.random()', 1],
     ["import { randomUUID } from 'node:crypto'", 1],
     ["import { randomBytes as chance } from 'node:crypto'", 1],
     ['crypto.randomUUID()', 1],
+    ['crypto.getRandomValues(bytes)', 1],
     ['new Date(0)', 0],
     ["'process.env'", 0],
     ['// new Date()', 0],

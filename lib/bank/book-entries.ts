@@ -350,7 +350,7 @@ export async function setEntryState(
   writer: PaymentWriter,
 ): Promise<void> {
   const entry = state === 'ignored' ? await requireOpen(db, id) : await getEntry(db, id);
-  if ((await explain(db, [entry.id], state, writer)) > 0) return;
+  if ((await explain(db, [entry.id], state, writer)).unlinked > 0) return;
   throw new AppError(
     'conflict',
     'The entry is booked, or explained as a payout or a return. Undo that first.',
@@ -374,18 +374,22 @@ export async function ignoreOutgoing(
     .from(e)
     .where(and(...[inPeriod(statement), isOpen], sql`${e.amount} < 0 and not ${e.is_return}`));
   const ids = found.map(({ id }) => id);
-  return explain(db, ids, 'ignored', writer);
+  return (await explain(db, ids, 'ignored', writer)).changed;
 }
 
 type EntryState = EntryRow['state'];
 
-/** Sets the state of the entries without a transfer, payout or return. @returns their number */
+/**
+ * Sets the state of the entries without a transfer, payout or return.
+ *
+ * @returns the number of these entries, and how many of them had another state
+ */
 async function explain(
   db: Database,
   ids: number[],
   state: EntryState,
   { actor }: PaymentWriter,
-): Promise<number> {
+): Promise<{ unlinked: number; changed: number }> {
   return transact(db, async (tx) => {
     const isLinked = sql`num_nonnulls(${e.transfer_id}, ${e.payout_id}, ${e.returned_transfer_id},
       ${e.returned_payment_id}) > 0`;
@@ -397,7 +401,8 @@ async function explain(
       .orderBy(e.id)
       .for('update');
     const changed = before.filter((row) => row.state !== state);
-    if (changed.length === 0) return before.length;
+    const counts = { unlinked: before.length, changed: changed.length };
+    if (changed.length === 0) return counts;
     await tx
       .update(e)
       .set({ state })
@@ -411,7 +416,7 @@ async function explain(
       const entry = { actor, action: 'bank_entry.update', entity: 'bank_entry', entity_id: row.id } as const;
       await recordAudit(tx, { ...entry, before: { state: row.state }, after: { state } });
     }
-    return before.length;
+    return counts;
   });
 }
 

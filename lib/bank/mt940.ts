@@ -99,11 +99,14 @@ function withField(open: OpenStatement, field: Field): OpenStatement {
   }
   if (tag === '61') {
     if (open.currency === undefined) throw refuse('has an entry before the opening balance', line);
-    return { ...open, entries: [...open.entries, toEntry(field, open.currency)] };
+    // Do not copy the list. A file may have hundreds of thousands of entries before it is refused for their number.
+    open.entries.push(toEntry(field, open.currency));
+    return open;
   }
   if (tag === '86') {
-    const last = open.entries.at(-1);
-    return last ? { ...open, entries: [...open.entries.slice(0, -1), withDetails(last, text)] } : open;
+    const last = open.entries.pop();
+    if (last) open.entries.push(withDetails(last, text));
+    return open;
   }
   if (!UNUSED.test(tag)) throw refuse(`has the field :${tag}:, which MT940 does not have`, line);
   return open;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { commandActor } from '../audit/audit-log';
 import { DATABASE_VARIABLES } from '../env';
 import { StartError } from '../errors';
@@ -9,9 +10,14 @@ import { FORMATS, IMPORT_NAMES, type ImportName } from '../imports/kinds';
 import type { DecimalSeparator } from '../read-amount';
 import { command, FLAG, ProgressBar, STOPPED, TEXT, type Terminal, UNCONFIRMED } from './command';
 
-/** Returns true if the arguments ask for an import from Stripe instead of a file. */
+/**
+ * Returns true if the arguments ask for an import from Stripe instead of a file. The first argument that is neither an
+ * option nor the value of an option names the source.
+ */
 export function isFromStripe(args: string[]): boolean {
-  return args.find((arg) => arg === 'stripe' || IMPORT_NAMES.some((name) => name === arg)) === 'stripe';
+  const ofStripe = { proposals: TEXT, link: TEXT };
+  const options = { ...OPTIONS, ...ofStripe };
+  return parseArgs({ args, options, allowPositionals: true, strict: false }).positionals[0] === 'stripe';
 }
 
 function toSeparator(comma = false, point = false): DecimalSeparator | undefined {
@@ -52,6 +58,17 @@ function toFormat(name: string | undefined, kind: ImportName): FileOptions['form
 }
 
 const TEXTS = { ...TEXT, multiple: true } as const;
+const OPTIONS = {
+  map: TEXTS,
+  set: TEXTS,
+  'decimal-comma': FLAG,
+  'decimal-point': FLAG,
+  'dry-run': FLAG,
+  yes: FLAG,
+  delimiter: TEXT,
+  encoding: TEXT,
+  format: TEXT,
+} as const;
 const AGAIN = 'Run the same command again to do the rest.';
 
 /** Imports records from a CSV file. */
@@ -74,17 +91,7 @@ export const importCommand = command({
     '--format         reads columns and values as another program exports them',
   ],
   variables: [...DATABASE_VARIABLES, 'APP_TIMEZONE'],
-  options: {
-    map: TEXTS,
-    set: TEXTS,
-    'decimal-comma': FLAG,
-    'decimal-point': FLAG,
-    'dry-run': FLAG,
-    yes: FLAG,
-    delimiter: TEXT,
-    encoding: TEXT,
-    format: TEXT,
-  },
+  options: OPTIONS,
   positionals: 2,
   read(values, [name, file]) {
     const kind = IMPORT_NAMES.find((known) => known === name);

@@ -72,10 +72,17 @@ export function countedList<Row>(options: CountedListOptions<Row>) {
   if (options.otherDay) Object.assign(filters, rangeOf(options.otherDay));
   const built = new Map<string, Statements>();
 
-  /** Reads a page in the list's order, with the number of rows on all pages. */
+  /**
+   * Reads a page in the list's order, with the number of rows on all pages.
+   *
+   * @throws Error if a value belongs to no filter of the list
+   */
   async function read(db: Database, request: PageRequest, values: Values): Promise<Page<Row>> {
     if (byOtherDay?.isUsed(values)) return byOtherDay.list.read(db, request, byOtherDay.complete(values));
     const used = Object.keys(filters).filter((name) => values[name] !== undefined);
+    // An ignored filter would show rows that do not match.
+    const unknown = Object.keys(values).find((name) => values[name] !== undefined && !filters[name]);
+    if (unknown !== undefined) throw new Error(`the counted list has no filter ${unknown}`);
     const { limit, offset } = pageBounds(request);
     const isFar = offset > NEAR;
     const key = `${used} ${isFar}`;

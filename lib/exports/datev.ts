@@ -29,12 +29,29 @@ export const MAX_NAMED = 100;
 
 /** Reads a month's accounting entries, and summarizes their DATEV file. */
 export async function planDatev(db: Database, month: string): Promise<DatevPlan> {
+  return toPlan(db, month, await readBasis(db));
+}
+
+/** What the postings of every month depend on. */
+interface Basis {
+  settings: AccountingSettings;
+  company: Company;
+  /** See `readSharedAccounts`. */
+  shared: Map<string, string>;
+}
+
+async function readBasis(db: Database): Promise<Basis> {
   const settings = await getAccountingSettings(db);
+  return { settings, company: await getCompany(db), shared: await readSharedAccounts(db, settings) };
+}
+
+async function toPlan(db: Database, month: string, basis: Basis): Promise<DatevPlan> {
+  const { settings } = basis;
   const missing = new Set<string>();
   if (!settings.consultant_number) missing.add('Consultant number');
   if (!settings.client_number) missing.add('Client number');
   const plan: DatevPlan = { postings: 0, missing: [], leftOut: [], leftOutCount: 0 };
-  for await (const found of readPostings(db, month, settings)) {
+  for await (const found of readPostings(db, month, basis)) {
     for (const one of found) {
       if ('missing' in one) missing.add(one.missing);
       else if ('leftOut' in one) {
@@ -61,11 +78,11 @@ export async function* datevFile(
   now: Date,
   onLeftOut: (reason: string) => void = () => {},
 ): AsyncGenerator<Uint8Array> {
-  const { missing } = await planDatev(db, month);
+  const basis = await readBasis(db);
+  const { missing } = await toPlan(db, month, basis);
   if (missing.length > 0) throw needsSettings(missing);
-  const settings = await getAccountingSettings(db);
-  yield toWindows1252([headerLine(settings, month, now), COLUMNS.join(';'), ''].join('\r\n'));
-  for await (const found of readPostings(db, month, settings)) {
+  yield toWindows1252([headerLine(basis.settings, month, now), COLUMNS.join(';'), ''].join('\r\n'));
+  for await (const found of readPostings(db, month, basis)) {
     const lines = found.map((one) => {
       if ('missing' in one) throw needsSettings([one.missing]); // Entries may have been added since the first reading.
       if ('amount' in one) return `${postingLine(one)}\r\n`;
@@ -87,9 +104,7 @@ export interface InvoiceTax {
 
 type Outcome = Posting | { missing: string } | { leftOut: string };
 
-async function* readPostings(db: Database, month: string, settings: AccountingSettings) {
-  const company = await getCompany(db);
-  const shared = await readSharedAccounts(db, settings);
+async function* readPostings(db: Database, month: string, { settings, company, shared }: Basis) {
   for await (const entries of readEntries(db, month)) {
     const taxes = await readTaxes(db, entries, ratesOf(settings), company);
     yield entries

@@ -9,6 +9,7 @@ import { MAX_COUNTED } from '../counted-list/sorted-page';
 import { customerFilter } from '../customers/match-customer';
 import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { toIso } from '../dates';
+import { calendarDate } from '../fields';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { MAX_ID } from '../page';
@@ -32,6 +33,16 @@ const ORDERS = {
   note: r.last_note,
 };
 type Order = keyof typeof ORDERS;
+
+const AMOUNT = z.string().regex(/^\d{1,21}(\.\d{1,3})?$/);
+const DAY = z.union([calendarDate, z.literal('-infinity')]);
+const INSTANT = z.iso.datetime({ offset: true }).regex(/(Z|[+-](0\d|1[0-4]):\d\d)$/);
+/** For each order, the schema of the sort value in a cursor. */
+const VALUES: Record<Order, z.ZodType> = {
+  ...{ open: AMOUNT, 'not-due': AMOUNT, '1-30': AMOUNT, '31-60': AMOUNT, '61-90': AMOUNT, 'over-90': AMOUNT },
+  ...{ invoices: z.string().regex(/^\d{1,9}$/), due: DAY, payment: DAY },
+  note: z.union([INSTANT, z.literal('-infinity')]),
+};
 
 const AMOUNTS = ['open_amount', 'not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days'] as const;
 
@@ -67,28 +78,33 @@ export const receivableList = (today: string) =>
 /** The amounts that a customer owes in one currency, in major units. `id` is the customer's id. */
 export type Receivable = Awaited<ReturnType<typeof readReceivables>>['data'][number];
 
+/**
+ * Reads a page. A cursor contains a row's customer, currency and sort value, so the page still starts at the same place
+ * after the customer has paid.
+ */
 async function readReceivables(tx: Database, selection: Selection<Order>, at: PageAt, today: string) {
   const from = currentRows(today);
-  const { where } = selection;
+  const { where, by } = selection;
+  const known = (text: string | undefined) => (placeOf(text, by) ? text : undefined);
   const page = await readCursorPage(
-    { after: validCursor(at.start.after), before: validCursor(at.start.before) },
+    { after: known(at.start.after), before: known(at.start.before) },
     at.size,
     (cursor, backwards, limit) =>
       readRows(
         tx,
         from,
-        { where, by: ORDERS[selection.by], descends: selection.descends !== backwards },
-        cursor,
+        { where, by: ORDERS[by], descends: selection.descends !== backwards },
+        placeOf(cursor ?? undefined, by),
         limit,
       ),
-    ({ customer_id, currency }) => `${customer_id}-${currency}`,
+    ({ customer_id, currency, sort_value }) => `${customer_id}-${currency}.${sort_value}`,
   );
   const count = at.isCounted ? { count: await countRows(tx, from, where) } : {};
   const ids = page.data.map(({ customer_id }) => customer_id);
   const named = await readCustomers(tx, ids);
   const credits = await readCredits(tx, ids);
   const reminders = await readLastReminders(tx, ids);
-  const data = page.data.flatMap(({ customer_id: id, last_note, ...row }) => {
+  const data = page.data.flatMap(({ customer_id: id, last_note, sort_value: _, ...row }) => {
     const customer = named.get(id);
     if (!customer) return [];
     const credit = credits.get(`${id} ${row.currency}`) ?? 0;
@@ -166,6 +182,7 @@ type Row = Record<'currency' | 'oldest_due' | (typeof AMOUNTS)[number], string> 
   last_payment: string | null;
   /** Time of the last note about the customer, in milliseconds since 1970. */
   last_note: number | null;
+  sort_value: string;
 };
 
 /**
@@ -175,22 +192,23 @@ async function readRows(
   tx: Database,
   from: CurrentRows,
   { where, by, descends }: Ordered,
-  cursor: string | null,
+  place: Place | null,
   limit: number,
 ): Promise<Row[]> {
   const [direction, beyond] = descends ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
   const inOrder = sql`${by} ${direction}, ${r.customer_id} ${direction}, ${r.currency} ${direction}`;
-  const [id, currency] = cursor?.split('-') ?? [];
-  const at = sql`(select ${by} from ${from.computed(sql`array[${id}::int]`)} where ${r.currency} = ${currency}::text)`;
+  const type = sql.raw(by.getSQLType());
   const rest =
-    cursor === null
+    place === null
       ? undefined
-      : sql`(${by}, ${r.customer_id}, ${r.currency}) ${beyond} (${at}, ${id}::int, ${currency}::text)`;
+      : sql`(${by}, ${r.customer_id}, ${r.currency})
+          ${beyond} (${place.value}::${type}, ${place.id}::int, ${place.currency}::text)`;
   const isCurrent = sql`${r.customer_id} not in (select customer_id from outdated)`;
   return rows<Row>(
     tx,
     sql`with outdated as materialized (${from.outdated})
       select ${r.customer_id}, ${r.currency}, ${r.invoice_count}, ${r.oldest_due}::text,
+        to_jsonb(${by}) #>> '{}' as sort_value,
         ${sql.join(
           AMOUNTS.map((name) => sql`${r[name]}::text`),
           sql`, `,
@@ -237,8 +255,16 @@ async function readCredits(tx: Database, ids: number[]): Promise<Map<string, num
   return new Map(found.map(({ id, currency, credit }) => [`${id} ${currency}`, toJsonAmount(credit ?? '0')]));
 }
 
-/** Returns the text if it is a valid cursor, which is a customer's id and a currency. */
-function validCursor(text: string | undefined): string | undefined {
-  const id = /^(\d{1,10})-[a-z]{3}$/.exec(text ?? '')?.[1];
-  return id !== undefined && Number(id) <= MAX_ID ? text : undefined;
+/** The row next to a page, with the value that its page is sorted by. */
+interface Place {
+  id: number;
+  currency: string;
+  value: string;
+}
+
+/** Returns the place that a cursor names. Returns null if the text is not a valid cursor. */
+function placeOf(text: string | undefined, by: Order): Place | null {
+  const [, id, currency = '', value = ''] = /^(\d{1,10})-([a-z]{3})\.(.*)$/.exec(text ?? '') ?? [];
+  if (id === undefined || Number(id) > MAX_ID || !VALUES[by].safeParse(value).success) return null;
+  return { id: Number(id), currency, value };
 }

@@ -64,8 +64,7 @@ export async function recordPayment(
 }
 
 /**
- * Changes some fields of a payment. The caller must have checked that the writer may change it: REST by the token's scope
- * `payments:write`, staff pages and bank returns by the role, imports by the command or an admin's session.
+ * Changes some fields of a payment. The caller must have checked that the writer may change it.
  *
  * @param changes the new values, or a function that derives them from the payment (see `RequestedChanges`)
  * @throws AppError in the same cases as `decidePayment`, for example validation_failed for a changed read-only field

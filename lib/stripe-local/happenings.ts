@@ -10,7 +10,7 @@ import type {
   Subscription,
   WorldObject,
 } from './model';
-import { type Collection, epochNow, getFrom, type World } from './world';
+import { type Collection, DAY, epochNow, getFrom, type World } from './world';
 
 interface EventTarget {
   world: World;
@@ -180,8 +180,6 @@ const STATUS_WORDS: Record<Invoice['status'], string> = {
   uncollectible: 'already finalized and uncollectible',
   void: 'voided',
 };
-
-const DAY = 86_400;
 
 function newDraft(target: EventTarget): Invoice {
   return act.createInvoice(target.world, {

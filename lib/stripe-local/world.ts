@@ -93,6 +93,9 @@ export function newId(world: World, prefix: string): string {
   return drawId(world.chance, prefix);
 }
 
+/** The seconds of a day. */
+export const DAY = 86_400;
+
 /** Returns the world's time in whole seconds since the epoch. */
 export function epochNow(world: World): number {
   return toEpoch(world.now());

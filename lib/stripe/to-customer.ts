@@ -63,10 +63,10 @@ export function toProviderCustomer(
     ],
     email: asText(expanded.email) ?? asText(payload.customer_email) ?? asText(reported.email),
     details: [
-      ...toDetails(expanded, { source: 'customer', at: null, by: null }),
+      ...toDetails({ ...expanded, name: nameOf(expanded) }, { source: 'customer', at: null, by: null }),
       ...toDetails(
         {
-          name: asText(payload.customer_name) ?? reported.name,
+          name: asText(payload.customer_name) ?? nameOf(reported),
           email: asText(payload.customer_email) ?? reported.email,
           phone: asText(payload.customer_phone) ?? reported.phone,
           address: payload.customer_address ?? reported.address,
@@ -82,6 +82,10 @@ export function toFetchedCustomer(object: unknown): ProviderCustomer | null {
   const customer = asObject(object);
   return customer.deleted === true ? null : toProviderCustomer({ customer }, {});
 }
+
+/** Returns the name of a Stripe customer. If it has only a business name or a person's name, returns that name. */
+const nameOf = ({ name, business_name, individual_name }: Json): string | null =>
+  asText(name) ?? asText(business_name) ?? asText(individual_name);
 
 function toDetails({ address, ...single }: Json, origin: NumberOrigin): ProviderDetail[] {
   const found = toAddress(address);

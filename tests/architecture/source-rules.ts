@@ -68,7 +68,7 @@ const WORLD: {
     says: 'draws chance',
     matches: (node) =>
       isMember(node, 'Math', 'random') ||
-      (ts.isIdentifier(node) && node.text === 'randomUUID') ||
+      (ts.isIdentifier(node) && /^(randomUUID|getRandomValues)$/.test(node.text)) ||
       (ts.isImportSpecifier(node) &&
         /^random(Bytes|Int|FillSync)$/.test((node.propertyName ?? node.name).text)),
   },
@@ -97,8 +97,12 @@ function isText(node: ts.Node, text: string): boolean {
   return [node, node.parent].some((one) => one.getText() === text);
 }
 
+/** Returns whether a node reads a member, as `object.name` or as `object['name']`. */
 function isMember(node: ts.Node, object: string, name: string): boolean {
-  return ts.isPropertyAccessExpression(node) && node.name.text === name && isNamed(node.expression, object);
+  const isAccess = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node);
+  if (!isAccess || !isNamed(node.expression, object)) return false;
+  const member = ts.isPropertyAccessExpression(node) ? node.name : node.argumentExpression;
+  return (ts.isMemberName(member) || ts.isStringLiteralLike(member)) && member.text === name;
 }
 
 function isNamed(node: ts.Node, name: string): boolean {

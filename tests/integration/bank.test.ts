@@ -327,6 +327,24 @@ test('exact matches are booked once per invoice, outgoing entries can be ignored
   expect(await countsOf(id)).toMatchObject({ open: 2 });
 });
 
+test('ignoring the outgoing entries does not count an entry that a colleague ignores at the same moment', async () => {
+  const day = newDay();
+  const { id, entries } = await uploadOpen(
+    [day, '-9.00', 'Shop', '', 'paper'],
+    [day, '-8.00', 'Shop', '', 'ink'],
+  );
+  // The colleague's write comes after the entries are listed, and before they are ignored.
+  const transaction: typeof base.db.transaction = async (work) => {
+    await setEntryState(base.db, entries[0] ?? 0, 'ignored', writer);
+    return base.db.transaction(work);
+  };
+  const db = new Proxy(base.db, {
+    get: (from, name) => (name === 'transaction' ? transaction : Reflect.get(from, name, from)),
+  });
+  expect(await ignoreOutgoing(db, id, writer)).toBe(1);
+  expect(await countsOf(id)).toMatchObject({ all: 2, outgoing: 0 });
+});
+
 test('an exact match behind hundreds of unexplained entries is booked', async () => {
   const due = await invoice('70');
   const [day, next] = [newDay(), newDay()];

@@ -10,6 +10,7 @@ import { lockDataDir, nameSocket } from '@/db/lock';
 import { COMMANDS, type CommandName } from '@/lib/commands/commands';
 import { isFromStripe } from '@/lib/commands/import';
 import { serveCommands } from '@/lib/commands/serve-commands';
+import { IMPORT_NAMES } from '@/lib/imports/kinds';
 import { scripts, version } from '@/package.json';
 import {
   askCommand,
@@ -69,10 +70,15 @@ describe('command arguments', () => {
   });
 
   const LINK_ALONE = '--link cannot be combined with other options: it only links the rows of its file.';
+  const KINDS = `choose one of ${IMPORT_NAMES.join(', ')}`;
   const OLD_SCOPE = '--scopes: without_personal_data is no longer a scope. Use --hide-personal-data.';
   test.each<[CommandName, string[], string]>([
     ['reconcile', ['--dryrun'], "Unknown option '--dryrun': see --help."],
     ['import', ['--dry-run', 'stripe', '--link', 'a.csv'], LINK_ALONE],
+    ['import', ['--link', 'customers', 'stripe', '--dry-run'], LINK_ALONE],
+    ['import', ['--colour', 'stripe'], "Unknown option '--colour': see --help."],
+    ['import', ['customers', 'stripe', '--delimiter', '??'], '--delimiter must be one character, or tab.'],
+    ['import', ['cars', 'stripe', '--delimiter', ';'], `cars cannot be imported: ${KINDS}, stripe.`],
     ['db:migrate', ['now'], "Unknown argument 'now': see --help."],
     ['token', ['create', '--name', 'ERP', '--scopes', 'mcp:read,without_personal_data'], OLD_SCOPE],
     ['token', ['create', '--name'], "Option '--name <value>' argument missing: see --help."],

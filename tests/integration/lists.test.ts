@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { salesDocuments } from '@/db/schema';
+import { z } from 'zod';
+import { customerServices, salesDocuments, serviceBlocks, serviceDeltas } from '@/db/schema';
+import { defineList, filter } from '@/lib/counted-list/define-list';
+import { countedList } from '@/lib/counted-list/list-reader';
 import { isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
 import { invoiceList, listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
@@ -188,6 +191,23 @@ describe('list filters', () => {
     const given = Object.entries(query).map(([name, value]) => [name, idOf(value)]);
     expect(await LISTS[list]?.(Object.fromEntries(given))).toBe(found);
   });
+});
+
+test('a counted page is refused if the value of a filter belongs to no filter of the counted list', async () => {
+  const filters = { colour: filter(z.string(), (colour) => ({ counted: { colour } })) };
+  const { id, service_number } = customerServices;
+  const counted = countedList({
+    ...{ table: customerServices, blocks: serviceBlocks, deltas: serviceDeltas },
+    ...{ order: [service_number], newestFirst: false, filters, columns: { id } },
+    toRow: (row: { id: number }) => row,
+  });
+  const list = defineList({
+    ...{ table: customerServices, rows: counted.rows, counted: counted.read, columns: ['id'] },
+    ...{ filters, orders: { number: service_number } },
+    sort: 'number',
+  });
+  expect(await list.read(base.db, {}, place)).toMatchObject({ page: 1 });
+  await expect(list.read(base.db, { colour: 'red' }, place)).rejects.toThrow('colour');
 });
 
 test('a customer’s sales documents are open while draft, sent or accepted, and at most 100 open ones are listed', async () => {

@@ -194,6 +194,22 @@ describe('the list of receivables', () => {
     expect(values).toEqual(values.toSorted((a, b) => (sort.startsWith('-') ? b - a : a - b)));
   });
 
+  test.each(['open', '-invoices', 'due', 'payment', '-note'])(
+    'sorted by %s, a page of receivables starts after a customer who has paid meanwhile',
+    async (sort) => {
+      for (const amount_due of ['10', '20.5', '20.5'])
+        await createInvoice(base.db, { currency: 'chf', status: 'sent', amount_due });
+      const list = receivableList(TODAY);
+      const given = list.schema.parse({ currency: 'chf', sort });
+      const [first, second, third] = (await list.page(base.db, given)).data;
+      const { data, next } = await list.page(base.db, given, {}, 2);
+      const ofSecond = eq(invoices.customer_id, second?.id ?? 0);
+      await base.db.update(invoices).set({ status: 'paid' }).where(ofSecond);
+      expect(data).toEqual([first, second]);
+      expect((await list.page(base.db, given, { after: next ?? '' })).data[0]).toEqual(third);
+    },
+  );
+
   test('the list of receivables can be filtered by customer and currency', async () => {
     const all = await expectedRows();
     const usd = await readAll({ currency: 'USD' });

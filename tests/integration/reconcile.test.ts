@@ -18,16 +18,18 @@ import { parseEnv } from '@/lib/env';
 import { checkHealth, listAlerts } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
+import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileOptions, reconcile } from '@/lib/sync/reconcile/reconcile';
-import { acquireRun, LEASE_MS, listRunChanges } from '@/lib/sync/reconcile/run';
+import { acquireRun, LEASE_MS, LeaseLostError, listRunChanges } from '@/lib/sync/reconcile/run';
 import { beginDryRun } from '@/lib/sync/reconcile/start';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
 import { dumpDatabase, readRow, readRows } from '../support/database';
 import { withDatabase } from '../support/database-url';
-import { createCustomer, createInvoice } from '../support/factories';
+import { createCustomer, createInvoice, createStoredEvent } from '../support/factories';
 import * as act from '../support/stripe-actions';
-import { DAY, useSync } from '../support/sync';
+import { renderEvent } from '../support/stripe-versions';
+import { DAY, typed, useSync } from '../support/sync';
 
 const sync = useSync({ withKey: true });
 const LEASE = LEASE_MS / 1000 + 1;
@@ -330,6 +332,19 @@ describe('a single run at a time', () => {
     sync.api.faults.clear();
     const running = { status: 'running', alreadyRunning: true };
     expect(await Promise.all(others)).toMatchObject([running, running]);
+  });
+
+  test('an event keeps its stored error if its retry loses the lease of the reconciliation run', async () => {
+    const customer = act.createCustomer(sync.world).object.id; // Sync does not know it, so the retry asks Stripe.
+    const { object } = act.createInvoice(sync.world, { customer, lines: [{ amount: 990 }] });
+    const { events } = act.finalizeInvoice(sync.world, object.id);
+    const { id, ...finalized } = typed(events, 'invoice.finalized');
+    const payload = JSON.stringify(renderEvent({ id, ...finalized }, '2026-10-28.endive'));
+    await createStoredEvent(sync.db, { id, payload, outcome: 'failed', error_code: '40P01' });
+    const afterQuestion = () => Promise.reject(new LeaseLostError('taken over'));
+    await expect(replayEvent({ ...sync.deps(), afterQuestion }, id)).rejects.toThrow(LeaseLostError);
+    expect(await sync.eventOf(id)).toMatchObject({ outcome: 'failed', error_code: '40P01', attempts: 1 });
+    await sync.bringInSync();
   });
 
   test('a reconciliation run whose process died hours ago is ended as abandoned', async () => {

@@ -147,6 +147,13 @@ test.each([
   expect((await read(file)).entries.map(({ is_return }) => is_return)).toEqual([false, true]);
 });
 
+test('an MT940 file with twice the allowed entries is refused without keeping the processor busy for seconds', async () => {
+  const many = MT940.replace(/:61:[\s\S]*(?=:62F)/, ':61:261001C1,NTRF\n:86:x\n'.repeat(40_000));
+  const began = process.cpuUsage();
+  expect(await reasonOf(many)).toBe('has more than 20000 entries: export a shorter period');
+  expect(process.cpuUsage(began).user / 1e6).toBeLessThan(5);
+});
+
 const NEXT = MT940.replace('C260930EUR1000,00', 'C261002EUR1129,50').replace(
   'EUR1129,50\n-',
   'EUR1259,00\n-',

@@ -131,6 +131,20 @@ describe('an invoice of any API version', () => {
     ]);
   });
 
+  test.each([
+    ['its name', { name: 'Ada', business_name: 'Ada GmbH' }, 'Ada'],
+    ['its business name if it has no name', { name: null, business_name: 'Ada GmbH' }, 'Ada GmbH'],
+    [
+      'its individual name if it has no other',
+      { business_name: '', individual_name: 'Ada Byron' },
+      'Ada Byron',
+    ],
+  ])('a Stripe customer is called by %s', (_, names, name) => {
+    const expected = [{ field: 'name', value: { name } }];
+    for (const told of [{ customer: { id: 'cus_1', ...names } }, { customer_details: names }])
+      expect(map(told)?.customer?.details).toMatchObject(expected);
+  });
+
   test('a value without an id is not read as an invoice', () => {
     for (const value of [null, 'in_1', [], {}, { customer: 'cus_1' }])
       expect(toProviderInvoice(value)).toBeNull();

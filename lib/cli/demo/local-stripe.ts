@@ -13,7 +13,7 @@ import type { Invoice, WorldEvent } from '../../stripe-local/model';
 import { loadWorld, saveWorld } from '../../stripe-local/persist';
 import { renderEvent } from '../../stripe-local/render/object';
 import { type StripeLocal, startStripeLocal } from '../../stripe-local/server';
-import { act, createWorld, emit, type World } from '../../stripe-local/world';
+import { act, createWorld, DAY, emit, type World } from '../../stripe-local/world';
 import { keysOfDelivery, toRow } from '../../sync/inbox/handle-event';
 
 /**
@@ -56,8 +56,6 @@ function worldFile({ dataDir, databaseUrl }: Env): string {
   const which = databaseUrl ? `-${createHash('sha256').update(databaseUrl).digest('hex').slice(0, 8)}` : '';
   return join(dataDir, `stripe-local${which}.json`);
 }
-
-const DAY = 86_400;
 const COUNT = 36;
 
 /**

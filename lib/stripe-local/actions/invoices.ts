@@ -8,7 +8,7 @@ import {
   type PaymentIntent,
   type Subscription,
 } from '../model';
-import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, DAY, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import {
   activateSubscription,
   addIntervals,
@@ -277,8 +277,6 @@ export const payInvoice = action(
     return invoice;
   },
 );
-
-const DAY = 86_400;
 
 /**
  * Simulates a failed payment. Emits payment_intent.payment_failed, invoice.updated and invoice.payment_failed. An

@@ -11,7 +11,7 @@ import {
   requirePositive,
 } from '../charges';
 import type { CreditNote, Dispute, DisputeStatus, DisputeTransaction, Invoice, Refund } from '../model';
-import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, DAY, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 import { cancelIntent, changeInvoice, resizeIntent } from './invoices';
 import { activateSubscription, invoiceThatIs } from './subscriptions';
 
@@ -219,8 +219,6 @@ function changes(world: World, before: Dispute, status: DisputeStatus): Partial<
   if (status === 'lost' && before.status === 'won') return withdrawn;
   return status === 'needs_response' ? { ...withdrawn, evidenceDueBy: evidenceDueBy(world) } : {};
 }
-
-const DAY = 86_400;
 
 /** Picks a random deadline for evidence, 9 to 20 days from now. */
 function evidenceDueBy(world: World): number {

@@ -1,6 +1,6 @@
 import { isCollected, type Movement, movementsOf } from '../charges';
 import type { Payout } from '../model';
-import { epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { DAY, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 interface PayoutInput {
   currency?: string;
@@ -11,8 +11,6 @@ interface PayoutInput {
   /** Amount of a manual payout in minor units. If absent, the payout is automatic and contains the whole period. */
   amount?: number;
 }
-
-const DAY = 86_400;
 
 /**
  * Pays out the balance. The amount is negative if refunds and disputes exceed the charges. Emits no event, because our

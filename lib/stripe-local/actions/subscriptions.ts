@@ -1,6 +1,6 @@
 import { addMonths, fromEpoch, toEpoch } from '../../dates';
 import type { Customer, Interval, Invoice, ItemInput, Subscription, SubscriptionItem } from '../model';
-import { action, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
+import { action, DAY, emit, epochNow, getFrom, newId, type World, WorldError } from '../world';
 
 type Optional = 'currency' | 'collectionMethod' | 'metadata';
 
@@ -130,8 +130,6 @@ export function invoiceThatIs(world: World, id: string, ...statuses: Invoice['st
   }
   return invoice;
 }
-
-const DAY = 86_400;
 
 export function addIntervals(start: number, interval: Interval, count: number): number {
   if (interval === 'day' || interval === 'week') return start + (interval === 'week' ? 7 : 1) * count * DAY;

@@ -19,6 +19,7 @@ import { UnstorableError } from '../../stripe/read';
 import type { Draft } from '../decide/draft';
 import { decideEvent, keysOfEvent } from '../decide/event';
 import { type HandledEvent, isHandled, THIN_WARNING } from '../event-types';
+import { LeaseLostError } from '../reconcile/run';
 import type { SyncDeps } from '../sync-deps';
 import {
   attemptOf,
@@ -44,7 +45,8 @@ export interface HandledDelivery {
 
 /**
  * Commits an event's changes and inbox row. If this fails, stores the event as failed, unless the database is
- * unavailable, and rethrows the error.
+ * unavailable, and rethrows the error. Stores nothing if the reconciliation run that retries the event has lost its
+ * lease, because the run's new process retries the event.
  */
 export async function handleEvent(
   deps: SyncDeps,
@@ -59,6 +61,7 @@ export async function handleEvent(
     publish(deps, event, outcome);
     return outcome;
   } catch (error) {
+    if (error instanceof LeaseLostError) throw error;
     publish(deps, event, 'failed');
     if (!isDatabaseUnavailable(error))
       await failEvent(deps.db, event, payload, errorCode(error), reasonOf(error));
