@@ -5,12 +5,12 @@ import type { Database } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
-import { createLogger } from '@/lib/log';
 import { toProviderEvent } from '@/lib/stripe/event';
 import { handleEvent } from '@/lib/sync/inbox/handle-event';
-import type { SyncDeps } from '@/lib/sync/sync-deps';
+import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { withDatabase } from '../support/database-url';
+import { testRuntime } from '../support/runtime';
 import { openFilled } from './scale-fill';
 
 /** A PostgreSQL server on which the benches may create databases. */
@@ -76,20 +76,10 @@ export async function createBenchToken(
 }
 
 /** Returns the dependencies of sync, without access to Stripe. */
-export function benchDeps(db: Database): SyncDeps {
-  return {
-    db,
-    stripe: null,
-    now: () => new Date(),
-    log: createLogger('error'),
-    timeZone: 'UTC',
-    linkByEmail: false,
-    mode: null,
-    eventRetentionDays: 180,
-    documentRetentionYears: 8,
-    toolCallRetentionDays: 90,
-  };
-}
+export const benchDeps = (db: Database): SyncDeps => ({
+  ...syncDeps(testRuntime(db, { env: { APP_TIMEZONE: 'UTC', LOG_LEVEL: 'error' } })),
+  now: () => new Date(),
+});
 
 /** Handles events like a webhook delivery whose signature was checked. */
 export async function take(deps: SyncDeps, payloads: string[]): Promise<void> {

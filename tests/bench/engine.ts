@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as StripeSyncEngine from '@supabase/stripe-sync-engine';
 import postgres from 'postgres';
 import { withDatabase } from '../support/database-url';
@@ -31,9 +30,7 @@ export async function openEngine(server: string) {
     take: (payload: string) => sync.processEvent(JSON.parse(payload)),
     close: async () => {
       await sync.postgresClient.pool.end();
-      // `end` does not wait until the connections are closed, and an open connection prevents the drop.
-      while ((await admin`select from pg_stat_activity where datname = ${name}`).length > 0) await sleep(50);
-      await admin.unsafe(`drop database ${name}`);
+      await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
     },
   };

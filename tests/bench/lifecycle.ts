@@ -1,22 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@/db/database';
 import { ensureBuild, NEXT, START } from '../support/next-build';
-import { freePort } from '../support/pooler';
 import { createBenchToken, withSeededDatabase } from './database';
 import { CONNECTIONS, percentile, requireNone, send, type Target } from './measure';
 import { type Invoice, openInvoices, paymentFor, toolCall } from './requests';
 import { type Served, serve } from './serve';
 
-// This bench measures how long the product takes to start, how much its memory grows, and what it leaves behind when it
-// stops. BENCH_PART=starts, memory, embedded or postgres runs only that part. BENCH_PAGES=1 also requests a page while
-// the memory is measured.
+// This bench measures how long the product takes to start and how much its memory grows.
 
 const STARTS = 10;
 const MOST_START_MS = 1000;
@@ -30,27 +25,18 @@ const MOST_MB = 20;
 /** Time for timers and connections to end by themselves. */
 const REST_MS = 2000;
 const HOOK = fileURLToPath(import.meta.resolve('./collect-on-signal.mjs'));
-const RESTARTS = Number(process.env.BENCH_RESTARTS ?? 100);
-/** Every fifth restart ends `npm start` with SIGKILL. All others end it with SIGTERM. */
-const KILLED = 5;
 const POLL_MS = 5;
-const SLOWEST_END_MS = 15_000;
 
 const start = (env: Record<string, string>) => serve([START], NEXT.cwd, { LOG_LEVEL: 'error', ...env });
 
 await ensureBuild();
 const missed: string[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'w5t-lifecycle-'));
-const dataDir = join(folder, 'data');
-const isWanted = (part: string) => (process.env.BENCH_PART ?? part) === part;
 try {
   await withSeededDatabase(async (db, url) => {
-    if (isWanted('starts')) missed.push(...(await measureStarts(url)));
-    if (isWanted('memory')) missed.push(...(await measureMemory(db, url, folder)));
-    if (isWanted('postgres'))
-      missed.push(...(await restartOften('PostgreSQL', dataDir, { DATABASE_URL: url })));
+    missed.push(...(await measureStarts(url)));
+    missed.push(...(await measureMemory(db, url, folder)));
   });
-  if (isWanted('embedded')) missed.push(...(await restartOften('the embedded database', dataDir, {})));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -126,9 +112,6 @@ async function targetsOf(db: Database, base: string): Promise<Target[]> {
     { name: 'payments', method: 'GET', url: at('/api/w5t/payments?per_page=5'), headers },
     { name: 'a payment', method: 'POST', url: at('/api/w5t/payments'), headers, body },
     toolCall(base, token, 'list-invoices-tool', { per_page: 5 }),
-    ...(process.env.BENCH_PAGES === '1'
-      ? [{ name: 'sign-in', method: 'GET', url: at('/sign-in'), headers: {} } as const]
-      : []),
   ];
 }
 
@@ -154,56 +137,7 @@ async function heldBy(pid: number, file: string): Promise<Held> {
   return { rss: rss / 2 ** 20, heap: heapUsed / 2 ** 20 };
 }
 
-/**
- * Repeatedly starts and stops the product on one port and one database.
- *
- * @returns wrong exit codes and leftover processes, ports and locks
- */
-async function restartOften(name: string, dataDir: string, env: Record<string, string>): Promise<string[]> {
-  const port = await freePort();
-  const left: string[] = [];
-  const from = performance.now();
-  for (let i = 1; i <= RESTARTS; i += 1) {
-    const signal = i % KILLED === 0 ? 'SIGKILL' : 'SIGTERM';
-    const product = await start({ PORT: String(port), DATA_DIR: dataDir, ...env });
-    const pid = serverOf(product);
-    const code = await product.stop(signal);
-    // After SIGTERM, `npm start` waits until the server has ended. After SIGKILL, the server ends by itself.
-    if (signal === 'SIGKILL') await untilGone(pid);
-    const found = [
-      ...(code === (signal === 'SIGTERM' ? 0 : null) ? [] : [`exit code ${code}`]),
-      ...(isAlive(pid) ? [`process ${pid}`] : []),
-      ...((await isFree(port)) ? [] : [`port ${port} in use`]),
-      ...locksOf(dataDir),
-    ];
-    left.push(...found.map((what) => `${name}, restart ${i} by ${signal}: ${what}`));
-  }
-  const seconds = ((performance.now() - from) / 1000).toFixed(0);
-  console.log(`${RESTARTS} restarts on ${name} in ${seconds} s: ${left.length} things left behind`);
-  return left;
-}
-
-/** Lists the lock file and its temporary files in a data folder. */
-function locksOf(dataDir: string): string[] {
-  return existsSync(dataDir) ? readdirSync(dataDir).filter((file) => file.startsWith('lock.json')) : [];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
-}
-
 /** Returns the process id of the server, which is a child process of `npm start`. */
 function serverOf({ pid }: Served): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
-}
-
-const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
-
-async function untilGone(pid: number): Promise<void> {
-  const until = performance.now() + SLOWEST_END_MS;
-  while (isAlive(pid) && performance.now() < until) await sleep(POLL_MS);
 }

@@ -184,19 +184,16 @@ function requireEqual(outcomes: unknown[]): void {
   for (const outcome of outcomes) assert.deepEqual(outcome, outcomes[0]);
 }
 
-export function toolCall(url: string, token: string, name: string, args: object): Target {
-  return mcpRequest(url, token, { method: 'tools/call', params: { name, arguments: args } });
-}
-
 /** Returns a request to the MCP server with a protocol version of 2025. */
-export function mcpRequest(url: string, token: string, message: { method: string; params?: object }): Target {
+export function toolCall(url: string, token: string, name: string, args: object): Target {
   const headers = {
     Authorization: `Bearer ${token}`,
     'Content-Type': 'application/json',
     Accept: 'application/json, text/event-stream',
     'MCP-Protocol-Version': '2025-11-25',
   };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+  const params = { name, arguments: args };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   return { name: 'tool', method: 'POST', url: new URL('/mcp', url), headers, body };
 }
 

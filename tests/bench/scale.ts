@@ -76,8 +76,7 @@ const LISTS: Record<string, Listed> = {
 /** Date columns that a list is ordered by if a filter uses them. */
 const OTHER_DAYS = ['due_date', 'next_billing_date', 'valid_until'];
 
-const isWithHttp = process.env.BENCH_HTTP !== '0';
-const copy = isWithHttp ? await buildCopy({}) : null;
+const copy = await buildCopy({});
 try {
   const small = await measureAll(1);
   const large = await measureAll(GROWTH);
@@ -85,21 +84,21 @@ try {
   console.log(toMarkdown(table));
   await writeSection('Lists and searches', 'scale', describe(), table);
 } finally {
-  copy?.remove();
+  copy.remove();
 }
 
 async function measureAll(times: number): Promise<Map<string, Measured>> {
   const { url, handle } = await openFilled(SERVER, times);
   const { db } = handle;
-  const server = copy && (await serveCopy(copy.folder, url));
+  const server = await serveCopy(copy.folder, url);
   try {
-    const toTarget = server && (await targetsOf(db, server));
+    const toTarget = await targetsOf(db, server);
     const measured = new Map<string, Measured>();
     for (const operation of await operationsOf(db)) {
       const naive = async () => {
         for (const statement of operation.naive) await db.execute(statement);
       };
-      const target = toTarget?.(operation);
+      const target = toTarget(operation);
       measured.set(operation.name, {
         ours: await time(db, () => operation.run(db)),
         http: target ? await time(db, () => send(target)) : null,
@@ -109,7 +108,7 @@ async function measureAll(times: number): Promise<Map<string, Measured>> {
     }
     return measured;
   } finally {
-    await server?.stop();
+    await server.stop();
     await handle.close();
   }
 }

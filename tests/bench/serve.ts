@@ -22,8 +22,7 @@ export interface Served {
   pid: number | undefined;
   /** Milliseconds of CPU time that the server has used. NaN on a system without /proc. */
   cpuMs(): number;
-  /** Stops the server. @returns the exit code, or null after SIGKILL */
-  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+  stop(): Promise<void>;
 }
 
 /** Starts the production server of a copy of the product. */
@@ -38,9 +37,9 @@ export const serveNext = (folder: string, databaseUrl: string, env: Env = {}) =>
 export const serveScript = (file: string, databaseUrl: string, env: Env = {}) =>
   serve(['--import', 'tsx', fileURLToPath(file)], NEXT.cwd, { DATABASE_URL: databaseUrl, ...env });
 
-/** Starts a server, on a free port unless `env` has one. */
+/** Starts a server on a free port. */
 export async function serve(command: string[], cwd: string, env: Env): Promise<Served> {
-  const port = env.PORT ?? String(await freePort());
+  const port = String(await freePort());
   const url = `http://localhost:${port}`;
   const profiling = process.env.BENCH_PROFILE
     ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
@@ -59,10 +58,9 @@ export async function serve(command: string[], cwd: string, env: Env): Promise<S
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(server, 'exit');
-  const stop = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') => {
-    server.kill(signal);
-    const [code] = await exited;
-    return code;
+  const stop = async () => {
+    server.kill();
+    await exited;
   };
   try {
     await untilReady(url, server);

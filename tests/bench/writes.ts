@@ -38,7 +38,7 @@ async function dropKept(db: Database): Promise<void> {
   const triggers = await rows<{ name: string; table: string }>(
     db,
     sql`select tgname as name, tgrelid::regclass::text as "table" from pg_trigger
-      where not tgisinternal and (tgname like 'count\\_%' or tgname like 'sum\\_%')`,
+      where not tgisinternal and (tgname like '%\\_count\\_%' or tgname like 'sum\\_%')`,
   );
   if (triggers.length === 0) throw new Error('no trigger keeps a count or a sum');
   for (const { name, table } of triggers) {

@@ -6,17 +6,14 @@ import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Transport2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { eq } from 'drizzle-orm';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { staffUsers } from '@/db/schema';
-import { commandActor } from '@/lib/audit/audit-log';
-import { demandTwoFactor } from '@/lib/auth/find-staff';
 import { PUBLISHED } from '../http/oauth/published-documents';
 import { CERTIFICATE, KEY } from '../support/certificate';
+import { postRpc } from '../support/post-json';
 import { temporaryFolder } from '../support/run-command';
-import { ADMIN, STAFF } from './support/company';
-import { beginApp, fill, press, pressAndSee, see, signIn } from './support/forms';
+import { ADMIN } from './support/company';
+import { press, pressAndSee, see } from './support/forms';
 import { violationsOf } from './support/looks';
 import { useSite } from './support/use-site';
 
@@ -40,8 +37,7 @@ beforeAll(async () => {
   host = await publishDocuments([SITE_CLIENT, ...PUBLISHED.map(({ document }) => document)]);
 });
 afterAll(() => host?.close());
-// Use a fresh site, because its server reads the documents from `host`, and the last test requires two-factor
-// authentication of all staff.
+// Use a fresh site, because its server reads the documents from `host`.
 const site = useSite('company', { fresh: true, env: () => host.env });
 
 let page: Page;
@@ -94,11 +90,7 @@ async function allow(): Promise<URLSearchParams> {
   return sent();
 }
 
-const call = async (token = '') => {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-  return (await fetch(`${site.url}/mcp`, { method: 'POST', headers, body })).status;
-};
+const call = async (token = '') => (await postRpc(site.url, token, 'tools/list')).status;
 
 describe.each(GENERATIONS)('clients built with $name', ({ open }) => {
   test('an MCP client can connect with the chosen permissions, call tools and refresh its token until it is disconnected', {
@@ -240,38 +232,6 @@ test('admins see the tool calls of clients, no connection problem except the loc
   expect(await violationsOf(page)).toEqual([]);
   await press(page, 'Issue a token and fill it in');
   await page.getByText(/Bearer w5t_[\w-]{43}/).waitFor();
-});
-
-test('staff must replace a temporary password and set up a required second factor before they consent to an MCP client', {
-  timeout: 90_000,
-}, async () => {
-  await site.restart(async (db) => {
-    await db.update(staffUsers).set({ passwordTemporary: true }).where(eq(staffUsers.email, STAFF.email));
-    await demandTwoFactor(db, true, commandActor('test'));
-  });
-  await page.context().clearCookies();
-  const provider = browserProvider(page);
-  await expect(NEWER.open(provider).connect()).rejects.toThrow();
-  await signIn(page);
-
-  await page.getByRole('heading', { name: 'Choose your password' }).waitFor();
-  const password = 'a password of my own';
-  const chosen = { 'New password': password, 'New password again': password };
-  await fill(page, { 'Current password': STAFF.password, ...chosen });
-  await press(page, 'Change password');
-
-  await page.getByRole('heading', { name: 'Set up two-factor authentication' }).waitFor();
-  const code = await beginApp(page, password);
-  await page.getByLabel('Code from the app').fill(await code());
-  await press(page, 'Turn on');
-  await page.getByRole('link', { name: 'I have saved them' }).click();
-
-  await seeQuestion('Browser client');
-  await page.getByText(STAFF.email).waitFor();
-  const params = await allow();
-  expect(params.get('error')).toBeNull();
-  await NEWER.open(provider).finish(params);
-  expect(await call(provider.stored.tokens?.access_token)).toBe(200);
 });
 
 /** A client that does not register itself. It has an id and perhaps a secret, or publishes a metadata document. */

@@ -88,14 +88,6 @@ test('a service and its server link to each other, and the service links to its 
   await seeHeading(page, /Subscription \d+/);
 });
 
-test('servers are listed in alphabetical order of their host names', async () => {
-  const page = await site.open('/admin/servers');
-  await rows(page).first().waitFor();
-  const names = await page.locator('tbody td:first-child').allTextContents();
-  expect(names[0]).toBe('aa.desk.example');
-  expect(names).toEqual(names.toSorted());
-});
-
 test('staff can confirm that a customer created from Stripe is new', async () => {
   const page = await site.open('/admin');
   await follow(page, /created from Stripe/, `${site.url}/admin/subscriptions/stripe-customers`);

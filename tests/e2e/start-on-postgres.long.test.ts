@@ -1,18 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { type DatabaseHandle, openPostgres } from '@/db/client';
 import { migrate } from '@/db/migrate';
-import { commandActor } from '@/lib/audit/audit-log';
-import type { Scope } from '@/lib/tokens/access-token';
-import { createAccessToken } from '@/lib/tokens/manage-access-tokens';
 import { disownMigrations, FOREIGN, onServer } from '../support/database';
 import { withDatabase } from '../support/database-url';
-import { createInvoice } from '../support/factories';
-import { measureReads, requireQuick } from '../support/measure-reads';
 import { ensureBuild, NEXT, START } from '../support/next-build';
 import { temporaryFolder } from '../support/run-command';
-import { paymentOf } from '../support/two-servers';
 import { type Command, freePort, runToEnd, startCommand, startUntil } from './support/commands';
 
 const NOT_MIGRATED = 'The database of DATABASE_URL is not migrated: run npm run db:migrate first.';
@@ -92,29 +84,4 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
     expect((await get('/unavailable')).url).toMatch(/\/sign-in\?next=/);
     expect((await get('/api/health')).status).toBe(200);
   }, 120_000);
-
-  // Each of Next's bundles has its own variables, so only a built server shows which state the bundles share.
-  test('12 payments waiting for a locked invoice do not delay health checks and tool calls', async () => {
-    await migrate(database);
-    const { db } = database;
-    const tokenFor = async (scope: Scope) => {
-      const made = { name: scope, scopes: [scope], expires_at: null, created_by: commandActor('test') };
-      return (await createAccessToken(db, made, randomBytes)).token;
-    };
-    const invoice = await createInvoice(db);
-    const [writing, reading] = [await tokenFor('payments:write'), await tokenFor('mcp:read')];
-    const url = await start();
-    await measureReads(url, reading); // Warm up, because the first requests take longer.
-    const quiet = await measureReads(url, reading);
-    let posts: Promise<Response>[] = [];
-    const seen = await db.transaction(async (tx) => {
-      await tx.execute(`select from invoices where id = ${invoice.id} for update`);
-      posts = Array.from({ length: 12 }, (_, i) => paymentOf(invoice, writing, `LOCKED-${i}`)(url));
-      await sleep(300);
-      return measureReads(url, reading);
-    });
-    const statuses = (await Promise.all(posts)).map(({ status }) => status);
-    expect(statuses).toEqual(Array(12).fill(201));
-    requireQuick(seen, quiet);
-  }, 90_000);
 });

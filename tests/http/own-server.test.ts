@@ -286,6 +286,10 @@ describe('slow clients', () => {
     return { ms, text: text() };
   }
 
+  test('by default, headers may take 15 seconds and bodies 30', () => {
+    expect(LIMITS).toMatchObject({ headersMs: 15_000, requestMs: 30_000 });
+  });
+
   const body = (path: string) => `${head(`POST ${path}`, { 'Content-Length': 900 })}abc`;
   const upload = body(`${UPLOAD_PATH}?kind=x`);
   test.each([

@@ -11,6 +11,7 @@ import { type OpenHttpServer, openHttpServer } from '@/lib/server/open-http-serv
 import { closeTracing, inSpan, openTracing } from '@/lib/tracing';
 import { useApi } from '../support/api';
 import { freePort } from '../support/pooler';
+import { postRpc } from '../support/post-json';
 
 interface Span {
   name: string;
@@ -67,14 +68,9 @@ const retrieve = () => createStripeClient('sk_test_1', endpoint()).customers.ret
 
 test('a tool call is exported as spans of the request, the tool and its statements, in the caller’s trace', async () => {
   await open();
-  const headers = {
-    authorization: `Bearer ${await api.token('mcp:read')}`,
-    'content-type': 'application/json',
-    traceparent: `00-${TRACE}-${CALLER}-01`,
-  };
   const params = { name: 'find-customer-tool', arguments: { query: 'a-secret-name' } };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  const answered = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
+  const traceparent = `00-${TRACE}-${CALLER}-01`;
+  const answered = await postRpc(url, await api.token('mcp:read'), 'tools/call', params, { traceparent });
   expect(await answered.json()).toMatchObject({ result: { structuredContent: { count: 0 } } });
   await closeTracing();
   const [request, tool] = [find('POST /mcp'), find('tools/call find-customer-tool')];

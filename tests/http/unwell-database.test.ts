@@ -8,6 +8,7 @@ import * as unavailable from '@/app/unavailable/route';
 import { accessTokens } from '@/db/schema';
 import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
+import { postRpc } from '../support/post-json';
 import { temporaryFolder } from '../support/run-command';
 import { postEvent, WEBHOOK_SECRET } from '../support/stripe-events';
 
@@ -32,12 +33,7 @@ beforeAll(async () => {
 
 const get = (path: string, authorization = '') =>
   fetch(server.url + path, { headers: { authorization }, redirect: 'manual' });
-const rpc = (method: string, params: unknown) =>
-  fetch(`${server.url}/mcp`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
+const rpc = (method: string, params: unknown) => postRpc(server.url, token, method, params);
 
 const event = { id: 'evt_1', object: 'event', type: 'invoice.paid', created: 1, data: { object: {} } };
 

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'vitest';
+import { postRpc } from './post-json';
 
 export interface ReadTimes {
   health: number;
@@ -18,17 +19,7 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
     expect(await response.text()).not.toContain('isError');
     return performance.now() - begun;
   };
-  const call = () =>
-    fetch(`${url}/mcp`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'list-invoices-tool', arguments: {} },
-      }),
-    });
+  const call = () => postRpc(url, token, 'tools/call', { name: 'list-invoices-tool', arguments: {} });
   const healthTimes: number[] = [];
   const toolTimes: number[] = [];
   for (let i = 0; i < 10; i += 1) {

@@ -9,9 +9,9 @@ export interface RawConnection {
   closed: Promise<number>;
 }
 
-export function openRaw(port: number, start = '', host = '127.0.0.1'): RawConnection {
+export function openRaw(port: number, start = ''): RawConnection {
   const from = performance.now();
-  const socket = connect(port, host);
+  const socket = connect(port, '127.0.0.1');
   let text = '';
   socket.on('data', (chunk) => (text += chunk.toString('latin1')));
   socket.on('error', () => {}); // A reset counts as closing.

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, ApiError, send } from '@/lib/stripe-local/respond';
 import { startStripeLocal as startServer } from '@/lib/stripe-local/server';
 import type { World } from '@/lib/stripe-local/world';
@@ -65,10 +64,9 @@ async function sendWithFault(
       return send(world, res, { status: 200, body: fault.body ?? '<html>Bad gateway</html>' });
     case 'status':
       return send(world, res, refusal(fault));
-    case 'latency':
     case 'hold': {
       const made = answer();
-      await (fault.kind === 'latency' ? sleep(fault.ms) : fault.until());
+      await fault.until();
       return send(world, res, made);
     }
   }
@@ -77,10 +75,9 @@ async function sendWithFault(
 function refusal(fault: Extract<Fault, { kind: 'status' }>): Answer {
   return {
     ...errorOf(fault.status).answer(),
-    headers: {
-      ...(fault.retryAfter !== undefined && { 'retry-after': String(fault.retryAfter) }),
-      ...(fault.shouldRetry !== undefined && { 'stripe-should-retry': String(fault.shouldRetry) }),
-    },
+    ...(fault.shouldRetry !== undefined && {
+      headers: { 'stripe-should-retry': String(fault.shouldRetry) },
+    }),
   };
 }
 
@@ -88,8 +85,6 @@ function errorOf(status: number): ApiError {
   if (status === 404) return new ApiError(404, 'No such object.', 'resource_missing', 'id');
   if (status === 400) return new ApiError(400, 'This cannot be asked for.', 'resource_missing', 'customer');
   if (status === 429) return new ApiError(429, 'Request rate limit exceeded.', 'rate_limit');
-  if (status === 409)
-    return new ApiError(409, 'This object is being accessed by another request.', 'lock_timeout');
   return new ApiError(status, 'An unknown error occurred.', undefined, undefined, 'api_error');
 }
 
@@ -97,15 +92,11 @@ function errorOf(status: number): ApiError {
 export type Fault =
   | {
       kind: 'status';
-      status: 400 | 403 | 404 | 409 | 429 | 500 | 503;
-      /** Value of the Retry-After header, in seconds. */
-      retryAfter?: number;
+      status: 400 | 403 | 404 | 429 | 500 | 503;
       /** Value of the stripe-should-retry header. */
       shouldRetry?: boolean;
     }
-  /** Creates the response immediately but sends it after a delay, when it may be out of date. */
-  | { kind: 'latency'; ms: number }
-  /** Creates the response immediately but sends it when the promise resolves. */
+  /** Creates the response immediately but sends it when the promise resolves, when it may be out of date. */
   | { kind: 'hold'; until(): Promise<void> }
   | { kind: 'reset' }
   /** Never sends a response. */

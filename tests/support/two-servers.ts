@@ -1,4 +1,5 @@
 import { startUntil } from '../e2e/support/commands';
+import { postJson } from './post-json';
 import { postEvent, succeeded, toEvent } from './stripe-events';
 
 type Send = (url: string) => Promise<Response>;
@@ -68,15 +69,14 @@ export async function sendToAny(servers: ServerProcess[], requests: Send[], atOn
 
 /** Builds a request that records a payment of 1.00 on an invoice. */
 export function paymentOf(invoice: { id: number; customer_id: number }, token: string, name: string): Send {
-  const body = JSON.stringify({
+  const payment = {
     invoice_id: invoice.id,
     customer_id: invoice.customer_id,
     amount: 1,
     payment_date: '2026-03-10',
     payment_reference: name,
-  });
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-  return (url) => fetch(`${url}/api/w5t/payments`, { method: 'POST', headers, body });
+  };
+  return (url) => postJson(`${url}/api/w5t/payments`, token, payment);
 }
 
 /** Builds the delivery of an event about a paid Stripe invoice. */

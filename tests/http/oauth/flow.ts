@@ -15,6 +15,7 @@ import { decideConsent } from '@/lib/http/oauth/authorize';
 import type { ReadScope } from '@/lib/oauth/metadata';
 import { addStaffUser } from '@/lib/staff/manage-staff';
 import { useApi } from '../../support/api';
+import { postRpc } from '../../support/post-json';
 import { quickHash, SECRET, useHash } from '../../support/sign-in';
 
 export const PUBLIC_URL = 'https://admin.example.com';
@@ -161,15 +162,8 @@ export function useFlow(env: Record<string, string> = {}) {
       const { body } = await flow.exchange(clientId, await flow.code(clientId, {}, scopes, hides));
       return body;
     },
-    call: async (access: string | null, method = 'tools/list', params?: unknown) =>
-      fetch(`${server.url}/mcp`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(access !== null && { authorization: `Bearer ${access}` }),
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      }),
+    call: (access: string | null, method = 'tools/list', params?: unknown) =>
+      postRpc(server.url, access ?? '', method, params),
     status: async (access: string) => (await flow.call(access)).status,
   };
   return flow;
