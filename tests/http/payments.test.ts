@@ -12,7 +12,7 @@ import { expectProblem, fieldsOf, usePayments } from '../support/payments-server
 
 const { server, call, openInvoice, recorded, stateOf } = usePayments();
 
-// tests/integration/settlement.test.ts compares the effects of payment writes with a model.
+// tests/unit/decide/payments.test.ts states the effects of payment writes on invoices and refunds.
 test('a payment can be created, read, updated and deleted through the API', async () => {
   const { invoice, body } = await openInvoice();
   const created = await call('POST', '', body);

@@ -1,4 +1,4 @@
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
@@ -28,11 +28,7 @@ import { DAY, useSync } from '../support/sync';
 const sync = useSync({ withKey: true, now: new Date('2026-10-20T12:00:00Z') });
 const setNow = (instant: string) => sync.runtime.setNow(new Date(instant));
 
-async function exported(month: string, form?: CsvForm): Promise<string> {
-  const parts: string[] = [];
-  for await (const part of accountingCsv(sync.db, month, form)) parts.push(part);
-  return parts.join('');
-}
+const exported = (month: string, form?: CsvForm) => text(accountingCsv(sync.db, month, form));
 
 /** Returns a month's entries, each as record, event, date, original date, invoice number and gross amount. */
 async function postedIn(month: string) {

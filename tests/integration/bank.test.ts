@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { eq } from 'drizzle-orm';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -286,8 +287,7 @@ test('the CSV file of a bank statement contains the entries of all its days, and
   ]);
   await bookExactMatches(base.db, id, writer);
   const { account, currency, first_day: from, last_day: to } = await getStatement(base.db, id);
-  let csv = '';
-  for await (const piece of entryList.csv(base.db, { account, currency, from, to })) csv += piece;
+  const csv = await text(entryList.csv(base.db, { account, currency, from, to }));
   expect(csv.trim().split(/\r?\n/)).toEqual([
     expect.stringContaining('"id","account","currency","day","amount","name"'),
     expect.stringMatching(new RegExp(`"${first}","90",.*"booked"`)),

@@ -2,7 +2,7 @@ import { desc, eq, inArray, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { describe, expect, inject, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
-import { customers, invoices, payments, stripeCustomers, subscriptionItems } from '@/db/schema';
+import { customers, invoices, payments, subscriptionItems } from '@/db/schema';
 import { eraseCustomer } from '@/lib/erasure/erase-customer';
 import { type Commit, commit, commitTogether, isVersionConflict } from '@/lib/store/commit';
 import { noKeys } from '@/lib/store/snapshot';
@@ -12,7 +12,6 @@ import type { WorldEvent } from '@/lib/stripe-local/model';
 import { Draft } from '@/lib/sync/decide/draft';
 import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/handle-event';
-import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { Inquiry, readAndDecide, settingsOf } from '@/lib/sync/synchronize';
 import { readRow } from '../support/database';
 import {
@@ -51,68 +50,51 @@ const decideOnPing = (id: string) =>
   decide(JSON.stringify({ id, type: 'ping', created: 1, data: { object: {} } }));
 const toBody = (event: WorldEvent) => JSON.stringify(renderEvent(event, Stripe.API_VERSION));
 
-describe('commits of decisions on outdated rows', () => {
-  test('committing a dispute is refused if its customer was erased after the decision', async () => {
-    const { id } = await createCustomer(sync.db);
-    const at = { customer_id: id, stripe_customer_id: 'cus_erased' };
-    const invoice = await createInvoice(sync.db, { ...at, status: 'paid', stripe_invoice_id: 'in_erased' });
-    await createStripeCustomer(sync.db, { ...at, linked_by: 'staff' });
-    const of = { invoice_id: invoice.id, customer_id: id, stripe_payment_intent_id: 'pi_erased' };
-    await createPayment(sync.db, of);
-    const evidence = { customer_name: 'Erika' };
-    const object = { id: 'dp_erased', object: 'dispute', payment_intent: 'pi_erased', evidence };
-    const told = { id: 'evt_meanwhile', type: 'charge.dispute.created', created: 1, data: { object } };
-    const decided = await decide(JSON.stringify(told));
-    await sync.db.update(payments).set({ status: 'completed' }).where(eq(payments.customer_id, id));
-    await eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now(), timeZone: 'UTC' });
-    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
-    expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
-  });
+test('committing a dispute is refused if its customer was erased after the decision', async () => {
+  const { id } = await createCustomer(sync.db);
+  const at = { customer_id: id, stripe_customer_id: 'cus_erased' };
+  const invoice = await createInvoice(sync.db, { ...at, status: 'paid', stripe_invoice_id: 'in_erased' });
+  await createStripeCustomer(sync.db, { ...at, linked_by: 'staff' });
+  const of = { invoice_id: invoice.id, customer_id: id, stripe_payment_intent_id: 'pi_erased' };
+  await createPayment(sync.db, of);
+  const evidence = { customer_name: 'Erika' };
+  const object = { id: 'dp_erased', object: 'dispute', payment_intent: 'pi_erased', evidence };
+  const told = { id: 'evt_meanwhile', type: 'charge.dispute.created', created: 1, data: { object } };
+  const decided = await decide(JSON.stringify(told));
+  await sync.db.update(payments).set({ status: 'completed' }).where(eq(payments.customer_id, id));
+  await eraseCustomer(sync.db, id, { actor: GRACE, now: sync.now(), timeZone: 'UTC' });
+  await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+  expect(await sync.eventOf('evt_meanwhile')).toBeUndefined();
+});
 
-  test('committing a cancellation is refused if another subscription now also bills the service', async () => {
-    const ours = await createCustomer(sync.db);
-    const service = await createService(sync.db, { customer_id: ours.id, status: 'active' });
-    const named = { metadata: { service_number: service.service_number } };
-    const one = await sync.subscribe(ours, [named]);
-    const other = await sync.subscribe(ours, [named]);
-    // Link one Stripe customer by e-mail only, so that staff can confirm the link below.
-    const isOne = eq(stripeCustomers.stripe_customer_id, one.stripeCustomerId);
-    await sync.db.update(stripeCustomers).set({ linked_by: 'email' }).where(isOne);
-    const { events } = act.cancelSubscription(sync.world, other.subscription.id);
-    const decided = await decide(toBody(typed(events, 'customer.subscription.deleted')));
-    await linkStripeCustomer(sync.deps(), GRACE, one.stripeCustomerId, { from: ours.id, to: ours.id });
-    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
-  });
+test('committing a billing date is refused if another subscription now also bills the service', async () => {
+  const ours = await createCustomer(sync.db);
+  const { service_number } = await createService(sync.db, { customer_id: ours.id });
+  const metadata = { service_number };
+  const { subscription: one } = await sync.subscribe(ours, [{ metadata }]);
+  const { subscription: other } = await sync.subscribe(ours, [{}]);
+  const billUntil = (days: number) => {
+    const currentPeriodEnd = Math.floor(sync.now().getTime() / 1000) + days * DAY;
+    return act.updateSubscription(sync.world, one.id, { currentPeriodEnd });
+  };
+  await sync.happen(() => billUntil(60));
+  sync.later(60);
+  const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
+  // `other` is billed until an earlier day than `one`, so linking it changes only the version of the service.
+  await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
+  await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+});
 
-  test('committing a billing date is refused if another subscription now also bills the service', async () => {
-    const ours = await createCustomer(sync.db);
-    const { service_number } = await createService(sync.db, { customer_id: ours.id });
-    const metadata = { service_number };
-    const { subscription: one } = await sync.subscribe(ours, [{ metadata }]);
-    const { subscription: other } = await sync.subscribe(ours, [{}]);
-    const billUntil = (days: number) => {
-      const currentPeriodEnd = Math.floor(sync.now().getTime() / 1000) + days * DAY;
-      return act.updateSubscription(sync.world, one.id, { currentPeriodEnd });
-    };
-    await sync.happen(() => billUntil(60));
-    sync.later(60);
-    const decided = await decide(toBody(typed(billUntil(2).events, 'customer.subscription.updated')));
-    // `other` is billed until an earlier day than `one`, so linking it changes only the version of the service.
-    await sync.happen((world) => act.updateSubscription(world, other.id, { metadata }));
-    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
-  });
-
-  test('committing the deletion of a subscription item is refused if the item has changed', async () => {
-    const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
-    const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
-    const [item] = snapshot.rows.items.values();
-    if (!item) throw new Error('the subscription has an item');
-    const decided = await decideOnPing('evt_deletes');
-    decided.plan.items.deleted.push(item);
-    await sync.db.update(subscriptionItems).set({ quantity: 2 }).where(eq(subscriptionItems.id, item.id));
-    await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
-    expect(await sync.db.$count(subscriptionItems, eq(subscriptionItems.id, item.id))).toBe(1);
-  });
+test('committing the deletion of a subscription item is refused if the item has changed', async () => {
+  const { stripeCustomerId } = await sync.subscribe(await createCustomer(sync.db), [{}]);
+  const snapshot = await read(sync.db, { ...noKeys(), whole: [stripeCustomerId] });
+  const [item] = snapshot.rows.items.values();
+  if (!item) throw new Error('the subscription has an item');
+  const decided = await decideOnPing('evt_deletes');
+  decided.plan.items.deleted.push(item);
+  await sync.db.update(subscriptionItems).set({ quantity: 2 }).where(eq(subscriptionItems.id, item.id));
+  await expect(commit(sync.db, decided)).rejects.toMatchObject(CONFLICT);
+  expect(await sync.db.$count(subscriptionItems, eq(subscriptionItems.id, item.id))).toBe(1);
 });
 
 describe('commits of several deliveries in one statement', () => {

@@ -1,5 +1,6 @@
+import { text } from 'node:stream/consumers';
 import { eq } from 'drizzle-orm';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accountingEntries, auditLog, creditNoteLines, creditNotes, invoices } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { checkCounts } from '@/lib/counted-list/check-counts';
@@ -47,125 +48,120 @@ async function pay(id: number, amount: number) {
 const linesOf = (id: number) =>
   base.db.select().from(creditNoteLines).where(eq(creditNoteLines.credit_note_id, id));
 
-describe('a credit note', () => {
-  test('a credit note for a quantity has the local day of its issue, and reduces the amount due of its invoice', async () => {
-    const id = await issue();
-    const note = await credit(id, [{ position: 1, quantity: 2 }]);
-    expect(await read(id)).toMatchObject({
-      ...{ total: '41.100', amount_credited: '23.800', amount_due: '17.300', status: 'overdue' },
-    });
-    expect(await readRow(base.db, creditNotes, note)).toMatchObject({
-      ...{ kind: 'credit_note', invoice_id: id, date: '2026-11-04', currency: 'eur', reason: 'Agreed' },
-      ...{ subtotal: '20.000', tax: '3.800', total: '23.800' },
-      number: expect.stringMatching(/^GS-2026-\d{4}$/),
-    });
-    const line = { text: 'Webhosting M', quantity: '2.000', unit_price: '10.000', tax_category: null };
-    expect(await linesOf(note)).toMatchObject([line]);
-    const audits = await readRows(base.db, auditLog, eq(auditLog.entity_id, note));
-    expect(audits.map(({ action }) => action)).toContain('credit_note.create');
-    expect(await checkCounts(base.db)).toEqual([]);
+test('a credit note for a quantity has the local day of its issue, and reduces the amount due of its invoice', async () => {
+  const id = await issue();
+  const note = await credit(id, [{ position: 1, quantity: 2 }]);
+  expect(await read(id)).toMatchObject({
+    ...{ total: '41.100', amount_credited: '23.800', amount_due: '17.300', status: 'overdue' },
   });
-
-  test('a credit note settles its invoice if nothing is left to pay, and excess money becomes credit', async () => {
-    const paid = { status: 'paid', amount_due: '0.000' };
-    const byAmount = await issue([hosting]);
-    await pay(byAmount, 23.8);
-    await credit(byAmount, [{ position: 1, amount: 10 }]);
-    expect(await read(byAmount)).toMatchObject({ ...paid, amount_credited: '11.900' });
-
-    const beforePayment = await issue([hosting]);
-    await credit(beforePayment, [{ position: 1, quantity: 1 }]);
-    await pay(beforePayment, 23.8);
-    expect(await read(beforePayment)).toMatchObject({ ...paid, amount_paid: '23.800' });
-
-    const afterPayment = await issue([hosting]);
-    await pay(afterPayment, 35.7);
-    await credit(afterPayment, [{ position: 1, quantity: 1 }]);
-    const { customer_id, status } = await read(afterPayment);
-    expect(status).toBe('paid');
-    expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
+  expect(await readRow(base.db, creditNotes, note)).toMatchObject({
+    ...{ kind: 'credit_note', invoice_id: id, date: '2026-11-04', currency: 'eur', reason: 'Agreed' },
+    ...{ subtotal: '20.000', tax: '3.800', total: '23.800' },
+    number: expect.stringMatching(/^GS-2026-\d{4}$/),
   });
-
-  test.each([
-    ['more than the quantity that is left', [{ position: 1, quantity: 4 }], 'must be at most 3'],
-    ['more than the net amount that is left', [{ position: 1, amount: 30.01 }], '30.00 EUR net'],
-    ['both a quantity and an amount', [{ position: 1, quantity: 1, amount: 1 }], 'must be empty'],
-    ['a fraction of a cent', [{ position: 1, amount: 1.001 }], 'at most 2 decimals'],
-    ['a line that the invoice lacks', [{ position: 9, quantity: 1 }], 'no line 9'],
-    ['no line', [{ position: 1 }], 'at least one line'],
-    ['a negative quantity', [{ position: 1, quantity: -1 }], 'not valid'],
-  ])('a credit note for %s is refused', async (_, lines, problem) => {
-    const id = await issue();
-    await expect(credit(id, lines)).rejects.toThrow(problem);
-    expect(await listCreditNotes(base.db, id)).toEqual([]);
-  });
-
-  test('a credit note is refused if the invoice has changed since its page was opened', async () => {
-    const id = await issue();
-    const before = await seen(id);
-    const lines = [{ position: 1, quantity: 1 }];
-    await credit(id, lines);
-    const again = issueCreditNote(base.db, before, { reason: 'Again', lines }, writer());
-    await expect(again).rejects.toMatchObject({ code: 'precondition_failed' });
-  });
-
-  test.each([
-    ['a draft', { status: 'draft', number: null }],
-    ['a cancelled invoice', { status: 'cancelled' }],
-    ['an invoice of Stripe', { stripe_invoice_id: 'in_1' }],
-  ] as const)('a credit note for %s cannot be issued', async (_, values) => {
-    const { id } = await createInvoice(base.db, values);
-    await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
-  });
-
-  test('concurrent credit notes get consecutive numbers, and only one is issued for the same version of an invoice', async () => {
-    const [one, two] = [await issue([hosting]), await issue([hosting])];
-    await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
-    const numbers = (await readRows(base.db, creditNotes)).map(({ number }) => Number(number.slice(-4)));
-    expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
-    const state = await seen(await issue([hosting]));
-    const wanted = { reason: 'Twice', lines: [{ position: 1, quantity: 2 }] };
-    const issuing = [1, 2].map(() => issueCreditNote(base.db, state, wanted, writer()));
-    const results = await Promise.allSettled(issuing);
-    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  });
+  const line = { text: 'Webhosting M', quantity: '2.000', unit_price: '10.000', tax_category: null };
+  expect(await linesOf(note)).toMatchObject([line]);
+  const audits = await readRows(base.db, auditLog, eq(auditLog.entity_id, note));
+  expect(audits.map(({ action }) => action)).toContain('credit_note.create');
+  expect(await checkCounts(base.db)).toEqual([]);
 });
 
-describe('the cancellation of an invoice', () => {
-  test('cancelling an invoice issues a cancellation document for the parts of its lines that are not credited yet', async () => {
-    const id = await issue();
-    await credit(id, [{ position: 1, quantity: 2 }]);
-    await credit(id, [{ position: 2, amount: 1 }]);
-    await cancel(id);
-    expect(await read(id)).toMatchObject({ status: 'cancelled', amount_due: '0.000' });
-    const notes = await listCreditNotes(base.db, id);
-    expect(notes.map(({ kind }) => kind)).toEqual(['credit_note', 'credit_note', 'cancellation']);
-    expect(await linesOf(notes[2]?.id ?? 0)).toMatchObject([
-      { invoice_position: 1, quantity: '1.000', unit_price: '10.000' },
-      { invoice_position: 2, quantity: '1.000', unit_price: '4.050' },
-    ]);
-    const sums = (['subtotal', 'tax', 'total'] as const).map((name) =>
-      notes.reduce((sum, note) => sum + note[name], 0).toFixed(2),
-    );
-    expect(sums).toEqual(['35.05', '6.05', '41.10']);
-  });
+test('a credit note settles its invoice if nothing is left to pay, and excess money becomes credit', async () => {
+  const paid = { status: 'paid', amount_due: '0.000' };
+  const byAmount = await issue([hosting]);
+  await pay(byAmount, 23.8);
+  await credit(byAmount, [{ position: 1, amount: 10 }]);
+  expect(await read(byAmount)).toMatchObject({ ...paid, amount_credited: '11.900' });
 
-  test('the credit notes and the cancellation of an invoice add up to its tax and its total despite rounding', async () => {
-    const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
-    const id = await issue([cents]);
-    for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
-    await cancel(id);
-    const notes = await readRows(base.db, creditNotes, eq(creditNotes.invoice_id, id));
-    const sum = (name: 'tax' | 'total') =>
-      notes.reduce((all, note) => all + Number(note[name]), 0).toFixed(3);
-    expect(await read(id)).toMatchObject({ tax: sum('tax'), total: sum('total') });
-  });
+  const beforePayment = await issue([hosting]);
+  await credit(beforePayment, [{ position: 1, quantity: 1 }]);
+  await pay(beforePayment, 23.8);
+  expect(await read(beforePayment)).toMatchObject({ ...paid, amount_paid: '23.800' });
 
-  test('the cancellation of an invoice without lines has the total of the invoice', async () => {
-    const { id } = await createInvoice(base.db);
-    await cancel(id);
-    expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);
-  });
+  const afterPayment = await issue([hosting]);
+  await pay(afterPayment, 35.7);
+  await credit(afterPayment, [{ position: 1, quantity: 1 }]);
+  const { customer_id, status } = await read(afterPayment);
+  expect(status).toBe('paid');
+  expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
+});
+
+test.each([
+  ['more than the quantity that is left', [{ position: 1, quantity: 4 }], 'must be at most 3'],
+  ['more than the net amount that is left', [{ position: 1, amount: 30.01 }], '30.00 EUR net'],
+  ['both a quantity and an amount', [{ position: 1, quantity: 1, amount: 1 }], 'must be empty'],
+  ['a fraction of a cent', [{ position: 1, amount: 1.001 }], 'at most 2 decimals'],
+  ['a line that the invoice lacks', [{ position: 9, quantity: 1 }], 'no line 9'],
+  ['no line', [{ position: 1 }], 'at least one line'],
+  ['a negative quantity', [{ position: 1, quantity: -1 }], 'not valid'],
+])('a credit note for %s is refused', async (_, lines, problem) => {
+  const id = await issue();
+  await expect(credit(id, lines)).rejects.toThrow(problem);
+  expect(await listCreditNotes(base.db, id)).toEqual([]);
+});
+
+test('a credit note is refused if the invoice has changed since its page was opened', async () => {
+  const id = await issue();
+  const before = await seen(id);
+  const lines = [{ position: 1, quantity: 1 }];
+  await credit(id, lines);
+  const again = issueCreditNote(base.db, before, { reason: 'Again', lines }, writer());
+  await expect(again).rejects.toMatchObject({ code: 'precondition_failed' });
+});
+
+test.each([
+  ['a draft', { status: 'draft', number: null }],
+  ['a cancelled invoice', { status: 'cancelled' }],
+  ['an invoice of Stripe', { stripe_invoice_id: 'in_1' }],
+] as const)('a credit note for %s cannot be issued', async (_, values) => {
+  const { id } = await createInvoice(base.db, values);
+  await expect(credit(id, [{ position: 1, quantity: 1 }])).rejects.toThrow('Only an issued invoice');
+});
+
+test('concurrent credit notes get consecutive numbers, and only one is issued for the same version of an invoice', async () => {
+  const [one, two] = [await issue([hosting]), await issue([hosting])];
+  await Promise.all([one, two].map((id) => credit(id, [{ position: 1, quantity: 3 }])));
+  const numbers = (await readRows(base.db, creditNotes)).map(({ number }) => Number(number.slice(-4)));
+  expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, i) => i + 1));
+  const state = await seen(await issue([hosting]));
+  const wanted = { reason: 'Twice', lines: [{ position: 1, quantity: 2 }] };
+  const issuing = [1, 2].map(() => issueCreditNote(base.db, state, wanted, writer()));
+  const results = await Promise.allSettled(issuing);
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('cancelling an invoice issues a cancellation document for the parts of its lines that are not credited yet', async () => {
+  const id = await issue();
+  await credit(id, [{ position: 1, quantity: 2 }]);
+  await credit(id, [{ position: 2, amount: 1 }]);
+  await cancel(id);
+  expect(await read(id)).toMatchObject({ status: 'cancelled', amount_due: '0.000' });
+  const notes = await listCreditNotes(base.db, id);
+  expect(notes.map(({ kind }) => kind)).toEqual(['credit_note', 'credit_note', 'cancellation']);
+  expect(await linesOf(notes[2]?.id ?? 0)).toMatchObject([
+    { invoice_position: 1, quantity: '1.000', unit_price: '10.000' },
+    { invoice_position: 2, quantity: '1.000', unit_price: '4.050' },
+  ]);
+  const sums = (['subtotal', 'tax', 'total'] as const).map((name) =>
+    notes.reduce((sum, note) => sum + note[name], 0).toFixed(2),
+  );
+  expect(sums).toEqual(['35.05', '6.05', '41.10']);
+});
+
+test('the credit notes and the cancellation of an invoice add up to its tax and its total despite rounding', async () => {
+  const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
+  const id = await issue([cents]);
+  for (let i = 0; i < 5; i++) await credit(id, [{ position: 1, quantity: 1 }]);
+  await cancel(id);
+  const notes = await readRows(base.db, creditNotes, eq(creditNotes.invoice_id, id));
+  const sum = (name: 'tax' | 'total') => notes.reduce((all, note) => all + Number(note[name]), 0).toFixed(3);
+  expect(await read(id)).toMatchObject({ tax: sum('tax'), total: sum('total') });
+});
+
+test('the cancellation of an invoice without lines has the total of the invoice', async () => {
+  const { id } = await createInvoice(base.db);
+  await cancel(id);
+  expect(await listCreditNotes(base.db, id)).toMatchObject([{ kind: 'cancellation', total: 119 }]);
 });
 
 test('staff can find a credit note by its number, and filter credit notes by kind, customer and day', async () => {
@@ -211,7 +207,5 @@ test('the journal posts credit notes and cancellations in the month of their iss
 });
 
 async function exported(month: string): Promise<string[]> {
-  const parts: string[] = [];
-  for await (const part of accountingCsv(base.db, month)) parts.push(part);
-  return unquotedLines(parts.join('').trim());
+  return unquotedLines((await text(accountingCsv(base.db, month))).trim());
 }

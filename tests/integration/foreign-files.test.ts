@@ -80,27 +80,18 @@ const LINES = {
 };
 const AMOUNTS: [form: keyof typeof LINES, amount: string, Outcome][] = [
   ['excel', '1’234.50', { name: 'Müller', price: '1234.500' }],
-  ['excel', '1\u00a0234,50', { price: '1234.500' }],
   ['excel', '€9.90', { price: '9.900', currency: 'eur' }],
-  ['excel', '5,-', /must be a number such as 1234\.56 or 1\.234,56/],
   ['excel', '#WERT!', /is #WERT!, an error of a spreadsheet/],
   ['libreOffice', '1.234,56', { name: 'Müller', price: '1234.560' }],
-  ['libreOffice', '.50', { price: '0.500' }],
   ['libreOffice', '(5.00)', NEGATIVE],
   ['libreOffice', '1.234', BOTH],
   ['libreOffice', '$9.90', /is in USD, CAD, AUD or another currency, but the row is in EUR/],
   ['libreOffice', '9.90 USD', /is in USD, but the row is in EUR/],
-  ['whmcs', '1.234,56', { price: '1234.560', currency: 'eur' }],
   ['whmcs', '9.90 USD', { price: '9.900', currency: 'usd' }],
   ['whmcs', '$9.90', /may be in USD, CAD, AUD or another currency: add a column currency/],
-  ['whmcs', '1.234', BOTH],
   ['stripe', '€9.90', { amount: '9.900', currency: 'eur' }],
   ['stripe', '9.90 USD', /is in USD, but the row is in EUR/],
-  ['stripe', '(5.00)', NEGATIVE],
   ['bank', '1’234.50', { amount: '1234.500', currency: 'eur' }],
-  ['bank', '1.234,56', { amount: '1234.560' }],
-  ['bank', '1.234', BOTH],
-  ['bank', '#WERT!', /is #WERT!, an error of a spreadsheet/],
 ];
 const withAmount = AMOUNTS.map(([form, amount, outcome], i): Case => {
   const line = LINES[form].replace('KEY', `K${100 + i}`).replace('AMOUNT', () => amount);

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { eq, inArray, like } from 'drizzle-orm';
+import { eq, inArray } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { auditLog, customerServices, customers, imports, servers } from '@/db/schema';
 import { UNCONFIRMED } from '@/lib/commands/command';
 import { COMMANDS } from '@/lib/commands/commands';
-import { onPostgres, readRows, useDatabase } from '../support/database';
+import { readRows, useDatabase } from '../support/database';
 import { useFiles } from '../support/run-command';
 
 const base = useDatabase();
@@ -77,19 +77,6 @@ test('a corrected row in the file of rejected rows is imported', async () => {
   });
   const log = await readRows(base.db, auditLog, eq(auditLog.entity, 'customer'));
   expect(log).toMatchObject([{ action: 'customer.update', before: { company: 'Müller, GmbH' } }]);
-});
-
-test('a stopped import keeps the rows that it has imported', async () => {
-  const count = onPostgres() ? 5000 : 600; // These are enough rows for several batches.
-  const lines = Array.from({ length: count }, (_, i) => `T${i},Company ${i}`);
-  write('long.csv', ['customer_number,company', ...lines]);
-  const stop = new AbortController();
-  const options = { signal: stop.signal, onProgress: () => stop.abort() };
-  const stopped = await run(base.db, 'import', ['customers', 'long.csv', '--yes'], options);
-  const kept = [/^long\.csv \(UTF-8\): [1-9]\d* new/, /^Stopped: these rows are kept/];
-  expect(stopped).toEqual({ code: 130, output: kept.map((text) => expect.stringMatching(text)) });
-  expect(await base.db.$count(customers, eq(customers.company, `Company ${count - 1}`))).toBe(0);
-  expect(await base.db.$count(customers, like(customers.company, 'Company %'))).toBeGreaterThan(0);
 });
 
 test('an imported service is rejected if its date is invalid, or if its customer number or hostname is unknown', async () => {

@@ -111,45 +111,43 @@ describe('the list of events', () => {
   });
 });
 
-describe('the records of an event', () => {
-  test('the records of an event are its customer, subscription, invoice and payment', async () => {
-    const customer = await createCustomer(sync.db);
-    const of = { customer_id: customer.id };
-    await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
-    const subscription = await createSubscription(sync.db, { ...of, stripe_subscription_id: 'sub_rec' });
-    const ofInvoice = { stripe_invoice_id: 'in_rec', subscription_id: subscription.id };
-    const { id, number } = await createInvoice(sync.db, { ...of, ...ofInvoice });
-    const payment = await createPayment(sync.db, { ...of, invoice_id: id, payment_reference: 'in_rec' });
-    const none = { customer: null, subscription_id: null, invoice: null, payment_id: null };
-    const ours = { customer: expect.objectContaining({ id: customer.id }), subscription_id: subscription.id };
-    const find = (object_id: string | null, stripe_customer_id: string | null) =>
-      findRecordsOf(sync.db, { object_id, stripe_customer_id });
-    expect(await find('sub_rec', 'cus_rec')).toEqual({ ...none, ...ours });
-    const invoice = expect.objectContaining({ id, number });
-    expect(await find('in_rec', 'cus_rec')).toEqual({ ...ours, invoice, payment_id: payment.id });
-    expect(await find(null, null)).toEqual(none);
-    expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
-  });
+test('the records of an event are its customer, subscription, invoice and payment', async () => {
+  const customer = await createCustomer(sync.db);
+  const of = { customer_id: customer.id };
+  await createStripeCustomer(sync.db, { ...of, stripe_customer_id: 'cus_rec', linked_by: 'email' });
+  const subscription = await createSubscription(sync.db, { ...of, stripe_subscription_id: 'sub_rec' });
+  const ofInvoice = { stripe_invoice_id: 'in_rec', subscription_id: subscription.id };
+  const { id, number } = await createInvoice(sync.db, { ...of, ...ofInvoice });
+  const payment = await createPayment(sync.db, { ...of, invoice_id: id, payment_reference: 'in_rec' });
+  const none = { customer: null, subscription_id: null, invoice: null, payment_id: null };
+  const ours = { customer: expect.objectContaining({ id: customer.id }), subscription_id: subscription.id };
+  const find = (object_id: string | null, stripe_customer_id: string | null) =>
+    findRecordsOf(sync.db, { object_id, stripe_customer_id });
+  expect(await find('sub_rec', 'cus_rec')).toEqual({ ...none, ...ours });
+  const invoice = expect.objectContaining({ id, number });
+  expect(await find('in_rec', 'cus_rec')).toEqual({ ...ours, invoice, payment_id: payment.id });
+  expect(await find(null, null)).toEqual(none);
+  expect(await find('in_nowhere', 'cus_nowhere')).toEqual(none);
+});
 
-  test('a change made by an event is listed with the id of the changed record, and its name or number if it has one', async () => {
-    const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
-    const service = await createService(sync.db, { customer_id: customer.id });
-    const { id, subscription_id } = await createSubscriptionItem(sync.db);
-    const payment = await createPayment(sync.db);
-    const expected = [
-      ['customer', customer.id, { name: 'Acme GmbH' }],
-      ['customer_service', service.id, { name: service.service_number }],
-      ['subscription', subscription_id, {}],
-      ['subscription_item', id, { subscription_id }],
-      ['invoice', payment.invoice_id, { name: expect.stringMatching(/^R/) }],
-      ['payment', payment.id, { name: payment.payment_reference }],
-      ['payment', 999_999, null],
-      ['invoice', null, null],
-    ] as const;
-    const changes = expected.map(([entity, entity_id]) => ({ entity, entity_id }));
-    const records = expected.map(([, id, more]) => more && { id, ...more });
-    expect((await nameChanges(sync.db, changes)).map(({ record }) => record)).toEqual(records);
-  });
+test('a change made by an event is listed with the id of the changed record, and its name or number if it has one', async () => {
+  const customer = await createCustomer(sync.db, { company: 'Acme GmbH' });
+  const service = await createService(sync.db, { customer_id: customer.id });
+  const { id, subscription_id } = await createSubscriptionItem(sync.db);
+  const payment = await createPayment(sync.db);
+  const expected = [
+    ['customer', customer.id, { name: 'Acme GmbH' }],
+    ['customer_service', service.id, { name: service.service_number }],
+    ['subscription', subscription_id, {}],
+    ['subscription_item', id, { subscription_id }],
+    ['invoice', payment.invoice_id, { name: expect.stringMatching(/^R/) }],
+    ['payment', payment.id, { name: payment.payment_reference }],
+    ['payment', 999_999, null],
+    ['invoice', null, null],
+  ] as const;
+  const changes = expected.map(([entity, entity_id]) => ({ entity, entity_id }));
+  const records = expected.map(([, id, more]) => more && { id, ...more });
+  expect((await nameChanges(sync.db, changes)).map(({ record }) => record)).toEqual(records);
 });
 
 describe('replays by staff', () => {

@@ -1,6 +1,4 @@
-import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { rows } from '@/db/database';
 import { invoiceStatus, invoices } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { toCalendarDate } from '@/lib/dates';
@@ -8,7 +6,7 @@ import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { sumUnpaidInvoices } from '@/lib/invoices/queries';
 import { findLastReminder, noteReminder, undoReminder } from '@/lib/invoices/reminders';
 import { settledAfter } from '@/lib/invoices/settle';
-import { isPastDueSql, unpaidStatus } from '@/lib/overdue';
+import { unpaidStatus } from '@/lib/overdue';
 import { findPayableInvoice, findPayableInvoices } from '@/lib/payments/list';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
 import { syncDeps } from '@/lib/sync/sync-deps';
@@ -81,19 +79,6 @@ test('undoing the second reminder of a day, even twice, keeps the first reminder
 });
 
 const DUE_DATES = [null, '2026-03-14', '2026-03-15', '2026-03-16'];
-
-test('SQL and TypeScript agree on when an invoice is past its due date', async () => {
-  const dates = JSON.stringify(DUE_DATES.map((due_date) => ({ due_date })));
-  for (const today of ['2026-03-14', '2026-03-15', '2026-03-16']) {
-    const found = await rows<{ is_past: boolean | null }>(
-      base.db,
-      sql`select ${isPastDueSql(sql`c.due_date`, sql`${today}::date`)} as is_past
-        from jsonb_to_recordset(${dates}::text::jsonb) as c(due_date date)`,
-    );
-    const past = DUE_DATES.map((due_date) => unpaidStatus({ due_date }, today) === 'overdue');
-    expect(found.map(({ is_past }) => is_past === true)).toEqual(past);
-  }
-});
 
 test.each([
   ['2026-03-15T12:00:00Z', 'UTC'],

@@ -98,77 +98,75 @@ async function pays(email: string | null, reference: number, unitAmount = 990) {
   return { stripeCustomerId: customer, subscription: done.subscription ?? '' };
 }
 
-describe('proposed links', () => {
-  test('a confirmed link moves the subscription to the existing customer, and an outdated choice is refused', async () => {
-    const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
-    const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
-    const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
-    const made = await sync.linkOf(stripeCustomerId);
-    const from = made?.customer_id ?? 0;
-    expect(made?.linked_by).toBe('created');
-    expect(from).not.toBe(ours.id);
-    expect(await dateOf(service)).toBeNull();
-    const [listed] = (await listCreatedForStripe(sync.db, { limit: 1 })).data;
-    expect(listed).toMatchObject({ stripe_customer_id: stripeCustomerId, same: ours.customer_number });
-    expect(await listSameEmail(sync.db, from)).toMatchObject([{ id: ours.id, is_created: false }]);
-    expect(await listLinkProposals(sync.db, 10)).toMatchObject([
-      { stripe_customer_id: stripeCustomerId, from, to: ours.id, to_name: expect.any(String) },
-    ]);
-    expect(await tasks()).toContainEqual([
-      'links_proposed',
-      '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
-    ]);
+test('a confirmed link moves the subscription to the existing customer, and an outdated choice is refused', async () => {
+  const ours = await createCustomer(sync.db, { email: 'Ada@example.com' });
+  const { sold, service } = await createSold(sync.db, { customer_id: ours.id });
+  const { stripeCustomerId, subscription } = await pays('ada@example.com', sold.id);
+  const made = await sync.linkOf(stripeCustomerId);
+  const from = made?.customer_id ?? 0;
+  expect(made?.linked_by).toBe('created');
+  expect(from).not.toBe(ours.id);
+  expect(await dateOf(service)).toBeNull();
+  const [listed] = (await listCreatedForStripe(sync.db, { limit: 1 })).data;
+  expect(listed).toMatchObject({ stripe_customer_id: stripeCustomerId, same: ours.customer_number });
+  expect(await listSameEmail(sync.db, from)).toMatchObject([{ id: ours.id, is_created: false }]);
+  expect(await listLinkProposals(sync.db, 10)).toMatchObject([
+    { stripe_customer_id: stripeCustomerId, from, to: ours.id, to_name: expect.any(String) },
+  ]);
+  expect(await tasks()).toContainEqual([
+    'links_proposed',
+    '1 Stripe customer shares an e-mail address with a customer; confirm the link.',
+  ]);
 
-    // An outdated choice is refused, and the other choices are still confirmed.
-    const results = await confirm(
-      { stripeCustomerId: 'cus_gone', from: 1, to: 2 },
-      { stripeCustomerId, from: ours.id, to: ours.id },
-      { stripeCustomerId, from, to: ours.id },
-    );
-    expect(results.map(({ refusal }) => refusal)).toEqual([
-      'There is no Stripe customer cus_gone.',
-      'It was linked to another customer meanwhile: look at it again.',
-      null,
-    ]);
-    expect(await sync.linkOf(stripeCustomerId)).toMatchObject({ customer_id: ours.id, linked_by: 'staff' });
-    const row = await sync.subscriptionOf(subscription);
-    const adopted = { id: sold.id, customer_id: ours.id, status: 'active', checkout_reference: null };
-    expect(row).toMatchObject(adopted);
-    expect(await dateOf(service)).toBe(row?.next_billing_date);
-    expect(await customerOf(from)).toBeUndefined();
-    expect(await listLinkProposals(sync.db, 10)).toEqual([]);
-  });
+  // An outdated choice is refused, and the other choices are still confirmed.
+  const results = await confirm(
+    { stripeCustomerId: 'cus_gone', from: 1, to: 2 },
+    { stripeCustomerId, from: ours.id, to: ours.id },
+    { stripeCustomerId, from, to: ours.id },
+  );
+  expect(results.map(({ refusal }) => refusal)).toEqual([
+    'There is no Stripe customer cus_gone.',
+    'It was linked to another customer meanwhile: look at it again.',
+    null,
+  ]);
+  expect(await sync.linkOf(stripeCustomerId)).toMatchObject({ customer_id: ours.id, linked_by: 'staff' });
+  const row = await sync.subscriptionOf(subscription);
+  const adopted = { id: sold.id, customer_id: ours.id, status: 'active', checkout_reference: null };
+  expect(row).toMatchObject(adopted);
+  expect(await dateOf(service)).toBe(row?.next_billing_date);
+  expect(await customerOf(from)).toBeUndefined();
+  expect(await listLinkProposals(sync.db, 10)).toEqual([]);
+});
 
-  test('a link is not proposed if several customers, or only one created for Stripe, have the e-mail address', async () => {
-    const email = 'shared@example.com';
-    const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
-    const first = await pays(email, 1);
-    await pays('new@example.com', 1);
-    const second = await pays('new@example.com', 1);
-    expect(await listLinkProposals(sync.db, 10)).toEqual([]);
-    const sameAs = async (id: string) => listSameEmail(sync.db, await ownerOf(id));
-    expect(await sameAs(first.stripeCustomerId)).toMatchObject([{ id: one.id }, { id: other.id }]);
-    expect(await sameAs(second.stripeCustomerId)).toMatchObject([{ is_created: true }]);
-  });
+test('a link is not proposed if several customers, or only one created for Stripe, have the e-mail address', async () => {
+  const email = 'shared@example.com';
+  const [one, other] = [await createCustomer(sync.db, { email }), await createCustomer(sync.db, { email })];
+  const first = await pays(email, 1);
+  await pays('new@example.com', 1);
+  const second = await pays('new@example.com', 1);
+  expect(await listLinkProposals(sync.db, 10)).toEqual([]);
+  const sameAs = async (id: string) => listSameEmail(sync.db, await ownerOf(id));
+  expect(await sameAs(first.stripeCustomerId)).toMatchObject([{ id: one.id }, { id: other.id }]);
+  expect(await sameAs(second.stripeCustomerId)).toMatchObject([{ is_created: true }]);
+});
 
-  test('a link by e-mail links no service and sets no billing date until staff confirm it', async () => {
-    const ours = await createCustomer(sync.db);
-    const { service } = await createSold(sync.db, { customer_id: ours.id });
-    const { object } = await sync.happen((world) => act.createCustomer(world));
-    const link = { stripe_customer_id: object.id, customer_id: ours.id, linked_by: 'email' } as const;
-    await createStripeCustomer(sync.db, link);
-    const metadata = { service_number: service.service_number };
-    const input = { customer: object.id, items: [{ unitAmount: 990, metadata }] };
-    const { object: made } = await sync.happen((world) => act.createSubscription(world, input));
-    const linked = async () => (await sync.itemOf(made.items[0]?.id ?? ''))?.customer_service_id;
-    expect(await sync.linkOf(object.id)).toMatchObject({ customer_id: ours.id, linked_by: 'email' });
-    expect([await linked(), await dateOf(service)]).toEqual([null, null]);
-    const [proposal] = await listLinkProposals(sync.db, 10);
-    expect(proposal).toMatchObject({ stripe_customer_id: object.id, from: ours.id, to: ours.id });
-    await confirm({ stripeCustomerId: object.id, from: ours.id, to: ours.id });
-    expect(await linked()).toBe(service.id);
-    expect(await dateOf(service)).toBe((await sync.subscriptionOf(made.id))?.next_billing_date);
-  });
+test('a link by e-mail links no service and sets no billing date until staff confirm it', async () => {
+  const ours = await createCustomer(sync.db);
+  const { service } = await createSold(sync.db, { customer_id: ours.id });
+  const { object } = await sync.happen((world) => act.createCustomer(world));
+  const link = { stripe_customer_id: object.id, customer_id: ours.id, linked_by: 'email' } as const;
+  await createStripeCustomer(sync.db, link);
+  const metadata = { service_number: service.service_number };
+  const input = { customer: object.id, items: [{ unitAmount: 990, metadata }] };
+  const { object: made } = await sync.happen((world) => act.createSubscription(world, input));
+  const linked = async () => (await sync.itemOf(made.items[0]?.id ?? ''))?.customer_service_id;
+  expect(await sync.linkOf(object.id)).toMatchObject({ customer_id: ours.id, linked_by: 'email' });
+  expect([await linked(), await dateOf(service)]).toEqual([null, null]);
+  const [proposal] = await listLinkProposals(sync.db, 10);
+  expect(proposal).toMatchObject({ stripe_customer_id: object.id, from: ours.id, to: ours.id });
+  await confirm({ stripeCustomerId: object.id, from: ours.id, to: ours.id });
+  expect(await linked()).toBe(service.id);
+  expect(await dateOf(service)).toBe((await sync.subscriptionOf(made.id))?.next_billing_date);
 });
 
 test('a checkout whose price differs from the sale waits until staff decide', async () => {
@@ -250,8 +248,15 @@ describe('moving a Stripe customer to another customer', () => {
     const { id, customer_number } = from;
     const before = { linked_by: 'number', customer: { id, customer_number }, ...counts };
     expect(await shown()).toMatchObject(before);
+    const isLink = eq(stripeCustomers.stripe_customer_id, stripeCustomerId);
+    await sync.db.update(stripeCustomers).set({ number_source: 'customer' }).where(isLink);
     await move(stripeCustomerId, from.id, to.id);
     expect(await shown()).toMatchObject({ linked_by: 'staff', customer: { id: to.id }, ...counts });
+    const log = await listAuditOf(sync.db, 'stripe_customer', 'stripe_customer_id', stripeCustomerId);
+    const was = { customer_id: from.id, linked_by: 'number', number_source: 'customer' };
+    const is = { customer_id: to.id, linked_by: 'staff', number_source: null };
+    const entry = { action: 'stripe_customer.link', actor_name: GRACE.name, before: was, after: is };
+    expect(log).toMatchObject([entry]);
     expect((await sync.subscriptionOf(subscription.id))?.customer_id).toBe(to.id);
     expect(await invoicesOf(stripeCustomerId)).toMatchObject([
       { customer_id: to.id, payer: to.id },
@@ -306,17 +311,6 @@ describe('moving a Stripe customer to another customer', () => {
     await move(stripeCustomerId, ours.id, ours.id);
     const kept = { customer_service_id: named.id, linked_by_staff: false };
     expect(await itemsOf(subscription.id)).toMatchObject([kept]);
-  });
-
-  test('the audit log of a moved Stripe customer names both customers', async () => {
-    const { from, to, stripeCustomerId } = await openCase();
-    const isLink = eq(stripeCustomers.stripe_customer_id, stripeCustomerId);
-    await sync.db.update(stripeCustomers).set({ number_source: 'customer' }).where(isLink);
-    await move(stripeCustomerId, from.id, to.id);
-    const log = await listAuditOf(sync.db, 'stripe_customer', 'stripe_customer_id', stripeCustomerId);
-    const before = { customer_id: from.id, linked_by: 'number', number_source: 'customer' };
-    const after = { customer_id: to.id, linked_by: 'staff', number_source: null };
-    expect(log).toMatchObject([{ action: 'stripe_customer.link', actor_name: GRACE.name, before, after }]);
   });
 
   test('moving a Stripe customer is refused if it or its new customer is unknown, or if it was moved meanwhile', async () => {

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
@@ -222,8 +223,7 @@ describe('the list of receivables', () => {
 
   test('the CSV file of receivables has one line per customer and currency, in the order of the list', async () => {
     const list = receivableList(TODAY);
-    let file = '';
-    for await (const piece of list.csv(base.db, list.schema.parse({}))) file += piece;
+    const file = await text(list.csv(base.db, list.schema.parse({})));
     const [, ...lines] = unquotedLines(file.trim());
     const listed = (await readAll()).map(({ customer }) => expect.stringContaining(customer.customer_number));
     expect(lines).toEqual(listed);
@@ -416,8 +416,7 @@ describe('the worklist of reminders', () => {
       last_reminder: addDays(AGEING_DAY, -20),
     });
     expect(await countReminders(base.db, RULES, AGEING_DAY)).toEqual([1, 1, 0]);
-    let file = '';
-    for await (const piece of list.csv(base.db, list.schema.parse({ level: '2' }))) file += piece;
+    const file = await text(list.csv(base.db, list.schema.parse({ level: '2' })));
     expect(file).toContain(`"${customer_number}","Ada`);
     expect(file).toContain('"15 eur, 5 usd"');
   });

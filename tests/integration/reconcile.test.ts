@@ -166,48 +166,46 @@ describe('reconciliation runs with and without changes at Stripe', () => {
   });
 });
 
-describe('a run with failures at Stripe', () => {
-  test('an object that failed in several runs is fetched only once by the next run', async () => {
-    const id = stripeInvoices('paid')[0]?.id ?? '';
-    for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
-      const { runId: run_id } = await sync.run();
-      const failure = { run_id, object: 'invoice' as const, stripe_id: id, error_code };
-      await sync.db.insert(reconciliationFailures).values(failure);
-    }
-    const isFetch = ({ path }: { path: string }) => path === `/v1/invoices/${id}`;
-    const before = sync.api.requests.filter(isFetch).length;
-    expect(await sync.run()).toMatchObject({ status: 'completed' });
-    expect(sync.api.requests.filter(isFetch)).toHaveLength(before + 1);
-  });
+test('an object that failed in several runs is fetched only once by the next run', async () => {
+  const id = stripeInvoices('paid')[0]?.id ?? '';
+  for (const error_code of ['stripe_api', 'stripe_connection', 'unstorable']) {
+    const { runId: run_id } = await sync.run();
+    const failure = { run_id, object: 'invoice' as const, stripe_id: id, error_code };
+    await sync.db.insert(reconciliationFailures).values(failure);
+  }
+  const isFetch = ({ path }: { path: string }) => path === `/v1/invoices/${id}`;
+  const before = sync.api.requests.filter(isFetch).length;
+  expect(await sync.run()).toMatchObject({ status: 'completed' });
+  expect(sync.api.requests.filter(isFetch)).toHaveLength(before + 1);
+});
 
-  test('an invoice that could not be fetched is stored by a reconciliation run weeks later', async () => {
-    const input = { customer: firstCustomer(), lines: [{ amount: 700 }] };
-    const { id } = act.createInvoice(sync.world, input).object;
-    act.finalizeInvoice(sync.world, id);
-    act.failInvoicePayment(sync.world, id);
-    // The run requests the invoice twice, because it retries failures, and both requests fail.
-    sync.api.faults.add({ when: ({ path }) => path === `/v1/invoices/${id}`, times: 2, fault: BROKEN });
-    expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
-    expect(await sync.invoiceOf(id)).toBeUndefined();
-    sync.later(30 * DAY); // The lists of open invoices and of invoices since the last run still contain the invoice.
-    expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
-    const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
-    expect(await sync.invoiceOf(id)).toMatchObject(row);
-  });
+test('an invoice that could not be fetched is stored by a reconciliation run weeks later', async () => {
+  const input = { customer: firstCustomer(), lines: [{ amount: 700 }] };
+  const { id } = act.createInvoice(sync.world, input).object;
+  act.finalizeInvoice(sync.world, id);
+  act.failInvoicePayment(sync.world, id);
+  // The run requests the invoice twice, because it retries failures, and both requests fail.
+  sync.api.faults.add({ when: ({ path }) => path === `/v1/invoices/${id}`, times: 2, fault: BROKEN });
+  expect(await sync.run()).toMatchObject({ status: 'completed_with_errors', failures: 1 });
+  expect(await sync.invoiceOf(id)).toBeUndefined();
+  sync.later(30 * DAY); // The lists of open invoices and of invoices since the last run still contain the invoice.
+  expect(await sync.run()).toMatchObject({ status: 'completed', failures: 0 });
+  const row = { status: 'overdue', payment_failed_at: expect.any(Date) };
+  expect(await sync.invoiceOf(id)).toMatchObject(row);
+});
 
-  test('a reconciliation run that cannot connect to Stripe fails, but still marks invoices as overdue', async () => {
-    const local = await overdue('LOCAL-DOWN');
-    const done = await runWith({ stripe: deaf });
-    expect(done.status).toBe('failed');
-    expect((await logOf(done.runId)).map((row) => row.entity_id)).toEqual([local.id]);
-    const stored = { error_code: 'stripe_connection', lists_completed: false };
-    expect(await runOf(done.runId)).toMatchObject(stored);
-  });
+test('a reconciliation run that cannot connect to Stripe fails, but still marks invoices as overdue', async () => {
+  const local = await overdue('LOCAL-DOWN');
+  const done = await runWith({ stripe: deaf });
+  expect(done.status).toBe('failed');
+  expect((await logOf(done.runId)).map((row) => row.entity_id)).toEqual([local.id]);
+  const stored = { error_code: 'stripe_connection', lists_completed: false };
+  expect(await runOf(done.runId)).toMatchObject(stored);
+});
 
-  test('a reconciliation run without an API key skips Stripe', async () => {
-    const done = await sync.run({ withKey: false });
-    expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
-  });
+test('a reconciliation run without an API key skips Stripe', async () => {
+  const done = await sync.run({ withKey: false });
+  expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
 });
 
 describe('the time zone of the Stripe account', () => {
@@ -253,12 +251,6 @@ describe('the time zone of the Stripe account', () => {
 });
 
 describe('a single run at a time', () => {
-  test('a reconciliation that is started during a run only returns the id of that run', async () => {
-    const [a, b] = await Promise.all([runWith({}), runWith({})]);
-    expect([a.status, b.status].sort()).toEqual(['completed', 'running']);
-    expect(a.runId).toBe(b.runId);
-  });
-
   test('a reconciliation run that reaches its deadline is continued by later calls', async () => {
     let steps = 0;
     // This clock passes the deadline at every seventh call.

@@ -43,17 +43,6 @@ describe('payments recorded by staff', () => {
     ]);
   });
 
-  test('a payment with a reference that is already used is refused', async () => {
-    const held = await createPayment(base.db, { payment_reference: 'TAKEN' });
-    const invoice = await createInvoice(base.db);
-    await expect(record(invoice.id, { payment_reference: 'TAKEN' })).rejects.toMatchObject({
-      code: 'conflict',
-      fields: [{ field: 'payment_reference', message: 'is used by another payment' }],
-    });
-    expect(await readRow(base.db, payments, held.id)).toEqual(held);
-    expect(await listAudit(base.db, 'payment', held.id)).toEqual([]);
-  });
-
   test('a typed payment is refused unless its amount is unambiguous, positive, in range and in whole cents', async () => {
     expect(toPayment({ ...typed, amount: ' 1.119,00 ' }).amount).toBe(1119);
     const invoice = await createInvoice(base.db);

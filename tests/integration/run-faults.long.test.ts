@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { useRunScene } from '../support/run-scene';
 
 vi.setConfig({ testTimeout: 600_000 });
@@ -12,21 +12,19 @@ const REQUEST_STRIDE = 4;
 
 const scene = useRunScene();
 
-describe('a run whose process dies', () => {
-  test('a reconciliation run killed at or right after any checkpoint leads to the same rows when continued', async () => {
-    const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
-    expect(checkpoints.length).toBeGreaterThan(20);
-    for (const at of checkpoints) {
-      await scene.playDeath(at);
-      await scene.playDeath(at + 1);
-    }
-  });
+test('a reconciliation run killed at or right after any checkpoint leads to the same rows when continued', async () => {
+  const checkpoints = [...scene.passed().keys()].filter(scene.isCheckpoint);
+  expect(checkpoints.length).toBeGreaterThan(20);
+  for (const at of checkpoints) {
+    await scene.playDeath(at);
+    await scene.playDeath(at + 1);
+  }
+});
 
-  test('a reconciliation run killed at a statement between checkpoints leads to the same rows when continued', async () => {
-    const { isCheckpoint } = scene;
-    const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
-    for (let i = 0; i < others.length; i += STRIDE) await scene.playDeath(others[i] ?? 0);
-  });
+test('a reconciliation run killed at a statement between checkpoints leads to the same rows when continued', async () => {
+  const { isCheckpoint } = scene;
+  const others = [...scene.passed().keys()].filter((at) => !isCheckpoint(at) && !isCheckpoint(at - 1));
+  for (let i = 0; i < others.length; i += STRIDE) await scene.playDeath(others[i] ?? 0);
 });
 
 test.each(['XX000', '53100', '40001'])(
@@ -41,27 +39,25 @@ test.each(['XX000', '53100', '40001'])(
   },
 );
 
-describe('a run in which Stripe fails to answer one request', () => {
-  test.each([
-    ['429', { kind: 'status', status: 429 }],
-    ['500', { kind: 'status', status: 500 }],
-    ['a timeout', { kind: 'timeout' }],
-    ['a closed connection', { kind: 'reset' }],
-    ['text that is not JSON', { kind: 'garbage' }],
-    ['an empty JSON object', { kind: 'garbage', body: '{}' }],
-  ] as const)('the next reconciliation run completes a run in which one request got %s', async (_, fault) => {
-    const ends = new Set<string>();
-    for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
-      ends.add(await scene.playStripe(fault, call));
-    }
-    expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
-  });
+test.each([
+  ['429', { kind: 'status', status: 429 }],
+  ['500', { kind: 'status', status: 500 }],
+  ['a timeout', { kind: 'timeout' }],
+  ['a closed connection', { kind: 'reset' }],
+  ['text that is not JSON', { kind: 'garbage' }],
+  ['an empty JSON object', { kind: 'garbage', body: '{}' }],
+] as const)('the next reconciliation run completes a run in which one request got %s', async (_, fault) => {
+  const ends = new Set<string>();
+  for (let call = 0; call < scene.requests().length; call += REQUEST_STRIDE) {
+    ends.add(await scene.playStripe(fault, call));
+  }
+  expect([...ends].sort()).toEqual(['completed', 'completed_with_errors', 'failed']);
+});
 
-  test('a reconciliation run completes if the Stripe SDK retries a request after a single 500', async () => {
-    for (let call = 0; call < scene.requests().length; call += STRIDE) {
-      expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
-    }
-  });
+test('a reconciliation run completes if the Stripe SDK retries a request after a single 500', async () => {
+  for (let call = 0; call < scene.requests().length; call += STRIDE) {
+    expect(await scene.playStripe({ kind: 'status', status: 500 }, call, 2)).toBe('completed');
+  }
 });
 
 test.each([404, 400, 500] as const)(

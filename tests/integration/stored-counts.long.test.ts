@@ -3,14 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
 import { openEmbedded, openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
 import { recountLists } from '@/lib/counted-list/check-counts';
 import { listInvoices } from '@/lib/invoices/list';
-import { useDatabase } from '../support/database';
 import { withDatabase } from '../support/database-url';
-import { createCustomer } from '../support/factories';
 import { temporaryFolder } from '../support/run-command';
 
 const KILLS = 4;
@@ -63,20 +61,3 @@ test('stored counts and sums match the tables after the writing process is kille
     await requireRight(handle.db).finally(() => handle.close());
   }
 }, 120_000);
-
-describe('a bulk update', () => {
-  const base = useDatabase();
-
-  test('stored counts and sums match the tables after a bulk update of invoices', async () => {
-    const { id } = await createCustomer(base.db);
-    await base.db.execute(sql`insert into invoices
-        (customer_id, number, status, invoice_date, subtotal, tax, total, amount_due)
-      select ${id}::int, 'M-' || n, 'sent', date '2026-03-01' + n % 3, 1, 0, 1, 1
-      from generate_series(1, 8000) n`);
-    for (let days = 3; days < 6; days += 1) {
-      await base.db.execute(sql`update invoices set invoice_date = date '2026-03-01' + ${days}::int
-        where id % 2 = 0 or invoice_date < date '2026-03-01' + ${days - 2}::int`);
-      await requireRight(base.db);
-    }
-  });
-});

@@ -66,100 +66,96 @@ const open = (amount: number, owner = customer) => {
   return act.finalizeInvoice(world, object.id).object.id;
 };
 
-describe('lists of the local Stripe API', () => {
-  test('a list of the local Stripe API is paged newest first', async () => {
-    const other = newCustomer();
-    const made = Array.from({ length: 120 }, (_, i) => {
-      if (i % 3 === 0) tick();
-      return subscribe(other).object;
-    });
-    const before = local.requestCount();
-    const all = stripe.subscriptions.list({ customer: other, limit: 50 });
-    const listed = await all.autoPagingToArray({ limit: 500 });
-    expect(local.requestCount() - before).toBe(3);
-    expect(idsOf(listed).sort()).toEqual(idsOf(made).sort());
-    const order = listed.map(({ created, id }) => `${created} ${id}`);
-    expect(order).toEqual([...order].sort().reverse());
+test('a list of the local Stripe API is paged newest first', async () => {
+  const other = newCustomer();
+  const made = Array.from({ length: 120 }, (_, i) => {
+    if (i % 3 === 0) tick();
+    return subscribe(other).object;
   });
-
-  test('subscriptions of the local Stripe API can be filtered by status, time and price', async () => {
-    const own = newCustomer();
-    const [ended, active] = makeEach(2, () => subscribe(own));
-    act.cancelSubscription(world, ended?.id ?? '');
-    await expectLists(`subscriptions?customer=${own}`, [
-      ['', [active]],
-      ['&status=all', [ended, active]],
-      ['&status=canceled', [ended]],
-      ['&status=ended', [ended]],
-      ['&status=past_due', []],
-      [`&status=all&created[gt]=${active?.created}`, [ended]],
-      [`&status=all&created[gte]=${active?.created}&created[lt]=${ended?.created}`, [active]],
-      [`&status=all&created[lte]=${active?.created}`, [active]],
-      [`&status=all&created=${ended?.created}`, [ended]],
-      [`&price=${active?.items[0]?.priceId}`, [active]],
-    ]);
-  });
-
-  test('the local Stripe API refuses a cursor that the filter excludes, but not that of a deleted object', async () => {
-    const own = newCustomer();
-    const [newest] = makeEach(3, () => subscribe(own));
-    act.updateSubscription(world, newest?.id ?? '', { status: 'past_due' });
-    const left = await ask(`/v1/subscriptions?customer=${own}&status=active&starting_after=${newest?.id}`);
-    const error = { code: 'resource_missing', param: 'starting_after' };
-    expect(left).toMatchObject({ status: 400, body: { error } });
-    const [above, deleted, below] = makeEach(3, () => act.createInvoice(world, { customer: own, lines: [] }));
-    act.deleteDraftInvoice(world, deleted?.id ?? '');
-    await expectLists(`invoices?customer=${own}`, [
-      [`&starting_after=${deleted?.id}`, [below]],
-      [`&ending_before=${deleted?.id}`, [above]],
-    ]);
-    expect((await ask(`/v1/invoices/${deleted?.id}`)).status).toBe(404);
-  });
+  const before = local.requestCount();
+  const all = stripe.subscriptions.list({ customer: other, limit: 50 });
+  const listed = await all.autoPagingToArray({ limit: 500 });
+  expect(local.requestCount() - before).toBe(3);
+  expect(idsOf(listed).sort()).toEqual(idsOf(made).sort());
+  const order = listed.map(({ created, id }) => `${created} ${id}`);
+  expect(order).toEqual([...order].sort().reverse());
 });
 
-describe('objects of the local Stripe API', () => {
-  test('fetching an invoice from Stripe returns all its payments if there are more than ten', async () => {
-    tick();
-    const id = open(1200);
-    for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);
-    act.payInvoice(world, id);
-    const [invoice] = (await stripe.invoices.list({ limit: 1, expand: ['data.payments'] })).data;
-    expect(invoice?.payments).toMatchObject({ has_more: true, data: { length: 10 } });
-    const fetched = await fetchObject(stripe, () => new Date(now), 'invoice', id);
-    const intents = [...world.invoicePayments.where('invoice', id)].flatMap(({ payment }) =>
-      payment.type === 'payment_intent' ? payment.payment_intent : [],
-    );
-    expect(new Set(intents).size).toBe(12);
-    const moneyIds = expect.arrayContaining(intents);
-    expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
-  });
+test('subscriptions of the local Stripe API can be filtered by status, time and price', async () => {
+  const own = newCustomer();
+  const [ended, active] = makeEach(2, () => subscribe(own));
+  act.cancelSubscription(world, ended?.id ?? '');
+  await expectLists(`subscriptions?customer=${own}`, [
+    ['', [active]],
+    ['&status=all', [ended, active]],
+    ['&status=canceled', [ended]],
+    ['&status=ended', [ended]],
+    ['&status=past_due', []],
+    [`&status=all&created[gt]=${active?.created}`, [ended]],
+    [`&status=all&created[gte]=${active?.created}&created[lt]=${ended?.created}`, [active]],
+    [`&status=all&created[lte]=${active?.created}`, [active]],
+    [`&status=all&created=${ended?.created}`, [ended]],
+    [`&price=${active?.items[0]?.priceId}`, [active]],
+  ]);
+});
 
-  test('the local Stripe API returns payments and other referenced objects only if a request expands them', async () => {
-    tick();
-    const id = open(1000);
-    const paymentIntent = world.invoices.get(id)?.paymentIntent ?? '';
-    act.failInvoicePayment(world, id);
-    expect(await stripe.invoices.retrieve(id)).not.toHaveProperty('payments');
-    const deep = await stripe.invoices.retrieve(id, {
-      expand: ['payments.data.payment.payment_intent', 'customer', 'amount_paid_off_stripe'],
-    });
-    const last_payment_error = { code: 'card_declined' };
-    const failed = { id: paymentIntent, status: 'requires_payment_method', last_payment_error };
-    expect(deep).toMatchObject({
-      ...{ customer: { id: customer, object: 'customer' }, amount_paid_off_stripe: 0 },
-      payments: { data: [{ status: 'open', payment: { payment_intent: failed } }], has_more: false },
-    });
-    act.payInvoice(world, id, { offStripe: 300 });
-    const expand = ['data.payments', 'data.amount_paid_off_stripe'];
-    const [listed] = (await stripe.invoices.list({ limit: 1, expand })).data;
-    expect(listed).toMatchObject({ id, amount_paid_off_stripe: 300 });
-    const types = listed?.payments?.data.map(({ payment }) => payment.type).sort();
-    expect(types).toEqual(['payment_intent', 'payment_record']);
-    expect((await stripe.paymentIntents.retrieve(paymentIntent)).amount_received).toBe(700);
-    // Expanding does not change the stored objects, and a null value can be expanded.
-    await stripe.subscriptions.list({ limit: 1, expand: ['data.latest_invoice'] });
-    expect((await stripe.invoices.retrieve(id)).customer).toBe(customer);
+test('the local Stripe API refuses a cursor that the filter excludes, but not that of a deleted object', async () => {
+  const own = newCustomer();
+  const [newest] = makeEach(3, () => subscribe(own));
+  act.updateSubscription(world, newest?.id ?? '', { status: 'past_due' });
+  const left = await ask(`/v1/subscriptions?customer=${own}&status=active&starting_after=${newest?.id}`);
+  const error = { code: 'resource_missing', param: 'starting_after' };
+  expect(left).toMatchObject({ status: 400, body: { error } });
+  const [above, deleted, below] = makeEach(3, () => act.createInvoice(world, { customer: own, lines: [] }));
+  act.deleteDraftInvoice(world, deleted?.id ?? '');
+  await expectLists(`invoices?customer=${own}`, [
+    [`&starting_after=${deleted?.id}`, [below]],
+    [`&ending_before=${deleted?.id}`, [above]],
+  ]);
+  expect((await ask(`/v1/invoices/${deleted?.id}`)).status).toBe(404);
+});
+
+test('fetching an invoice from Stripe returns all its payments if there are more than ten', async () => {
+  tick();
+  const id = open(1200);
+  for (let i = 0; i < 11; i += 1) act.payInvoicePart(world, id, 100);
+  act.payInvoice(world, id);
+  const [invoice] = (await stripe.invoices.list({ limit: 1, expand: ['data.payments'] })).data;
+  expect(invoice?.payments).toMatchObject({ has_more: true, data: { length: 10 } });
+  const fetched = await fetchObject(stripe, () => new Date(now), 'invoice', id);
+  const intents = [...world.invoicePayments.where('invoice', id)].flatMap(({ payment }) =>
+    payment.type === 'payment_intent' ? payment.payment_intent : [],
+  );
+  expect(new Set(intents).size).toBe(12);
+  const moneyIds = expect.arrayContaining(intents);
+  expect(fetched).toMatchObject({ state: 'found', object: { id, moneyIds, amountPaid: '12.00' } });
+});
+
+test('the local Stripe API returns payments and other referenced objects only if a request expands them', async () => {
+  tick();
+  const id = open(1000);
+  const paymentIntent = world.invoices.get(id)?.paymentIntent ?? '';
+  act.failInvoicePayment(world, id);
+  expect(await stripe.invoices.retrieve(id)).not.toHaveProperty('payments');
+  const deep = await stripe.invoices.retrieve(id, {
+    expand: ['payments.data.payment.payment_intent', 'customer', 'amount_paid_off_stripe'],
   });
+  const last_payment_error = { code: 'card_declined' };
+  const failed = { id: paymentIntent, status: 'requires_payment_method', last_payment_error };
+  expect(deep).toMatchObject({
+    ...{ customer: { id: customer, object: 'customer' }, amount_paid_off_stripe: 0 },
+    payments: { data: [{ status: 'open', payment: { payment_intent: failed } }], has_more: false },
+  });
+  act.payInvoice(world, id, { offStripe: 300 });
+  const expand = ['data.payments', 'data.amount_paid_off_stripe'];
+  const [listed] = (await stripe.invoices.list({ limit: 1, expand })).data;
+  expect(listed).toMatchObject({ id, amount_paid_off_stripe: 300 });
+  const types = listed?.payments?.data.map(({ payment }) => payment.type).sort();
+  expect(types).toEqual(['payment_intent', 'payment_record']);
+  expect((await stripe.paymentIntents.retrieve(paymentIntent)).amount_received).toBe(700);
+  // Expanding does not change the stored objects, and a null value can be expanded.
+  await stripe.subscriptions.list({ limit: 1, expand: ['data.latest_invoice'] });
+  expect((await stripe.invoices.retrieve(id)).customer).toBe(customer);
 });
 
 describe('refused requests to the local Stripe API', () => {

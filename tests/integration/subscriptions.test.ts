@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { eq, sql } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { customerServices, subscriptionItems, subscriptions } from '@/db/schema';
@@ -189,9 +190,8 @@ describe('renewals of subscriptions and services', () => {
 
   test('the CSV file of renewals has a row with day and amount for each item', async () => {
     const id = await subscribe({ stripe_subscription_id: 'sub_csv' });
-    const chunks: string[] = [];
-    for await (const chunk of renewalsCsv(base.db, {}, 'subscriptions')) chunks.push(chunk);
-    const [head, ...lines] = chunks.join('').trim().split('\r\n');
+    const file = await text(renewalsCsv(base.db, {}, 'subscriptions'));
+    const [head, ...lines] = file.trim().split('\r\n');
     expect(head).toContain('"next_billing_date","id","stripe_subscription_id","status","services","amount"');
     expect(lines.map((line) => line.split(',').slice(0, 7))).toEqual([
       ['"2026-12-15"', `"${id}"`, '"sub_csv"', '"active"', '""', '"10"', '"eur"'],

@@ -33,31 +33,9 @@ const connected = { account: 'acct_1' };
 const PAID = { status: 'paid', amount_paid: '119.000', amount_due: '0.000' };
 
 testRules({
-  'a finalized invoice creates its unknown customer': {
-    inSql: true,
-    events: [finalized('in_1', { customer_email: 'ada@example.com' })],
-    rows: {
-      customers: { 'new 1': { email: 'ada@example.com' } },
-      links: { cus_1: { customer: 'new 1', linked_by: 'created' } },
-      invoices: {
-        in_1: {
-          ...{ customer: 'new 1', number: 'NO-in_1', status: 'sent', invoice_date: '2026-03-15' },
-          ...{ subtotal: '100.000', tax: '19.000', total: '119.000', amount_due: '119.000', currency: 'eur' },
-        },
-      },
-      events: { evt_1: { outcome: 'processed', attempts: 1, warnings: [] } },
-    },
-  },
   'an invoice.paid event alone records no payment': {
     events: [paid('in_1')],
     rows: { invoices: { in_1: PAID }, payments: { in_1: null } },
-  },
-  'a payment is recorded once for repeated and late events in any order': {
-    inSql: true,
-    events: [succeeded('in_1', {}, { at: 1 }), paid('in_1', {}, { at: 2 }), succeeded('in_1', {}, { at: 3 })],
-    orders: 'all',
-    rows: { invoices: { in_1: PAID }, payments: { in_1: { of: 'in_1', ...collected('119', '2026-03-15') } } },
-    counts: { payments: 1 },
   },
   'a late invoice.payment_succeeded event is stale only once its payment is recorded': {
     inSql: true,
@@ -167,10 +145,6 @@ testRules({
   },
 });
 
-function collected(amount: string, payment_date: string) {
-  return { amount: `${amount}.000`, payment_date, status: 'completed', source: 'stripe' };
-}
-
 function billedOn(next_billing_date: string | null) {
   return { next_billing_date };
 }
@@ -185,15 +159,6 @@ function issue({ world }: Scene, input = {}) {
 describe('changes at Stripe without an event', () => {
   testRules(
     {
-      'a partial payment of an open invoice at Stripe is recorded once': async (scene) => {
-        const { id } = await scene.deliverAction(issue(scene));
-        act.payInvoicePart(scene.world, id, 4000);
-        const day = scene.now().toISOString().slice(0, 10);
-        scene.later(3 * DAY);
-        await scene.night();
-        await expectRow('payments', id, collected('40', day))(scene);
-        expect(await scene.night()).toEqual(QUIET);
-      },
       'a reconciliation run with an invalid invoice still stores the next invoice': async (scene) => {
         const [bad, good] = [issue(scene, { currency: 'euro' }), issue(scene)];
         const { status, failures } = await scene.night();

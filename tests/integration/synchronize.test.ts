@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import Stripe from 'stripe';
-import { describe, expect, inject, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { lockKey } from '@/db/database';
 import { customers } from '@/db/schema';
 import type { WorldEvent } from '@/lib/stripe-local/model';
@@ -91,80 +91,78 @@ test('processing the first events of an unknown customer takes two SQL statement
   }
 });
 
-describe('a change between a delivery’s read and its commit', () => {
-  test('an event is stale if a later event of its subscription is committed first', async () => {
-    const scene = await makeScene();
-    const [older, newer] = [scene.update(1), scene.update(2)];
-    const { db, counts } = watched(() => sync.take(newer.event));
-    expect(await sync.take(older.event, { db })).toBe('stale');
-    expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
-    expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
-    expect(await scene.dateOf(scene.service)).toBe(newer.date);
-  });
+test('an event is stale if a later event of its subscription is committed first', async () => {
+  const scene = await makeScene();
+  const [older, newer] = [scene.update(1), scene.update(2)];
+  const { db, counts } = watched(() => sync.take(newer.event));
+  expect(await sync.take(older.event, { db })).toBe('stale');
+  expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
+  expect(await scene.row()).toMatchObject({ next_billing_date: newer.date });
+  expect(await scene.dateOf(scene.service)).toBe(newer.date);
+});
 
-  test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: string) => Promise<void>]>([
-    [
-      'an item linked to another service during a delivery sets that service’s billing date',
-      async ({ item, other }) => linkItem(sync.deps(), GRACE, (await item()).id, other.service_number),
-      async ({ item, other, service, dateOf }, date) => {
-        expect(await item()).toMatchObject({ customer_service_id: other.id, linked_by_staff: true });
-        expect(await dateOf(other)).toBe(date);
-        expect(await dateOf(service)).toBeNull(); // No item bills this service any more.
-      },
-    ],
-    [
-      'a subscription moves with a Stripe customer that staff link during a delivery',
-      async ({ ours, stripeCustomerId }) => {
-        const { id: to } = await createCustomer(sync.db, { company: 'Target' });
-        await linkStripeCustomer(sync.deps(), GRACE, stripeCustomerId, { from: ours.id, to });
-      },
-      async ({ row, stripeCustomerId }, date) => {
-        const [target] = await sync.db.select().from(customers).where(eq(customers.company, 'Target'));
-        expect(await row()).toMatchObject({ customer_id: target?.id, next_billing_date: date });
-        const link = { customer_id: target?.id, linked_by: 'staff' };
-        expect(await sync.linkOf(stripeCustomerId)).toMatchObject(link);
-      },
-    ],
-  ])('%s', async (_, meanwhile, expectEnd) => {
-    const scene = await makeScene();
-    const { event, date } = scene.update(1);
-    const { db, counts } = watched(() => meanwhile(scene));
-    expect(await sync.take(event, { db })).toBe('processed');
-    expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
-    await expectEnd(scene, date);
-  });
+test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: string) => Promise<void>]>([
+  [
+    'an item linked to another service during a delivery sets that service’s billing date',
+    async ({ item, other }) => linkItem(sync.deps(), GRACE, (await item()).id, other.service_number),
+    async ({ item, other, service, dateOf }, date) => {
+      expect(await item()).toMatchObject({ customer_service_id: other.id, linked_by_staff: true });
+      expect(await dateOf(other)).toBe(date);
+      expect(await dateOf(service)).toBeNull(); // No item bills this service any more.
+    },
+  ],
+  [
+    'a subscription moves with a Stripe customer that staff link during a delivery',
+    async ({ ours, stripeCustomerId }) => {
+      const { id: to } = await createCustomer(sync.db, { company: 'Target' });
+      await linkStripeCustomer(sync.deps(), GRACE, stripeCustomerId, { from: ours.id, to });
+    },
+    async ({ row, stripeCustomerId }, date) => {
+      const [target] = await sync.db.select().from(customers).where(eq(customers.company, 'Target'));
+      expect(await row()).toMatchObject({ customer_id: target?.id, next_billing_date: date });
+      const link = { customer_id: target?.id, linked_by: 'staff' };
+      expect(await sync.linkOf(stripeCustomerId)).toMatchObject(link);
+    },
+  ],
+])('%s', async (_, meanwhile, expectEnd) => {
+  const scene = await makeScene();
+  const { event, date } = scene.update(1);
+  const { db, counts } = watched(() => meanwhile(scene));
+  expect(await sync.take(event, { db })).toBe('processed');
+  expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
+  await expectEnd(scene, date);
+});
 
-  test('a customer created by sync is deleted once its Stripe customers are linked elsewhere', async () => {
-    sync.runtime.env.linkByEmail = true;
-    const { world } = sync;
-    const ours = await createCustomer(sync.db);
-    const email = 'shared@example.com';
-    const invoice = (customer: string) => {
-      const { object } = act.createInvoice(world, { customer, lines: [{ amount: 1900 }] });
-      return typed(act.finalizeInvoice(world, object.id).events, 'invoice.finalized');
-    };
-    const namingOurs = (customer: string) => {
-      const metadata = { customer_number: ours.customer_number };
-      const made = act.createSubscription(world, { customer, items: [{ unitAmount: 500 }], metadata });
-      return typed(made.events, 'customer.subscription.created');
-    };
-    const first = act.createCustomer(world, { email }).object.id;
-    const second = act.createCustomer(world, { email }).object.id;
-    await sync.take(invoice(first));
-    let joined: Promise<unknown> | undefined;
-    const db = watchedDatabase(sync.db, {
-      async statement(text, run) {
-        if (!text.includes('commit_plan')) return run();
-        joined ??= sync.take(invoice(second));
-        await joined;
-        return run();
-      },
-    });
-    await sync.take(namingOurs(first), { db });
-    await sync.take(namingOurs(second));
-    expect(await sync.db.select().from(customers).where(eq(customers.email, email))).toEqual([]);
-    sync.runtime.env.linkByEmail = false;
+test('a customer created by sync is deleted once its Stripe customers are linked elsewhere', async () => {
+  sync.runtime.env.linkByEmail = true;
+  const { world } = sync;
+  const ours = await createCustomer(sync.db);
+  const email = 'shared@example.com';
+  const invoice = (customer: string) => {
+    const { object } = act.createInvoice(world, { customer, lines: [{ amount: 1900 }] });
+    return typed(act.finalizeInvoice(world, object.id).events, 'invoice.finalized');
+  };
+  const namingOurs = (customer: string) => {
+    const metadata = { customer_number: ours.customer_number };
+    const made = act.createSubscription(world, { customer, items: [{ unitAmount: 500 }], metadata });
+    return typed(made.events, 'customer.subscription.created');
+  };
+  const first = act.createCustomer(world, { email }).object.id;
+  const second = act.createCustomer(world, { email }).object.id;
+  await sync.take(invoice(first));
+  let joined: Promise<unknown> | undefined;
+  const db = watchedDatabase(sync.db, {
+    async statement(text, run) {
+      if (!text.includes('commit_plan')) return run();
+      joined ??= sync.take(invoice(second));
+      await joined;
+      return run();
+    },
   });
+  await sync.take(namingOurs(first), { db });
+  await sync.take(namingOurs(second));
+  expect(await sync.db.select().from(customers).where(eq(customers.email, email))).toEqual([]);
+  sync.runtime.env.linkByEmail = false;
 });
 
 /** Creates a subscription and undelivered update events, whose period ends are a day apart. */
@@ -206,62 +204,58 @@ async function inboxOf(events: WorldEvent[]) {
   }));
 }
 
-describe('concurrent deliveries of one customer', () => {
-  test('eight concurrent updates of one subscription need four SQL statements, and store the same changes as one by one', async () => {
-    const [atOnce, oneByOne] = [await makeUpdates(8), await makeUpdates(8)];
-    const { outcomes, statements } = await deliver(atOnce.updates);
-    for (const event of oneByOne.updates) await sync.take(event);
-    expect(new Set(outcomes)).toEqual(new Set(['processed']));
-    // Two statements are for the first delivery, and two for the batch of all other deliveries.
-    expect(statements).toBe(4);
-    expect(await atOnce.date()).toBe('2031-01-08');
-    const [one, ...others] = await inboxOf(atOnce.updates);
-    expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });
-    expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
-  });
-
-  test('an event with too large a quantity fails without affecting concurrent events', async () => {
-    const { updates, date } = await makeUpdates(5);
-    const { outcomes } = await deliver(updates, (body, event) =>
-      event === updates[3] ? body.replace('"quantity":1', '"quantity":3000000000') : body,
-    );
-    expect(outcomes).toEqual(['processed', 'processed', 'processed', 'failed', 'processed']);
-    expect(await date()).toBe('2031-01-05');
-    expect((await inboxOf(updates)).map(({ outcome }) => outcome)).toEqual(outcomes);
-  });
+test('eight concurrent updates of one subscription need four SQL statements, and store the same changes as one by one', async () => {
+  const [atOnce, oneByOne] = [await makeUpdates(8), await makeUpdates(8)];
+  const { outcomes, statements } = await deliver(atOnce.updates);
+  for (const event of oneByOne.updates) await sync.take(event);
+  expect(new Set(outcomes)).toEqual(new Set(['processed']));
+  // Two statements are for the first delivery, and two for the batch of all other deliveries.
+  expect(statements).toBe(4);
+  expect(await atOnce.date()).toBe('2031-01-08');
+  const [one, ...others] = await inboxOf(atOnce.updates);
+  expect(one).toMatchObject({ outcome: 'processed', moved: [expect.any(String), expect.any(String)] });
+  expect(others).toEqual((await inboxOf(oneByOne.updates)).slice(1));
 });
 
-describe('concurrent deliveries of several customers', () => {
-  test('an event that the database refuses can be delivered again, and does not fail concurrent events of other customers', async () => {
-    const made = await makeCustomers(6);
-    const [spoilt, ...others] = made;
-    if (!spoilt) throw new Error('six were made');
-    const db = watchedDatabase(sync.db, {
-      async statement(text, run, values) {
-        if (!text.includes('commit_plan') || !values.includes(spoilt.id)) return run();
-        throw Object.assign(new Error('refused'), { code: '23514' });
-      },
-    });
-    const done = await Promise.allSettled(made.map(({ event }) => sync.take(event, { db })));
-    expect(done.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
-    expect(await sync.eventOf(spoilt.event.id)).toMatchObject({ outcome: 'failed', error_code: '23514' });
-    expect(await sync.take(spoilt.event)).toBe('processed');
-  });
-
-  test.runIf(inject('postgres'))(
-    'a webhook delivery does not wait for the lock of another customer',
-    async () => {
-      const [locked, ...others] = await makeCustomers(12);
-      if (!locked) throw new Error('twelve were made');
-      let waiting: Promise<unknown> = Promise.resolve();
-      await sync.db.transaction(async (tx) => {
-        await lockKey(tx, locked.stripeCustomerId);
-        waiting = sync.take(locked.event);
-        const done = Promise.all(others.map(({ event }) => sync.take(event)));
-        expect(new Set(await done)).toEqual(new Set(['processed']));
-        expect(await sync.eventOf(locked.event.id)).toBeUndefined();
-      });
-      expect(await waiting).toBe('processed');
-    },
+test('an event with too large a quantity fails without affecting concurrent events', async () => {
+  const { updates, date } = await makeUpdates(5);
+  const { outcomes } = await deliver(updates, (body, event) =>
+    event === updates[3] ? body.replace('"quantity":1', '"quantity":3000000000') : body,
   );
+  expect(outcomes).toEqual(['processed', 'processed', 'processed', 'failed', 'processed']);
+  expect(await date()).toBe('2031-01-05');
+  expect((await inboxOf(updates)).map(({ outcome }) => outcome)).toEqual(outcomes);
 });
+
+test('an event that the database refuses can be delivered again, and does not fail concurrent events of other customers', async () => {
+  const made = await makeCustomers(6);
+  const [spoilt, ...others] = made;
+  if (!spoilt) throw new Error('six were made');
+  const db = watchedDatabase(sync.db, {
+    async statement(text, run, values) {
+      if (!text.includes('commit_plan') || !values.includes(spoilt.id)) return run();
+      throw Object.assign(new Error('refused'), { code: '23514' });
+    },
+  });
+  const done = await Promise.allSettled(made.map(({ event }) => sync.take(event, { db })));
+  expect(done.map(({ status }) => status)).toEqual(['rejected', ...others.map(() => 'fulfilled')]);
+  expect(await sync.eventOf(spoilt.event.id)).toMatchObject({ outcome: 'failed', error_code: '23514' });
+  expect(await sync.take(spoilt.event)).toBe('processed');
+});
+
+test.runIf(inject('postgres'))(
+  'a webhook delivery does not wait for the lock of another customer',
+  async () => {
+    const [locked, ...others] = await makeCustomers(12);
+    if (!locked) throw new Error('twelve were made');
+    let waiting: Promise<unknown> = Promise.resolve();
+    await sync.db.transaction(async (tx) => {
+      await lockKey(tx, locked.stripeCustomerId);
+      waiting = sync.take(locked.event);
+      const done = Promise.all(others.map(({ event }) => sync.take(event)));
+      expect(new Set(await done)).toEqual(new Set(['processed']));
+      expect(await sync.eventOf(locked.event.id)).toBeUndefined();
+    });
+    expect(await waiting).toBe('processed');
+  },
+);

@@ -404,6 +404,7 @@ async function checkSums(customerId: number): Promise<void> {
     const paid = sum(all.filter(({ invoice_id }) => invoice_id === row.id).map(leftOf));
     expect(toThousandths(row.amount_paid)).toBe(paid);
     expect(toThousandths(row.amount_due)).toBe(Math.max(0, toThousandths(row.total) - paid));
+    expect(row.status === 'paid').toBe(paid >= toThousandths(row.total));
   }
   // Credit that was paid back is no longer available, and the journal counts it as paid out. The journal counts refunds
   // up to the amount of their payment.

@@ -215,55 +215,53 @@ function openBatches() {
 // If the timer fires late, the immediate that starts a batch is still pending, so wait for one more immediate.
 const settled = () => new Promise((resolve) => setTimeout(() => setImmediate(resolve), 5));
 
-describe('batches', () => {
-  test('requests to the store wait while two batches are running, and then run in batches of at most 16', async () => {
-    const { batches, begun, given } = openBatches();
-    const first = batches.run(1);
-    await settled();
-    const second = batches.run(2);
-    await settled();
-    const others = Array.from({ length: 20 }, (_, i) => batches.run(i + 3));
-    await settled();
-    expect(given()).toEqual([[1], [2]]);
-    begun[0]?.end([1]);
-    await settled();
-    expect(given()[2]).toEqual(Array.from({ length: 16 }, (_, i) => i + 3));
-    begun[1]?.end([2]);
-    await settled();
-    expect(given()[3]).toEqual([19, 20, 21, 22]);
-    for (const batch of begun.slice(2)) batch.end(batch.given);
-    expect(await Promise.all([first, second, ...others])).toHaveLength(22);
-  });
+test('requests to the store wait while two batches are running, and then run in batches of at most 16', async () => {
+  const { batches, begun, given } = openBatches();
+  const first = batches.run(1);
+  await settled();
+  const second = batches.run(2);
+  await settled();
+  const others = Array.from({ length: 20 }, (_, i) => batches.run(i + 3));
+  await settled();
+  expect(given()).toEqual([[1], [2]]);
+  begun[0]?.end([1]);
+  await settled();
+  expect(given()[2]).toEqual(Array.from({ length: 16 }, (_, i) => i + 3));
+  begun[1]?.end([2]);
+  await settled();
+  expect(given()[3]).toEqual([19, 20, 21, 22]);
+  for (const batch of begun.slice(2)) batch.end(batch.given);
+  expect(await Promise.all([first, second, ...others])).toHaveLength(22);
+});
 
-  test('reads from the store wait until the running commits have ended, and then run in one batch', async () => {
-    const { batches: commits, begun } = openBatches();
-    const read = vi.fn(async (given: number[]) => given);
-    const reads = new Batches<number, number>(read, 1, commits);
-    expect(await reads.run(1)).toBe(1);
-    const first = commits.run(1);
-    await settled();
-    const second = expect(commits.run(2)).rejects.toThrow('lost');
-    const waiting = [reads.run(2), reads.run(3)];
-    await settled();
-    begun[0]?.end([1]);
-    await settled();
-    expect(read.mock.calls).toEqual([[[1]]]);
-    begun[1]?.fail(new Error('lost'));
-    expect(await Promise.all(waiting)).toEqual([2, 3]);
-    expect(read.mock.calls).toEqual([[[1]], [[2, 3]]]);
-    expect(await first).toBe(1);
-    await second;
-  });
+test('reads from the store wait until the running commits have ended, and then run in one batch', async () => {
+  const { batches: commits, begun } = openBatches();
+  const read = vi.fn(async (given: number[]) => given);
+  const reads = new Batches<number, number>(read, 1, commits);
+  expect(await reads.run(1)).toBe(1);
+  const first = commits.run(1);
+  await settled();
+  const second = expect(commits.run(2)).rejects.toThrow('lost');
+  const waiting = [reads.run(2), reads.run(3)];
+  await settled();
+  begun[0]?.end([1]);
+  await settled();
+  expect(read.mock.calls).toEqual([[[1]]]);
+  begun[1]?.fail(new Error('lost'));
+  expect(await Promise.all(waiting)).toEqual([2, 3]);
+  expect(read.mock.calls).toEqual([[[1]], [[2, 3]]]);
+  expect(await first).toBe(1);
+  await second;
+});
 
-  test('a failed batch fails only its own requests to the store', async () => {
-    const { batches, begun } = openBatches();
-    const failing = Promise.allSettled([batches.run(1), batches.run(2)]);
-    await settled();
-    begun[0]?.fail(new Error('gone'));
-    expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    const next = batches.run(3);
-    await settled();
-    begun[1]?.end([3]);
-    expect(await next).toBe(3);
-  });
+test('a failed batch fails only its own requests to the store', async () => {
+  const { batches, begun } = openBatches();
+  const failing = Promise.allSettled([batches.run(1), batches.run(2)]);
+  await settled();
+  begun[0]?.fail(new Error('gone'));
+  expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const next = batches.run(3);
+  await settled();
+  begun[1]?.end([3]);
+  expect(await next).toBe(3);
 });

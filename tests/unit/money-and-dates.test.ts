@@ -22,56 +22,54 @@ import {
   toThousandths,
 } from '@/lib/money';
 
-describe('money', () => {
-  test('currencies have zero, two or three decimals', () => {
-    const known = { eur: 2, usd: 2, jpy: 0, isk: 0, ugx: 0, kwd: 3, huf: 2, twd: 2 };
-    for (const [currency, decimals] of Object.entries(known))
-      expect([currency, currencyDecimals(currency)]).toEqual([currency, decimals]);
-  });
+test('currencies have zero, two or three decimals', () => {
+  const known = { eur: 2, usd: 2, jpy: 0, isk: 0, ugx: 0, kwd: 3, huf: 2, twd: 2 };
+  for (const [currency, decimals] of Object.entries(known))
+    expect([currency, currencyDecimals(currency)]).toEqual([currency, decimals]);
+});
 
-  test.each<[number, currency: string, written: string, ...alsoRead: string[]]>([
-    [1999, 'eur', '19.99', '19.990'],
-    [1990, 'eur', '19.90', '19.9'],
-    [1900, 'eur', '19.00', '19'],
-    [5, 'eur', '0.05'],
-    [0, 'eur', '0.00'],
-    [-5, 'eur', '-0.05'],
-    [-1999, 'eur', '-19.99'],
-    [1999, 'jpy', '1999', '1999.000'],
-    [1999, 'kwd', '1.999'],
-    [1500, 'kwd', '1.500', '1.5'],
-    [500, 'isk', '5.00', '5.000'],
-    [99_999_999_999_999, 'eur', '999999999999.99'],
-  ])(
-    '%d minor units of %s are formatted as %s, and read back from it',
-    (minor, currency, written, ...alsoRead) => {
-      expect(fromMinorUnits(minor, currency)).toBe(written);
-      for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
-    },
+test.each<[number, currency: string, written: string, ...alsoRead: string[]]>([
+  [1999, 'eur', '19.99', '19.990'],
+  [1990, 'eur', '19.90', '19.9'],
+  [1900, 'eur', '19.00', '19'],
+  [5, 'eur', '0.05'],
+  [0, 'eur', '0.00'],
+  [-5, 'eur', '-0.05'],
+  [-1999, 'eur', '-19.99'],
+  [1999, 'jpy', '1999', '1999.000'],
+  [1999, 'kwd', '1.999'],
+  [1500, 'kwd', '1.500', '1.5'],
+  [500, 'isk', '5.00', '5.000'],
+  [99_999_999_999_999, 'eur', '999999999999.99'],
+])(
+  '%d minor units of %s are formatted as %s, and read back from it',
+  (minor, currency, written, ...alsoRead) => {
+    expect(fromMinorUnits(minor, currency)).toBe(written);
+    for (const amount of [written, ...alsoRead]) expect(toMinorUnits(amount, currency)).toBe(minor);
+  },
+);
+
+test('formatting and parsing an amount in minor units does not change it', () => {
+  const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
+  fc.assert(
+    fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
+      expect(toMinorUnits(fromMinorUnits(minor, code), code)).toBe(minor);
+    }),
   );
+});
 
-  test('formatting and parsing an amount in minor units does not change it', () => {
-    const currency = fc.constantFrom('eur', 'jpy', 'kwd', 'isk');
-    fc.assert(
-      fc.property(fc.integer({ min: -1e14, max: 1e14 }), currency, (minor, code) => {
-        expect(toMinorUnits(fromMinorUnits(minor, code), code)).toBe(minor);
-      }),
-    );
-  });
+test('an amount that is negative or not finite, or has more decimals than its currency, is refused', () => {
+  const fits = (amounts: number[], currency: string) =>
+    amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
+  const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
+  expect(fits([12.34, ...wrong], 'eur')).toEqual([12.34]);
+  expect(fits([12, 12.5], 'jpy')).toEqual([12]);
+  expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
+});
 
-  test('an amount that is negative or not finite, or has more decimals than its currency, is refused', () => {
-    const fits = (amounts: number[], currency: string) =>
-      amounts.filter((amount) => hasCurrencyPrecision(amount, currency));
-    const wrong = [12.345, 1e21, 1e-7, -1, Number.NaN, Number.POSITIVE_INFINITY];
-    expect(fits([12.34, ...wrong], 'eur')).toEqual([12.34]);
-    expect(fits([12, 12.5], 'jpy')).toEqual([12]);
-    expect(fits([1.234, 1.2345], 'kwd')).toEqual([1.234]);
-  });
-
-  test('the largest amount that a column can hold keeps its three decimals in JSON', () => {
-    expect(toJsonAmount('19.990')).toBe(19.99);
-    expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
-  });
+test('the largest amount that a column can hold keeps its three decimals in JSON', () => {
+  expect(toJsonAmount('19.990')).toBe(19.99);
+  expect(JSON.stringify(toJsonAmount(`${MAX_AMOUNT}.999`))).toBe('999999999999.999');
 });
 
 describe('the totals of lines', () => {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isPgEnum } from 'drizzle-orm/pg-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { formatInstant, formatSecond, formatTime } from '@/app/_components/format';
 import { STATUS_COLORS, statusColor } from '@/app/admin/_components/display/values';
 import { csvFile, fileResponse, listFile } from '@/app/admin/_components/lists/csv';
@@ -11,59 +11,53 @@ import * as schema from '@/db/schema';
 import type { Runtime } from '@/lib/runtime';
 import { listAdminRoutes } from '../e2e/support/server-actions';
 
-describe('the navigation', () => {
-  test('the navigation has fewer entries for staff without admin rights', () => {
-    const sizes = (isAdmin: boolean) => navigationFor(isAdmin).map(({ entries }) => entries.length);
-    expect(sizes(true)).toEqual([5, 9, 4, 9]);
-    expect(sizes(false)).toEqual([5, 9, 3, 2]);
-  });
-
-  test('every entry of the navigation leads to an existing page', () => {
-    const pages = listAdminRoutes('1').map(({ path }) => path);
-    const hrefs = navigationFor(true).flatMap(({ entries }) => entries.map(({ href }) => href));
-    expect(hrefs.filter((href) => !pages.includes(href))).toEqual([]);
-  });
+test('the navigation has fewer entries for staff without admin rights', () => {
+  const sizes = (isAdmin: boolean) => navigationFor(isAdmin).map(({ entries }) => entries.length);
+  expect(sizes(true)).toEqual([5, 9, 4, 9]);
+  expect(sizes(false)).toEqual([5, 9, 3, 2]);
 });
 
-describe('the colour of a status', () => {
-  test('every status has a colour in STATUS_COLORS', () => {
-    const states = Object.entries(schema).flatMap(([name, value]): string[] =>
-      /(Status|Outcome)$/.test(name) && isPgEnum(value) ? [...value.enumValues] : [],
-    );
-    expect(states).toContain('needs_response');
-    expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
-  });
-
-  test.each([
-    ['offline', 'red'],
-    ['maintenance', 'orange'],
-    ['suspended', 'orange'],
-    ['decommissioned', 'gray'],
-    ['accepted', 'green'],
-  ])('the status %s has the colour %s', (state, color) => {
-    expect(statusColor(state)).toBe(color);
-  });
+test('every entry of the navigation leads to an existing page', () => {
+  const pages = listAdminRoutes('1').map(({ path }) => path);
+  const hrefs = navigationFor(true).flatMap(({ entries }) => entries.map(({ href }) => href));
+  expect(hrefs.filter((href) => !pages.includes(href))).toEqual([]);
 });
 
-describe('the link from a search to the list of all results', () => {
-  test.each([
-    ['customer', 'Manifold', '/admin/customers?q=Manifold'],
-    ['customer', 'A Manifold', '/admin/customers?q=A+Manifold'],
-    ['payment', 'wren-', '/admin/payments?reference=wren-'],
-    ['service', 'wren.example', '/admin/services?domain=wren.example'],
-  ] as const)('%s results for “%s” link to %s', (kind, text, href) => {
-    expect(listHref(kind, text)).toBe(href);
-  });
+test('every status has a colour in STATUS_COLORS', () => {
+  const states = Object.entries(schema).flatMap(([name, value]): string[] =>
+    /(Status|Outcome)$/.test(name) && isPgEnum(value) ? [...value.enumValues] : [],
+  );
+  expect(states).toContain('needs_response');
+  expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
+});
 
-  test.each([
-    ['customer', 'Ada Lovelace'],
-    ['payment', '392.00'],
-    ['payment', 'pi_123'],
-    ['service', 'S-1000'],
-    ['invoice', 'R-2026'],
-  ] as const)('%s results for “%s” have no link, because no filter finds the same records', (kind, text) => {
-    expect(listHref(kind, text)).toBeNull();
-  });
+test.each([
+  ['offline', 'red'],
+  ['maintenance', 'orange'],
+  ['suspended', 'orange'],
+  ['decommissioned', 'gray'],
+  ['accepted', 'green'],
+])('the status %s has the colour %s', (state, color) => {
+  expect(statusColor(state)).toBe(color);
+});
+
+test.each([
+  ['customer', 'Manifold', '/admin/customers?q=Manifold'],
+  ['customer', 'A Manifold', '/admin/customers?q=A+Manifold'],
+  ['payment', 'wren-', '/admin/payments?reference=wren-'],
+  ['service', 'wren.example', '/admin/services?domain=wren.example'],
+] as const)('%s results for “%s” link to %s', (kind, text, href) => {
+  expect(listHref(kind, text)).toBe(href);
+});
+
+test.each([
+  ['customer', 'Ada Lovelace'],
+  ['payment', '392.00'],
+  ['payment', 'pi_123'],
+  ['service', 'S-1000'],
+  ['invoice', 'R-2026'],
+] as const)('%s results for “%s” have no link, because no filter finds the same records', (kind, text) => {
+  expect(listHref(kind, text)).toBeNull();
 });
 
 test('a displayed time includes its time zone', () => {

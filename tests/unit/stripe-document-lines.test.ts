@@ -39,55 +39,53 @@ const printed = (lines: Line[], buyer: typeof VIENNA | typeof BERLIN = BERLIN) =
     ...{ currency: 'eur', seller: SELLER, buyer, timeZone: 'Europe/Berlin', quantityLabel: 'Quantity' },
   });
 
-describe('the tax category of a Stripe line', () => {
-  test.each([
-    ['VAT is S', VAT, BERLIN, 'S'],
-    ['the VAT of Vienna is S', { ...VAT, amount: '20.00', rate: '20' }, VIENNA, 'S'],
-    ['reverse_charge is AE', { reason: 'reverse_charge', rate: '19' }, VIENNA, 'AE'],
-    ['zero_rated is Z', { reason: 'zero_rated' }, BERLIN, 'Z'],
-    ['zero_rated for a business in the EU is K', { reason: 'zero_rated' }, VIENNA, 'K'],
-    ['zero_rated outside the EU is G', { reason: 'zero_rated' }, BOSTON, 'G'],
-    ['customer_exempt is E', { reason: 'customer_exempt', rate: '19' }, BERLIN, 'E'],
-    ['product_exempt is E', { reason: 'product_exempt' }, BERLIN, 'E'],
-    ['not_subject_to_tax is O', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
-    ['not_collecting outside the EU is O', { reason: 'not_collecting' }, BOSTON, 'O'],
-    ['no reason for a business in the EU is AE', { reason: null }, VIENNA, 'AE'],
-  ])('the tax category of a Stripe line with %s', (_, tax, buyer, category) => {
-    const { lines, taxes, problems } = printed([{ amount: '100.00', taxes: [tax] }], buyer);
-    expect(problems).toEqual([]);
-    expect(lines).toMatchObject([{ tax_category: category }]);
-    expect(taxes).toMatchObject([{ category, net: '100.000', rate: lines[0]?.tax_rate }]);
-  });
+test.each([
+  ['VAT is S', VAT, BERLIN, 'S'],
+  ['the VAT of Vienna is S', { ...VAT, amount: '20.00', rate: '20' }, VIENNA, 'S'],
+  ['reverse_charge is AE', { reason: 'reverse_charge', rate: '19' }, VIENNA, 'AE'],
+  ['zero_rated is Z', { reason: 'zero_rated' }, BERLIN, 'Z'],
+  ['zero_rated for a business in the EU is K', { reason: 'zero_rated' }, VIENNA, 'K'],
+  ['zero_rated outside the EU is G', { reason: 'zero_rated' }, BOSTON, 'G'],
+  ['customer_exempt is E', { reason: 'customer_exempt', rate: '19' }, BERLIN, 'E'],
+  ['product_exempt is E', { reason: 'product_exempt' }, BERLIN, 'E'],
+  ['not_subject_to_tax is O', { reason: 'not_subject_to_tax' }, BOSTON, 'O'],
+  ['not_collecting outside the EU is O', { reason: 'not_collecting' }, BOSTON, 'O'],
+  ['no reason for a business in the EU is AE', { reason: null }, VIENNA, 'AE'],
+])('the tax category of a Stripe line with %s', (_, tax, buyer, category) => {
+  const { lines, taxes, problems } = printed([{ amount: '100.00', taxes: [tax] }], buyer);
+  expect(problems).toEqual([]);
+  expect(lines).toMatchObject([{ tax_category: category }]);
+  expect(taxes).toMatchObject([{ category, net: '100.000', rate: lines[0]?.tax_rate }]);
+});
 
-  test('a Stripe line whose tax rounds to zero keeps its tax rate', () => {
-    const { lines, problems } = printed([{ amount: '0.02', taxes: [{ ...VAT, amount: '0.00' }] }]);
-    expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
-  });
+test('a Stripe line whose tax rounds to zero keeps its tax rate', () => {
+  const { lines, problems } = printed([{ amount: '0.02', taxes: [{ ...VAT, amount: '0.00' }] }]);
+  expect([lines[0]?.tax_category, lines[0]?.tax_rate, problems]).toEqual(['S', '19', []]);
+});
 
-  test('a Stripe line with a zero amount and no tax has the tax category of the other lines', () => {
-    const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
-    const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
-    expect(problems).toEqual([]);
-    expect(taxes).toMatchObject([{ category: 'O', net: '100.000' }]);
-  });
+test('a Stripe line with a zero amount and no tax has the tax category of the other lines', () => {
+  const other = { amount: '100.00', taxes: [{ reason: 'not_subject_to_tax' }] };
+  const { taxes, problems } = printed([{ amount: '0.00' }, other], VIENNA);
+  expect(problems).toEqual([]);
+  expect(taxes).toMatchObject([{ category: 'O', net: '100.000' }]);
+});
 
-  test.each<[string, Partial<KeptTax>[], problem: string, description?: string]>([
-    ['two taxes', [VAT, { ...VAT, rate: '5' }], 'several taxes, but only one is allowed (BT-151)'],
-    ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is not VAT (BT-151)'],
-    ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
-    ['two tax reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
-    ['reverse charge for a domestic customer', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
-    ['a tax amount that does not fit its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
-    ['no description', [], 'Line 1 has no description (BR-25)', ' '],
-  ])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem, description = 'Hosting') => {
-    const { problems } = printed([{ amount: '100.00', taxes, description }]);
-    expect(problems.join(' ')).toContain(problem);
-  });
+test.each<[string, Partial<KeptTax>[], problem: string, description?: string]>([
+  ['two taxes', [VAT, { ...VAT, rate: '5' }], 'several taxes, but only one is allowed (BT-151)'],
+  ['a sales tax', [{ ...VAT, type: 'sales_tax' }], 'type sales_tax, which is not VAT (BT-151)'],
+  ['a tax without a rate', [{ ...VAT, rate: null }], 'a tax without a rate (BT-152)'],
+  ['two tax reasons', [{ reason: 'reverse_charge' }, { reason: 'product_exempt' }], 'several reasons'],
+  ['reverse charge for a domestic customer', [{ reason: 'reverse_charge' }], 'BR-AE-2'],
+  ['a tax amount that does not fit its rate', [{ ...VAT, amount: '40.00' }], 'BR-CO-17'],
+  ['no description', [], 'Line 1 has no description (BR-25)', ' '],
+])('an e-invoice cannot express a Stripe line with %s', (_, taxes, problem, description = 'Hosting') => {
+  const { problems } = printed([{ amount: '100.00', taxes, description }]);
+  expect(problems.join(' ')).toContain(problem);
+});
 
-  test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
-    const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
-    expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
-  });
+test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
+  const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
+  expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
 });
 
 describe('the amounts of a Stripe line', () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { settledAfter } from '@/lib/invoices/settle';
 import { decidePayment, PaymentDraft, warnOfExcess } from '@/lib/payments/decide-payment';
 import type { PaymentChange } from '@/lib/payments/schema';
 import type { StoredInvoice, StoredLink, StoredPayment, StoredRefund } from '@/lib/store/snapshot';
@@ -9,7 +10,6 @@ const WRITER = {
   actor: { type: 'token', id: '1', name: 'program' },
   source: 'api',
   now: NOW,
-  timeZone: 'UTC',
 } as const;
 /** Builds a stored row of version 3 from the defaults of its table. */
 const rowOf = (table: Parameters<typeof defaultsOf>[0], ...given: object[]): object =>
@@ -41,7 +41,12 @@ interface State {
 const byId = <Row extends { id: number }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
 
 /** Decides on a change. @returns the planned writes and the warning */
-function decide({ invoices = [{}], payments = [], refunds = [], paid = 0 }: State, change: PaymentChange) {
+function decide(
+  { invoices = [{}], payments = [], refunds = [], paid = 0 }: State,
+  change: PaymentChange,
+  timeZone = 'UTC',
+) {
+  const writer = { ...WRITER, timeZone };
   const draft = new PaymentDraft(
     snapshotOf({
       rows: {
@@ -53,8 +58,8 @@ function decide({ invoices = [{}], payments = [], refunds = [], paid = 0 }: Stat
       paid: new Map([[1, { all: paid, offStripe: paid }]]),
     }),
   );
-  const decision = decidePayment(draft, change, WRITER);
-  draft.settle(WRITER);
+  const decision = decidePayment(draft, change, writer);
+  draft.settle(writer);
   const warning = warnOfExcess(draft, decision);
   return { ...draft.toPlan(), warning };
 }
@@ -179,6 +184,14 @@ test.each<[string, State, PaymentChange, object]>([
   ],
 ])('%s', (_, state, change, expected) => expect(decide(state, change)).toMatchObject(expected));
 
+test('a partial payment leaves an invoice overdue whose due date is over in the configured time zone', () => {
+  const late = { invoices: [{ due_date: '2026-03-15' }] };
+  const settled = ['UTC', 'Pacific/Kiritimati'].map((timeZone) =>
+    decide(late, record({ amount: 30 }), timeZone),
+  );
+  expect(settled.map((plan) => plan.invoicesSettled[0]?.status)).toEqual(['sent', 'overdue']);
+});
+
 const ONLY_NEW = { ...record(), onlyNew: true } as PaymentChange;
 const IF_UNCHANGED = { ...REMOVE, precondition: () => false } as PaymentChange;
 const ANOTHER = payment({ id: 8, payment_reference: 'BANK-2' });
@@ -230,3 +243,29 @@ test.each<[string, State, PaymentChange, string]>([
   const fields = field ? [expect.objectContaining({ field })] : [];
   expect(() => decide(state, change)).toThrow(expect.objectContaining({ code, fields }));
 });
+
+test.each([
+  [0, 0],
+  [0, 50],
+  [0, 119],
+  [50, 59],
+  [50, 60],
+  [50, 110],
+  [59, 50],
+])(
+  'an invoice for 60 EUR that was imported as paid stays paid when its payments change from %s to %s EUR',
+  (before, after) => {
+    const imported = {
+      ...SENT,
+      amount_credited: '0',
+      status: 'paid',
+      total: '60',
+      amount_paid: '60',
+    } as const;
+    const invoice = { ...imported, payment_failed_at: null, uncollectible: false, paid_at: null };
+    const at = { today: '2026-03-15', now: NOW };
+    const amount_paid = Math.max(60, after).toFixed(3);
+    const settled = { amount_paid, amount_due: '0.000', status: 'paid', paid_at: NOW };
+    expect(settledAfter(invoice, { before: 1000 * before, after: 1000 * after }, at)).toEqual(settled);
+  },
+);
