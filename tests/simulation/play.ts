@@ -262,6 +262,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),
+      tables: () => stage.tables(),
       setup,
       deeds: played.deeds,
       isAwaited: (invoice: string) => isAwaited(played, invoice),

@@ -50,6 +50,7 @@ const COLUMNS = {
   items: [
     ...(['stripe_subscription_item_id', 'subscription_id', 'customer_service_id', 'quantity'] as const),
     ...(['amount', 'currency', 'interval', 'interval_count', 'current_period_end'] as const),
+    ...(['id', 'linked_by_staff'] as const),
   ],
   invoices: [
     ...(['id', 'stripe_invoice_id', 'stripe_customer_id', 'customer_id', 'subscription_id'] as const),
@@ -70,7 +71,7 @@ const COLUMNS = {
   ],
   payments: [
     ...(['id', 'invoice_id', 'customer_id', 'amount', 'currency', 'payment_date'] as const),
-    ...(['payment_reference', 'status', 'source', 'refunded_amount'] as const),
+    ...(['payment_reference', 'status', 'source', 'refunded_amount', 'provider_amount'] as const),
   ],
   refunds: [
     ...(['id', 'payment_id', 'stripe_refund_id', 'amount', 'currency', 'status'] as const),

@@ -81,7 +81,10 @@ function checkSubscription(given: Case, story: Moment<Subscription>[], row: Subs
   }
 }
 
-const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
+function withoutKeys(row: ItemRow) {
+  const { id: _, subscription_id: __, customer_service_id: ___, linked_by_staff: ____, ...item } = row;
+  return item;
+}
 
 /**
  * Returns the possible rows after a checkout. A checkout that completed in the same second or later
