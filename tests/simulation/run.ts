@@ -115,7 +115,6 @@ function summary(totals: Totals, seed: number, on: string): string {
     `crashes          ${totals.crashes}`,
     `runs in between  ${totals.runs}`,
     `rows compared    ${totals.rows}`,
-    `ties exempt      ${totals.ties}`,
     `time             ${Math.round(totals.seconds)} s`,
     `steps            ${show(totals.steps)}`,
     `mishaps          ${show(totals.mishaps)}`,

@@ -6,11 +6,11 @@ import { checkMoneyBack, checkPayments, checkPayouts } from './payments';
 import {
   ANNOUNCING,
   type Case,
+  type Difference,
   date,
   hasKnownStatus,
   recordDifference,
   type Truth,
-  type Verdict,
 } from './story';
 import { checkSubscriptions } from './subscriptions';
 
@@ -20,8 +20,8 @@ import { checkSubscriptions } from './subscriptions';
  * @param full whether to compare with everything that Stripe has, as after a reconciliation, or only with the data in
  *   its events
  */
-export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
-  const given: Case = { truth, tables, full, verdict: { differences: [], ties: 0 } };
+export function judge(truth: Truth, tables: Tables, full: boolean): Difference[] {
+  const given: Case = { truth, tables, full, differences: [] };
   if (full || truth.lossless) {
     checkCustomers(given);
     checkStreets(given);
@@ -33,7 +33,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Verdict {
   checkMoneyBack(given);
   if (full) checkPayouts(given);
   checkWarnings(given);
-  return given.verdict;
+  return given.differences;
 }
 
 /**
