@@ -62,9 +62,13 @@ export async function checkHistories(
   for (let at = 0; at < histories; at += 1) {
     const checked = await checkHistory(stage, seedOf(campaign, at), 20_000);
     if (!('failure' in checked)) continue;
-    const { seed, path, error, report } = checked.failure;
-    throw new Error(`${error}\n${report}\nAgain: npm run simulate -- ${flag}--replay=${seed}:${path}`);
+    throw new Error(describeFailure(checked.failure, flag));
   }
+}
+
+/** Returns the report of a failing history and its replay command. */
+export function describeFailure({ seed, path, error, report }: Failure, flag: '' | '--pure '): string {
+  return `${error}\n${report}\n\nAgain: npm run simulate -- ${flag}--replay=${seed}:${path}`;
 }
 
 /** Runs the history of a seed. If it fails, shrinks it for at most `shrinkFor` milliseconds. */

@@ -121,7 +121,7 @@ export interface RunFailure {
 }
 
 /** Continues a run of the last six hours whose process died, or starts one. @returns null while another run is alive */
-export function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
+function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
   const now = model.now();
   const running = model.runs.find(({ status }) => status === 'running');
   if (!running) return held(startRun(model, now), now);
@@ -154,7 +154,7 @@ function startRun({ runs }: Model, startedAt: Date): ModelRun {
 }
 
 /** The lease of a run. It is lost if the run has ended, or if another process took it over and set a heartbeat. */
-export class Lease {
+class Lease {
   constructor(
     private readonly model: Model,
     readonly row: ModelRun,
