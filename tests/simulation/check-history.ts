@@ -18,7 +18,6 @@ export interface Outcome {
   runs: number;
   rows: number;
   steps: Tally;
-  mishaps: Tally;
 }
 
 export interface Totals extends Outcome {
@@ -27,14 +26,12 @@ export interface Totals extends Outcome {
 }
 
 export const noTotals = (): Totals => ({
-  ...{ histories: 0, seconds: 0, deliveries: 0, crashes: 0, runs: 0, rows: 0 },
-  ...{ steps: {}, mishaps: {} },
+  ...{ histories: 0, seconds: 0, deliveries: 0, crashes: 0, runs: 0, rows: 0, steps: {} },
 });
 
-export function add(totals: Totals, { steps = {}, mishaps = {}, ...more }: Partial<Totals>): void {
+export function add(totals: Totals, { steps = {}, ...more }: Partial<Totals>): void {
   for (const key of Object.keys(more) as (keyof typeof more)[]) totals[key] += more[key] ?? 0;
   for (const [kind, times] of Object.entries(steps)) count(totals.steps, kind, times);
-  for (const [kind, times] of Object.entries(mishaps)) count(totals.mishaps, kind, times);
 }
 
 export interface Failure {
@@ -142,7 +139,6 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
     'on the way',
     played.faults.map((what) => ({ what, expected: '200', actual: null })),
   );
-  const { steps, mishaps } = played;
   let tables = await stage.tables();
   fail('inbox', checkInbox(played, tables));
   fail('books', [...checkBooks(tables), ...played.months.compare(tables)]);
@@ -164,7 +160,7 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
   fail('locks', deadlocks > 0 ? [{ what: '40P01', expected: 0, actual: deadlocks }] : []);
   const { deliveries, crashes, runs } = played.counts;
   const rows = tables.invoices.length + tables.subscriptions.length + tables.payments.length;
-  return { deliveries, crashes, runs, rows, steps, mishaps };
+  return { deliveries, crashes, runs, rows, steps: played.steps };
 }
 
 function truthOf({ plan, world, setup, deeds, now, times, looks, unknown, isCrowded }: Played): Truth {

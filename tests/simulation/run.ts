@@ -112,7 +112,6 @@ function summary(totals: Totals, seed: number, on: string): string {
     `rows compared    ${totals.rows}`,
     `time             ${Math.round(totals.seconds)} s`,
     `steps            ${show(totals.steps)}`,
-    `mishaps          ${show(totals.mishaps)}`,
   ].join('\n');
 }
 
