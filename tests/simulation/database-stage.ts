@@ -1,28 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { and, asc, desc, eq, getTableColumns, isNotNull, sql } from 'drizzle-orm';
+import { desc, eq, getTableColumns, sql } from 'drizzle-orm';
 import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
-import {
-  customerServices,
-  invoices,
-  mergedCustomers,
-  payments,
-  reconciliationChanges,
-  stripeCustomers,
-  subscriptionItems,
-  subscriptions,
-} from '@/db/schema';
+import { customerServices, mergedCustomers, reconciliationChanges, stripeCustomers } from '@/db/schema';
 import { AppError } from '@/lib/errors';
 import type { HttpRequest } from '@/lib/http/messages';
 import { receiveDelivery } from '@/lib/http/webhook-route';
-import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { createStripeClient, setRuntime } from '@/lib/runtime';
 import { isVersionConflict } from '@/lib/store/commit';
+import { databaseStore } from '@/lib/store/store';
 import type { World } from '@/lib/stripe-local/world';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { reconcile } from '@/lib/sync/reconcile/reconcile';
-import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
 import { type SyncDeps, syncDeps } from '@/lib/sync/sync-deps';
 import { withDatabase } from '../support/database-url';
@@ -40,7 +30,7 @@ import type { Look } from './oracle/story';
 import type { Crash } from './plan';
 import type { TableName } from './pure/tables';
 import { OF_MERGED, OWN_INVOICE } from './setup';
-import type { Hands, Scene, Stage } from './stage';
+import { ACTOR, type Hands, productHands, type Scene, type Stage } from './stage';
 import { watch } from './stripe-api';
 import { MODELLED, readTables } from './tables';
 
@@ -82,7 +72,6 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
   return {
     faults: stripe.faults,
     requestCount: stripe.requestCount,
-    commitsTakeTime: true,
     async takeDeadlocks() {
       const [counted] = await rows<{ deadlocks: number }>(db, DEADLOCKS);
       const before = deadlocks;
@@ -188,57 +177,13 @@ const CLEAR = sql.raw(`do $$ begin ${CLEARED.map((table) => `delete from ${table
 // The embedded database has no autovacuum, and dead rows would slow down every later history.
 const VACUUM = sql.raw(`vacuum ${CLEARED.join(', ')}, reconciliation_changes, reconciliation_seen`);
 
-const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
-
 /** Returns the actions of staff and programs, applied to the database. */
 export function databaseHands(deps: SyncDeps): Hands {
-  const { db, now } = deps;
-  const writer = () => ({
-    actor: ACTOR,
-    source: 'api' as const,
-    now: now(),
-    clock: now,
-    timeZone: deps.timeZone,
-  });
-  const items = () =>
-    db
-      .select({
-        row: subscriptionItems,
-        owner: subscriptions.customer_id,
-        customer: subscriptions.stripe_customer_id,
-      })
-      .from(subscriptionItems)
-      .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id));
+  const { db } = deps;
   return {
-    now,
-    payments: () => db.select().from(payments).orderBy(asc(payments.id)),
-    invoices: () => db.select().from(invoices).orderBy(asc(invoices.id)),
-    links: () => db.select().from(stripeCustomers).orderBy(asc(stripeCustomers.stripe_customer_id)),
-    items: async () => {
-      const ofStripe = isNotNull(subscriptionItems.stripe_subscription_item_id);
-      const found = await items().where(ofStripe).orderBy(asc(subscriptionItems.id));
-      return found.map(({ row, owner }) => ({ ...row, owner }));
-    },
-    itemsOf: async (stripeCustomerId) => {
-      const found = await items().where(eq(subscriptions.stripe_customer_id, stripeCustomerId));
-      return found.map(({ row }) => row.stripe_subscription_item_id);
-    },
-    isLinkedByStaff: async (id) => {
-      const isIt = and(eq(subscriptionItems.id, id), eq(subscriptionItems.linked_by_staff, true));
-      return (await items().where(isIt)).length > 0;
-    },
-    deletePayment: (id) => deletePayment(db, id, writer()),
-    updatePayment: async (id, changes) => {
-      await updatePayment(db, id, changes, writer());
-    },
-    recordPayment: async (payment) => (await recordPayment(db, payment, writer(), { onlyNew: true })).payment,
-    linkStripeCustomer: (id, link) => linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
-    linkItem: async (id, serviceNumber) => {
-      await linkItem(deps, ACTOR, id, serviceNumber);
-    },
-    dateService: async (id, dates) => {
-      await db.update(customerServices).set(dates).where(eq(customerServices.id, id));
-    },
+    ...productHands(deps, databaseStore(db)),
+    linkItem: (id, serviceNumber) => linkItem(deps, ACTOR, id, serviceNumber),
+    dateService: (id, dates) => db.update(customerServices).set(dates).where(eq(customerServices.id, id)),
     makeCustomer: (email) => createCustomer(db, { email }),
     makeMerged: async (customer_id) => {
       const [id, customer_number] = [OF_MERGED + customer_id, `M${customer_id}`];
@@ -272,7 +217,6 @@ const LEFT_OUT: Partial<Record<TableName, string[]>> = {
   tombstones: CLOCKS,
   lines: ['id'],
   tasks: [...CLOCKS, 'done_at'],
-  entries: ['created_at', 'customer_name', 'customer_country', 'customer_vat_id', 'transfer_id'],
 };
 
 type Rows = Record<TableName, Record<string, unknown>[]>;

@@ -215,7 +215,7 @@ export async function runMutants(
 async function playMutant(mutant: Mutant, seed: number, server: string | null) {
   const root = copyWith(mutant);
   const isPure = !mutant.needsDatabase;
-  const given = { server: isPure ? null : server, isPure, isCounted: false, resume: false, shrinkFor: 0 };
+  const given = { server: isPure ? null : server, isPure, isCounted: false, shrinkFor: 0 };
   // Two mutants run concurrently on two cores, so each gets one worker. A race is possible even within one process.
   const options = { runs: RUNS, seed, ...given, root, workers: 1 };
   const { totals, failure } = await runCampaign(options, () => {});

@@ -4,6 +4,7 @@ import type { Step } from './plan';
 import { SERVICE_DATE } from './setup';
 import type { Hands, NewPayment } from './stage';
 import { isStray } from './strays';
+import type { ItemRow, Tables } from './tables';
 
 export const noDeeds = ({ ours }: Setup): Deeds => ({
   deleted: new Set(),
@@ -23,6 +24,7 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
 
 interface OwnStepContext {
   hands: Hands;
+  tables(): Promise<Tables>;
   setup: Setup;
   deeds: Deeds;
   /** Refunds the part of an invoice's payment that Stripe has not refunded yet. */
@@ -71,8 +73,11 @@ async function isDone(work: () => Promise<unknown>, code?: string): Promise<bool
 }
 
 /** Acts as staff: confirms the customer of a Stripe customer, or links the Stripe customer to another one. */
-async function confirmLink({ hands, setup, deeds }: OwnStepContext, { a, b }: Step): Promise<string | null> {
-  const link = pick(await hands.links(), a);
+async function confirmLink(
+  { hands, tables, setup, deeds }: OwnStepContext,
+  { a, b }: Step,
+): Promise<string | null> {
+  const link = pick((await tables()).links, a);
   const current = setup.ours.find(({ id }) => id === link?.customer_id);
   const target = b % 2 === 0 && current ? current : pick(setup.ours, b);
   const made = setup.stripeCustomers.find(({ customer }) => customer.id === link?.stripe_customer_id);
@@ -83,27 +88,40 @@ async function confirmLink({ hands, setup, deeds }: OwnStepContext, { a, b }: St
   made.staff = target.id;
   // The links that staff gave to the Stripe customer's items end, unless the linked service belongs to the new
   // customer.
-  for (const item of await hands.itemsOf(id)) {
-    const chosen = deeds.linked.get(item ?? '') ?? null;
-    if (item && chosen !== null && !target.services.some((service) => service.id === chosen)) {
+  const { items, subscriptions } = await tables();
+  const own = new Set(
+    subscriptions.filter((row) => row.stripe_customer_id === id).map((subscription) => subscription.id),
+  );
+  for (const { subscription_id, stripe_subscription_item_id } of items) {
+    const item = own.has(subscription_id) ? (stripe_subscription_item_id ?? '') : '';
+    const chosen = deeds.linked.get(item) ?? null;
+    if (chosen !== null && !target.services.some((service) => service.id === chosen)) {
       deeds.linked.delete(item);
     }
   }
   return `staff link ${id} to ${target.number}`;
 }
 
-async function linkItem({ hands, setup, deeds }: OwnStepContext, { a, b }: Step): Promise<string | null> {
-  const items = (await hands.items()).filter((item) => !isStray(item.stripe_subscription_item_id));
+async function linkItem(
+  { hands, tables, setup, deeds }: OwnStepContext,
+  { a, b }: Step,
+): Promise<string | null> {
+  const { items, subscriptions } = await tables();
+  const owners = new Map(subscriptions.map((row) => [row.id, row.customer_id]));
   const withServices = setup.ours.filter(({ services }) => services.length > 0);
-  const ownerOf = (item: (typeof items)[number]) => withServices.find(({ id }) => id === item.owner);
-  const found = pick(items.filter(ownerOf), a);
+  const ownerOf = (item: ItemRow) => withServices.find(({ id }) => id === owners.get(item.subscription_id));
+  const isStripes = ({ stripe_subscription_item_id: id }: ItemRow) => id !== null && !isStray(id);
+  const found = pick(
+    items.filter((item) => isStripes(item) && ownerOf(item)).sort((one, other) => one.id - other.id),
+    a,
+  );
   const own = found && ownerOf(found);
   const service = (b < 2 ? undefined : pick(own?.services ?? [], b)) ?? null;
   const { id, stripe_subscription_item_id: item, customer_service_id: current } = found ?? {};
   if (!id || !item || current === (service?.id ?? null)) return null;
   if (!(await isDone(() => hands.linkItem(id, service?.number ?? null)))) return null;
   // An event may have linked the item to the same service just before, so that staff changed nothing.
-  if (!(await hands.isLinkedByStaff(id))) return null;
+  if (!(await tables()).items.some((one) => one.id === id && one.linked_by_staff)) return null;
   deeds.linked.set(item, service?.id ?? null);
   return `staff link ${item} to ${service ? `service ${service.id}` : 'no service'}`;
 }
@@ -127,10 +145,10 @@ async function dateService(
  * the id of the payment intent as reference.
  */
 async function enterPayment(
-  { hands, deeds, intentsOf }: OwnStepContext,
+  { hands, tables, deeds, intentsOf }: OwnStepContext,
   { a, b, c }: Step,
 ): Promise<string | null> {
-  const invoices = (await hands.invoices()).filter(({ stripe_invoice_id: id }) => id && !isStray(id));
+  const invoices = (await tables()).invoices.filter(({ stripe_invoice_id: id }) => id && !isStray(id));
   const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
   const invoice = pick(again.length > 0 ? again : invoices, a);
   if (!invoice?.stripe_invoice_id) return null;
@@ -151,10 +169,10 @@ async function enterPayment(
  * that collected it. Sometimes two payments are recorded at the same time.
  */
 async function payOwn(
-  { hands, deeds, collectAtStripe }: OwnStepContext,
+  { hands, tables, deeds, collectAtStripe }: OwnStepContext,
   { a, b, c }: Step,
 ): Promise<string | null> {
-  const own = (await hands.invoices()).filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
+  const own = (await tables()).invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
   const invoice = pick(own, a);
   if (!invoice) return null;
   const { id: invoice_id, customer_id } = invoice;
@@ -175,18 +193,18 @@ async function payOwn(
 function record(hands: Hands, deeds: Deeds, payment: Omit<NewPayment, 'payment_date'>): Promise<boolean> {
   const { amount, payment_reference: reference } = payment;
   return isDone(async () => {
-    const { id } = await hands.recordPayment({ ...payment, payment_date: '2026-03-10' });
-    deeds.written.set(id, { amount: amount.toFixed(3), reference, source: 'api' });
+    const { after } = await hands.recordPayment({ ...payment, payment_date: '2026-03-10' });
+    deeds.written.set(Number(after?.id), { amount: amount.toFixed(3), reference, source: 'api' });
   });
 }
 
 /** Deletes, refunds or changes a payment as staff, preferably one whose event has not arrived yet. */
 async function changePayment(
-  { hands, deeds, isAwaited, refundAtStripe }: OwnStepContext,
+  { hands, tables, deeds, isAwaited, refundAtStripe }: OwnStepContext,
   { kind, a, b, c }: Step,
 ): Promise<string | null> {
   const isFree = (id: string) => kind === 'deletePayment' || !isStray(id);
-  const payments = (await hands.payments()).filter(({ payment_reference: id }) => isFree(id));
+  const payments = (await tables()).payments.filter(({ payment_reference: id }) => isFree(id));
   const late = payments.filter(({ payment_reference: id }) => isAwaited(id));
   const found = pick(late.length > 0 ? late : payments, a);
   if (!found) return null;

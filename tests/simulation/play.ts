@@ -69,8 +69,6 @@ export class Played {
   readonly months = new SealedMonths();
   readonly counts = { deliveries: 0, crashes: 0, runs: 0 };
   readonly steps: Tally = {};
-  /** Number of faults and other rare situations that happened, by kind. */
-  readonly mishaps: Tally = {};
 
   constructor(
     readonly plan: Plan,
@@ -101,9 +99,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   await stage.begin({ world, seed, hasKey, timeZone, linkByEmail, now });
   const setup = await setUp(stage.hands(), world, plan);
   world.history.splice(0); // Sync does not handle events about new customers.
-  const base = stage.requestCount();
   const played = new Played(plan, world, setup, clock);
-  const { mishaps, times, unknown } = played;
+  const { times, unknown } = played;
   const api = apiFaults(stage, plan.api, unknown, (most) => queue.proceed(most));
   const scene = { world, plan, setup, unknown, checkedOut: new Set<number>(), strays: { count: 0 } };
   const bodies = new Map<string, ReturnType<typeof toBody>>();
@@ -116,7 +113,6 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const queue = new Queue(plan.bursts ? MANY_AT_ONCE : FEW_AT_ONCE, (at, together) => {
     clock.ms = Math.max(clock.ms, at);
     if (together > 1) note(`at once: ${together}`);
-    count(mishaps, 'at once', Number(together > 1));
   });
   const note = (sentence: string) => {
     played.log.push(`${now().toISOString().slice(5, 23)} ${sentence}`);
@@ -129,12 +125,8 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const fate = plan.fates[known++] ?? PROMPT;
     const lost = !plan.lossless && (fate.lost || isAlwaysLost(event.about.id));
     note(`  ${event.type} ${event.about.id} (${event.id})${lost ? ' is lost' : ''}`);
-    count(mishaps, 'lost', Number(lost));
     if (lost) return;
     const slow = isSlow(event.about.id) ? plan.slow : 0;
-    count(mishaps, 'slow', Number(slow > 0));
-    count(mishaps, 'copied', fate.copies.length);
-    count(mishaps, 'late', Number(fate.delay > 300));
     for (const [i, delay] of [fate.delay, ...fate.copies].entries()) {
       const at = clock.ms + delay + slow;
       const arrival = plan.bursts ? Math.ceil(at / HOUR) * HOUR : at;
@@ -149,7 +141,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
    */
   const sealMonth = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
-    if (!played.months.isOver(today) || (stage.commitsTakeTime && queue.isNested)) return;
+    if (!played.months.isOver(today) || queue.isNested) return;
     const differences = played.months.seal(today, await stage.tables());
     played.faults.push(...differences.map(({ what }) => `${what} have changed`));
   };
@@ -174,7 +166,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     );
     const { status, answer, crashed } = received;
     const isAnswered = status === 200 && !(crashed && crash?.mode === 'killed');
-    noteCrash(received, crash?.mode, looks);
+    noteCrash(received, looks);
     note(
       `> ${event.type} ${event.about.id} (${event.id}): ${isAnswered ? answer : `${status}, ${crash?.mode} at ${crash?.at}`}`,
     );
@@ -210,16 +202,10 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     }
   };
 
-  const noteCrash = (
-    { crashed, contested }: Pick<Received, 'crashed' | 'contested'>,
-    mode: string | undefined,
-    looks: Look[],
-  ) => {
+  const noteCrash = ({ crashed, contested }: Pick<Received, 'crashed' | 'contested'>, looks: Look[]) => {
     for (const look of looks) look.isDoubtful = crashed || contested;
     played.looks.push(...looks);
-    if (!crashed) return;
-    played.counts.crashes += 1;
-    count(mishaps, String(mode));
+    played.counts.crashes += Number(crashed);
   };
 
   const act = async (step: Step): Promise<void> => {
@@ -253,7 +239,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     const looks: Look[] = [];
     const delivery = { ...sent, crash: undefined, isOwnProcess: false, isReplay: true };
     const received = await noteOverlap(() => stage.receive(delivery, looks));
-    noteCrash(received, undefined, looks);
+    noteCrash(received, looks);
     note(`> ${id} again: ${received.answer}`);
     if (received.status !== 200) played.faults.push(`replaying ${id} ended with ${received.answer}`);
   };
@@ -262,6 +248,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),
+      tables: () => stage.tables(),
       setup,
       deeds: played.deeds,
       isAwaited: (invoice: string) => isAwaited(played, invoice),
@@ -289,8 +276,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
     else note(`run: ${step.crash?.mode} at ${step.crash?.at}`);
     // If a request fails, the run discards the answers to the other requests of the same decision.
     const isPartial = result !== null && result.status !== 'completed';
-    noteCrash({ ...ran, contested: ran.contested || isPartial }, step.crash?.mode, looks);
-    count(mishaps, 'Stripe failing', Number(failing));
+    noteCrash({ ...ran, contested: ran.contested || isPartial }, looks);
     if (failing) api.asPlanned();
   };
 
@@ -302,11 +288,6 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   }
   await queue.empty();
   api.none();
-  for (const { kind } of plan.api.slice(0, stage.requestCount() - base)) {
-    count(mishaps, `answer ${kind}`, Number(kind !== 'none'));
-  }
-  const long = [...world.subscriptions.values()].filter(({ items }) => items.length > 10);
-  count(mishaps, 'more than ten items', long.length);
   return played;
 }
 

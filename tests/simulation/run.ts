@@ -2,7 +2,7 @@ import { runProgram } from '@/lib/cli/program';
 import { ProgressBar, readArguments } from '@/lib/commands/command';
 import { StartError } from '@/lib/errors';
 import { COUNTED, runCampaign } from './campaign';
-import { type Failure, replayHistory, type Totals } from './check-history';
+import { describeFailure, replayHistory, type Totals } from './check-history';
 import { openOwnDatabase, openStage } from './database-stage';
 import { runMutants } from './mutants';
 import type { Tally } from './play';
@@ -10,7 +10,7 @@ import { showPlaces } from './pure/coverage';
 import { openPureStage } from './pure/pure-stage';
 
 const USAGE = [
-  'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL | --pure] [--resume]',
+  'Usage: npm run simulate -- [--runs N] [--seed S] [--database URL | --pure]',
   '       npm run simulate -- --replay=SEED:PATH [--database URL | --pure]',
   '       npm run simulate -- --mutants [--database URL] [--seed S]',
   '',
@@ -18,11 +18,8 @@ const USAGE = [
   '  --seed S        the seed of the campaign (1)',
   '  --database URL  a PostgreSQL server, on which deliveries race for real; otherwise databases in memory',
   '  --pure          plays decisions over a model of the database; fails if any block of them is never reached',
-  '  --resume        continues an interrupted campaign with this seed',
   '  --replay        plays one history again: the seed and path that a failure printed',
   '  --mutants       shows that the simulation finds mutations of the product; some need --database',
-  '  --json          prints only the result, as one line of JSON',
-  '  --hurry         does not shrink a failing history',
 ];
 
 const SHRINK_MS = 120_000;
@@ -43,9 +40,9 @@ function read(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
   const texts = { runs: text, seed: text, database: text, replay: text };
-  const flags = { pure: flag, resume: flag, mutants: flag, json: flag, hurry: flag };
+  const flags = { pure: flag, mutants: flag };
   const { values } = readArguments(args, { usage: USAGE, options: { ...texts, ...flags } });
-  const { pure: isPure = false, resume = false, mutants = false, json = false, hurry = false } = values;
+  const { pure: isPure = false, mutants = false } = values;
   const server = values.database ?? null;
   if (server !== null && !/^postgres(ql)?:\/\/./.test(server)) {
     throw new StartError(['--database must start with postgres:// or postgresql://.']);
@@ -56,7 +53,7 @@ function read(args: string[]) {
     runs: toNumber('runs', values.runs ?? '2000', 1),
     seed: toNumber('seed', values.seed ?? '1', 0),
     replay: values.replay === undefined ? null : toReplay(values.replay),
-    ...{ server, isPure, resume, mutants, json, hurry },
+    ...{ server, isPure, mutants },
   };
 }
 
@@ -74,26 +71,23 @@ function toReplay(what: string): { seed: number; path: string } {
   return { seed: Number(seed), path };
 }
 
-async function campaign({ runs, seed, server, isPure, resume, json, hurry }: Wanted): Promise<number> {
+async function campaign({ runs, seed, server, isPure }: Wanted): Promise<number> {
   const bar = new ProgressBar();
   const { totals, failure, unreached } = await runCampaign(
-    { runs, seed, server, isPure, isCounted: isPure, resume, shrinkFor: hurry ? 0 : SHRINK_MS },
+    { runs, seed, server, isPure, isCounted: isPure, shrinkFor: SHRINK_MS },
     (done, { deliveries, seconds }) => {
       // If stdout is not a terminal, the bar prints a line for every ten percent.
       const label = `histories (${Math.floor((done / runs) * 10)}0 %)`;
       const left = Math.round((seconds / Math.max(1, done)) * (runs - done));
-      if (!json) bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
+      bar.show(done, runs, label, `${deliveries} deliveries, ${left} s left`);
     },
   );
   bar.end();
   const missed = totals.histories >= COUNTED ? unreached : [];
-  if (json) print(JSON.stringify({ totals, failure, unreached }));
-  else {
-    print(summary(totals, seed, isPure ? 'pure' : server ? 'PostgreSQL' : 'in memory'));
-    if (failure) print(describe(failure));
-    for (const line of showPlaces(unreached)) print(`never reached: ${line}`);
-    if (isPure) print(`${totals.histories + Number(failure !== null)} histories, ${failure ? 1 : 0} wrong`);
-  }
+  print(summary(totals, seed, isPure ? 'pure' : server ? 'PostgreSQL' : 'in memory'));
+  if (failure) print(`\nA history went wrong: ${describeFailure(failure, flagOf(isPure))}`);
+  for (const line of showPlaces(unreached)) print(`never reached: ${line}`);
+  if (isPure) print(`${totals.histories + Number(failure !== null)} histories, ${failure ? 1 : 0} wrong`);
   return failure || missed.length > 0 ? 1 : 0;
 }
 
@@ -104,8 +98,9 @@ async function replay(
   const stage = isPure ? openPureStage() : await openStage(await openOwnDatabase(server));
   const checked = await replayHistory(stage, seed, path);
   await stage.close();
-  print('failure' in checked ? describe(checked.failure) : 'The history ends as it must.');
-  return 'failure' in checked ? 1 : 0;
+  const isWrong = 'failure' in checked;
+  print(isWrong ? describeFailure(checked.failure, flagOf(isPure)) : 'The history ends as it must.');
+  return isWrong ? 1 : 0;
 }
 
 function summary(totals: Totals, seed: number, on: string): string {
@@ -115,16 +110,12 @@ function summary(totals: Totals, seed: number, on: string): string {
     `crashes          ${totals.crashes}`,
     `runs in between  ${totals.runs}`,
     `rows compared    ${totals.rows}`,
-    `ties exempt      ${totals.ties}`,
     `time             ${Math.round(totals.seconds)} s`,
     `steps            ${show(totals.steps)}`,
-    `mishaps          ${show(totals.mishaps)}`,
   ].join('\n');
 }
 
-function describe(failure: Failure): string {
-  return `\nA history went wrong: ${failure.error}\n${failure.report}\n\nAgain: npm run simulate -- --replay=${failure.seed}:${failure.path}`;
-}
+const flagOf = (isPure: boolean) => (isPure ? '--pure ' : '');
 
 /** Formats the counts, most frequent first. */
 function show(tally: Tally): string {

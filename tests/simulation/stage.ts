@@ -1,12 +1,10 @@
-import type {
-  StoredInvoice,
-  StoredItem,
-  StoredLink,
-  StoredPayment,
-  StoredService,
-} from '@/lib/store/snapshot';
+import { writePayment } from '@/lib/payments/write-payment';
+import type { StoredItem, StoredLink, StoredService } from '@/lib/store/snapshot';
+import type { Store } from '@/lib/store/store';
 import type { World } from '@/lib/stripe-local/world';
 import type { ReconcileResult } from '@/lib/sync/reconcile/reconcile';
+import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
+import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Faults } from '../support/stripe-server';
 import type { Look } from './oracle/story';
 import type { Crash } from './plan';
@@ -18,8 +16,6 @@ export interface Stage {
   faults: Faults;
   /** Returns the number of requests to Stripe's API. */
   requestCount(): number;
-  /** Whether the clock can pass the end of a month while a commit is in progress. */
-  commitsTakeTime?: boolean;
   /** Counts deadlocks since the last call, up to a second late. Retries make them invisible in the rows. */
   takeDeadlocks?(): Promise<number>;
   begin(scene: Scene): Promise<void>;
@@ -71,32 +67,35 @@ export interface Ran extends Pick<Received, 'crashed' | 'contested'> {
   result: Pick<ReconcileResult, 'status' | 'changes'> | null;
 }
 
-/** The actions of staff and programs on our tables, and the rows they act on, sorted by key except in `itemsOf`. */
-export interface Hands extends Making {
-  now(): Date;
-  payments(): Promise<Pick<StoredPayment, 'id' | 'payment_reference' | 'source' | 'provider_amount'>[]>;
-  invoices(): Promise<Pick<StoredInvoice, 'id' | 'stripe_invoice_id' | 'customer_id'>[]>;
-  links(): Promise<Pick<StoredLink, 'stripe_customer_id' | 'customer_id'>[]>;
-  /** Returns the subscription items from Stripe, each with the billed customer. */
-  items(): Promise<SeenItem[]>;
-  itemsOf(stripeCustomerId: string): Promise<(string | null)[]>;
-  isLinkedByStaff(itemId: number): Promise<boolean>;
-  deletePayment(id: number): Promise<void>;
-  updatePayment(id: number, changes: { amount?: number; status: 'refunded' | 'completed' }): Promise<void>;
-  /** Records a payment. @throws AppError if it is refused, e.g. because its reference is taken */
-  recordPayment(payment: NewPayment): Promise<{ id: number }>;
-  /** Links a Stripe customer as staff. @throws AppError */
-  linkStripeCustomer(id: string, link: { from: number; to: number }): Promise<void>;
+/** The actions of staff and programs on our tables. */
+export interface Hands extends Making, ReturnType<typeof productHands> {
   /** Links a subscription item to a service as staff, or unlinks it. @throws AppError for another customer's service */
-  linkItem(id: number, serviceNumber: string | null): Promise<void>;
-  dateService(id: number, dates: Partial<Record<ServiceDate, string>>): Promise<void>;
+  linkItem(id: number, serviceNumber: string | null): Promise<unknown>;
+  dateService(id: number, dates: { next_billing_date?: string; ends_on?: string }): Promise<unknown>;
 }
 
-type SeenItem = Pick<StoredItem, 'id' | 'stripe_subscription_item_id' | 'customer_service_id'> & {
-  owner: number;
-};
+export const ACTOR = { type: 'cli', id: 'simulation', name: 'simulation' } as const;
 
-type ServiceDate = 'next_billing_date' | 'ends_on';
+/** Returns the actions that are the same functions of the product on each stage. They throw an AppError if refused. */
+export function productHands(deps: SyncDeps, store: Store) {
+  const { now, timeZone } = deps;
+  const write = (change: Parameters<typeof writePayment>[1]) =>
+    writePayment(store, change, { actor: ACTOR, source: 'api', now: now(), clock: now, timeZone });
+  return {
+    deletePayment: async (id: number): Promise<void> => {
+      await write({ kind: 'delete', id });
+    },
+    updatePayment: async (
+      id: number,
+      changes: { amount?: number; status: 'refunded' | 'completed' },
+    ): Promise<void> => {
+      await write({ kind: 'update', id, changes });
+    },
+    recordPayment: (input: NewPayment) => write({ kind: 'record', input, onlyNew: true }),
+    linkStripeCustomer: (id: string, link: { from: number; to: number }) =>
+      linkStripeCustomer({ ...deps, stripe: null }, ACTOR, id, link),
+  };
+}
 
 export interface NewPayment {
   invoice_id: number;

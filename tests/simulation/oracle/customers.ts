@@ -15,7 +15,7 @@ interface Reported {
  * only one customer has (if that is allowed), else to a customer that sync created.
  */
 export function checkCustomers(given: Case): void {
-  const { truth, tables, full, verdict } = given;
+  const { truth, tables, full } = given;
   if (truth.mayFail && !full) return; // Sync may have missed answers from Stripe.
   const reported = reportedOf(truth, full);
   // The API may have told sync more than the events report.
@@ -32,7 +32,6 @@ export function checkCustomers(given: Case): void {
       continue;
     }
     const links = linksOf(truth, customer.id, known, full);
-    if (links.length > 1) verdict.ties += 1;
     if (truth.hasKey && staff === null) checkAsked(given, customer.id, link.customer_id);
     if (links.some(({ ids, by }) => by === link.linked_by && ids.includes(link.customer_id))) continue;
     if (!links.some(({ by }) => by === 'created')) {
@@ -240,10 +239,6 @@ const wasSeen = (truth: Truth, customer: string, forSure = false) =>
   truth.looks.some(
     (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
   );
-
-/** Returns whether Stripe was certainly asked for the customer and returned it. */
-export const wasAsked = (truth: Truth, customer: string) =>
-  truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
 
 /**
  * Expects sync to retrieve the Stripe customer after each event that contains the number of a customer other than the

@@ -6,7 +6,6 @@ import {
   type Case,
   compare,
   date,
-  differing,
   fits,
   hasKnownStatus,
   keptStatuses,
@@ -55,7 +54,7 @@ function checkOwn(given: Case, row: InvoiceRow): void {
 }
 
 function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): void {
-  const { truth, full, verdict } = given;
+  const { truth, full } = given;
   const reported = allowedMoments(given, story, (second) => {
     // An unknown status counts as open.
     const rankOf = ({ about }: Moment<Invoice>) => RANKS[about.status] ?? RANKS.open;
@@ -76,8 +75,7 @@ function checkInvoice(given: Case, story: Moment<Invoice>[], row: InvoiceRow): v
   const [first] = wanted;
   if (!first) return;
   const what = `invoice ${row.stripe_invoice_id}`;
-  if (!wanted.some((expected) => fits(expected, row))) verdict.differences.push(differing(what, first, row));
-  else if (!fits(first, row) && !truth.hasKey && allowed.length > 1) verdict.ties += 1;
+  if (!wanted.some((expected) => fits(expected, row))) compare(given, what, first, row);
   checkLines(given, story, row);
   const off = row.amount_off_stripe;
   const known = allowed.map(({ about }) => amount(about.amountPaidOffStripe, about.currency));

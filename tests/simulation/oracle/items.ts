@@ -4,12 +4,12 @@ import { isSure, possibleOwners } from './customers';
 import {
   ANNOUNCING,
   type Case,
-  differing,
+  compare,
+  type Difference,
   fits,
   type Moment,
   type OwnCustomer,
   type OwnService,
-  recordDifference,
   storiesOf,
   type Truth,
 } from './story';
@@ -21,21 +21,22 @@ export const SHOWN = 10;
  * Expects an item to be linked to the service that staff chose, else to the service in its metadata, else to its old
  * service.
  */
-export function checkItem(given: Case, now: Subscription, row: SubscriptionRow, actual: ItemRow): void {
-  const { truth, tables, verdict } = given;
+export function itemDifference(
+  { truth, tables }: Case,
+  now: Subscription,
+  row: SubscriptionRow,
+  actual: ItemRow,
+): Difference | null {
   const id = actual.stripe_subscription_item_id ?? '';
   // Only staff can link an item if its Stripe customer is not linked by staff or number.
   const named = isSure(tables, row.stripe_customer_id) ? servicesOf(truth, now, row, id) : [null];
   const staff = truth.linked.get(id);
   // If one subscription drops an item before the next one reports it, the item loses staff's link.
-  if (staff !== undefined && wasMoved(truth, id) && named.includes(actual.customer_service_id)) {
-    verdict.ties += Number(actual.customer_service_id !== staff);
-    return;
-  }
-  const expected = staff === undefined ? named : [staff];
-  if (!expected.includes(actual.customer_service_id)) {
-    recordDifference(given, `link of ${id}`, expected, actual.customer_service_id);
-  }
+  const expected = staff === undefined ? named : wasMoved(truth, id) ? [...named, staff] : [staff];
+  const { customer_service_id } = actual;
+  return expected.includes(customer_service_id)
+    ? null
+    : { what: `link of ${id}`, expected, actual: customer_service_id };
 }
 
 /** Returns the services that an item may be linked to if staff chose none. */
@@ -112,7 +113,7 @@ export function itemsAdrift(truth: Truth): Set<string | null> {
  * services. Otherwise it stays incomplete.
  */
 export function checkSold(given: Case): void {
-  const { truth, tables, verdict } = given;
+  const { truth, tables } = given;
   const adopted = adoptedBy(given);
   for (const { sold } of truth.ours) {
     if (!sold) continue;
@@ -129,7 +130,7 @@ export function checkSold(given: Case): void {
     const expected = checkout ? [becomes, ...(checkout.must ? [] : [waits])] : [waits];
     const actual = { ...row, left };
     if (!expected.some((one) => fits(one, actual))) {
-      verdict.differences.push(differing(`sold subscription ${sold.id}`, expected[0] ?? {}, actual));
+      compare(given, `sold subscription ${sold.id}`, expected[0] ?? {}, actual);
     }
   }
 }

@@ -6,7 +6,6 @@ import {
   type Case,
   compare,
   date,
-  differing,
   fits,
   type Moment,
   recordDifference,
@@ -43,7 +42,7 @@ export function checkPayments(given: Case): void {
 }
 
 function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | undefined): void {
-  const { truth, tables, full, verdict } = given;
+  const { truth, tables, full } = given;
   const last = story.at(-1);
   if (!last) return;
   const { id, currency } = last.about;
@@ -67,7 +66,7 @@ function checkPayment(given: Case, story: Moment<Invoice>[], row: PaymentRow | u
   const mayLack = !first || !(full || isReported);
   if (row ? expected.some((one) => fits({ ...common, ...one }, row)) : mayLack) return;
   const what = `payment ${id}`;
-  if (row && first) verdict.differences.push(differing(what, { ...common, ...first }, row));
+  if (row && first) compare(given, what, { ...common, ...first }, row);
   else recordDifference(given, what, first ?? null, row);
 }
 
@@ -223,6 +222,7 @@ const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
  */
 export function checkPayouts(given: Case): void {
   const { truth, tables } = given;
+  if (tables.payouts === null) return;
   const rows = new Map(tables.payouts.map((row) => [row.stripe_payout_id, row]));
   const isOlder = (seconds: number, days: number) =>
     (date(seconds, 'UTC') ?? '') <= addDays(truth.today, -days);
@@ -277,7 +277,7 @@ function isUnequal(given: Case, charge: BalanceTransaction): boolean {
   const charges = given.truth.movements.filter(
     (one) => one.type === 'charge' && recordOf(given, one)?.id === record.id,
   );
-  const listed = new Set(given.tables.payouts.map((row) => row.stripe_payout_id));
+  const listed = new Set(given.tables.payouts?.map((row) => row.stripe_payout_id));
   const sumOf = (some: BalanceTransaction[]) =>
     amount(
       some.reduce((total, one) => total + one.amount, 0),

@@ -128,13 +128,8 @@ export interface Case {
   tables: Tables;
   /** Whether the tables must hold everything that Stripe has, not only the data in its events. */
   full: boolean;
-  verdict: Verdict;
-}
-
-export interface Verdict {
+  /** The differences found so far. */
   differences: Difference[];
-  /** The number of comparisons in which the payloads allow several values. */
-  ties: number;
 }
 
 export interface Difference {
@@ -143,14 +138,14 @@ export interface Difference {
   actual: unknown;
 }
 
-export function recordDifference({ verdict }: Case, what: string, expected: unknown, actual: unknown): void {
-  verdict.differences.push({ what, expected, actual });
+export function recordDifference(given: Case, what: string, expected: unknown, actual: unknown): void {
+  given.differences.push({ what, expected, actual });
 }
 
 /** Records a difference unless the row exists and has all expected values. */
-export function compare({ verdict }: Case, what: string, expected: object, row: object | undefined): void {
-  if (!row) verdict.differences.push({ what, expected, actual: null });
-  else if (!fits(expected, row)) verdict.differences.push(differing(what, expected, row));
+export function compare(given: Case, what: string, expected: object, row: object | undefined): void {
+  if (!row) recordDifference(given, what, expected, null);
+  else if (!fits(expected, row)) given.differences.push(differing(what, expected, row));
 }
 
 /** Returns whether a row has all expected values. */

@@ -1,12 +1,12 @@
 import type { Subscription } from '@/lib/stripe-local/model';
 import type { ItemRow, SubscriptionRow, Tables } from '../tables';
-import { checkItem, checkSold, itemsAdrift, SHOWN } from './items';
+import { checkSold, itemDifference, itemsAdrift, SHOWN } from './items';
 import {
   allowedMoments,
   amount,
   type Case,
+  compare,
   date,
-  differing,
   fits,
   hasKnownStatus,
   keptStatuses,
@@ -14,7 +14,6 @@ import {
   recordDifference,
   storiesOf,
   type Truth,
-  type Verdict,
 } from './story';
 
 /** Expects one row per subscription, with the values of a moment that `allowedMoments` returns. */
@@ -37,7 +36,7 @@ export function checkSubscriptions(given: Case): void {
 }
 
 function checkSubscription(given: Case, story: Moment<Subscription>[], row: SubscriptionRow): void {
-  const { truth, tables, full, verdict } = given;
+  const { truth, tables, full } = given;
   const allowed = allowedMoments(given, story, possibleEnds);
   const items = tables.items.filter(
     (item) => item.subscription_id === row.id && item.stripe_subscription_item_id !== null,
@@ -62,26 +61,17 @@ function checkSubscription(given: Case, story: Moment<Subscription>[], row: Subs
   if (!first) return;
   // Several moments may fit, because items whose subscription is uncertain are not compared.
   const fitting = allowed.filter((one) => expected(one).some((row) => fits(row, actual)));
-  const [moment] = fitting;
-  if (!moment) {
-    verdict.differences.push(differing(`subscription ${row.stripe_subscription_id}`, first, actual));
-    return;
-  }
-  if (!fits(first, actual) && !truth.hasKey) verdict.ties += 1;
-  if (moment.about.items.some(({ id }) => adrift.has(id))) verdict.ties += 1;
+  if (fitting.length === 0) compare(given, `subscription ${row.stripe_subscription_id}`, first, actual);
   for (const item of items) {
-    const verdicts = fitting.map(({ about }) => {
-      const own: Verdict = { differences: [], ties: 0 };
-      checkItem({ ...given, verdict: own }, about, row, item);
-      return own;
-    });
-    const best = verdicts.find((one) => one.differences.length === 0) ?? verdicts[0];
-    verdict.differences.push(...(best?.differences ?? []));
-    verdict.ties += best?.ties ?? 0;
+    const found = fitting.map(({ about }) => itemDifference(given, about, row, item));
+    if (found[0] && !found.includes(null)) given.differences.push(found[0]);
   }
 }
 
-const withoutKeys = ({ subscription_id: _, customer_service_id: __, ...item }: ItemRow) => item;
+function withoutKeys(row: ItemRow) {
+  const { id: _, subscription_id: __, customer_service_id: ___, linked_by_staff: ____, ...item } = row;
+  return item;
+}
 
 /**
  * Returns the possible rows after a checkout. A checkout that completed in the same second or later

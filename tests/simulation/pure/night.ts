@@ -1,5 +1,4 @@
 import { isDatabaseUnavailable } from '@/db/database';
-import type { ProviderPayoutEntry, toPayout } from '@/lib/stripe/payouts';
 import { failureCode, type Subject } from '@/lib/sync/reconcile/object';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/reconcile';
 import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
@@ -121,15 +120,8 @@ export interface RunFailure {
   resolved: boolean;
 }
 
-/** A payout at Stripe with its entries, which are null until they are read. */
-export type ModelPayout = NonNullable<ReturnType<typeof toPayout>> & {
-  entries: (ProviderPayoutEntry & { invoiceId: string | null })[] | null;
-  /** Kinds of the differences that the last comparison found. */
-  differences: string[];
-};
-
 /** Continues a run of the last six hours whose process died, or starts one. @returns null while another run is alive */
-export function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
+function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {
   const now = model.now();
   const running = model.runs.find(({ status }) => status === 'running');
   if (!running) return held(startRun(model, now), now);
@@ -162,7 +154,7 @@ function startRun({ runs }: Model, startedAt: Date): ModelRun {
 }
 
 /** The lease of a run. It is lost if the run has ended, or if another process took it over and set a heartbeat. */
-export class Lease {
+class Lease {
   constructor(
     private readonly model: Model,
     readonly row: ModelRun,
