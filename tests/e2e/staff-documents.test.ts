@@ -268,10 +268,18 @@ test('deleting an already deleted draft from an outdated page reports it as dele
   }
 });
 
-test('an issued invoice can get another due date and be cancelled', async () => {
+test('an issued invoice can get another due date and be cancelled, but not be issued or deleted from an outdated page', async () => {
   const page = await site.open(INVOICES);
-  await draft(page);
+  const path = await draft(page);
+  const [sender, deleter] = [await site.open(path), await site.open(path)];
   await issue(page);
+  for (const [old, button, answer] of [
+    [sender, 'Issue', 'Issue'],
+    [deleter, 'Delete', 'Delete draft'],
+  ] as const) {
+    await confirm(old, [button, answer]);
+    await old.getByRole('alert').filter({ hasText: 'Someone else changed this' }).waitFor();
+  }
   await use(page, 'link', 'Change due date');
   await fill(page, { Due: '2020-01-01' });
   await pressAndSee(page, 'Change due date', 'Must not be before the date of the invoice.');

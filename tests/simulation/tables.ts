@@ -39,7 +39,7 @@ export function defaultsOf(table: keyof typeof MODELLED): Record<string, unknown
 
 /** The columns that the oracle reads. Rows are ordered by the first column. */
 const COLUMNS = {
-  customers: ['id'],
+  customers: ['id', 'customer_number', 'email', 'street'],
   links: ['stripe_customer_id', 'customer_id', 'linked_by'],
   services: ['id', 'next_billing_date', 'ends_on'],
   subscriptions: [
@@ -81,7 +81,7 @@ const COLUMNS = {
     ...(['id', 'payment_id', 'stripe_dispute_id', 'amount', 'currency', 'status'] as const),
     ...(['evidence_due_at', 'funds_withdrawn_at', 'funds_returned_at'] as const),
   ],
-  events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at'],
+  events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at', 'warnings'],
 } as const satisfies { [N in Name]: readonly (keyof (typeof TABLES)[N]['$inferSelect'])[] };
 
 /** The type of a read value. Instants are seconds since the epoch, and amounts are texts. */

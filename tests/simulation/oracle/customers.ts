@@ -240,6 +240,10 @@ const wasSeen = (truth: Truth, customer: string, forSure = false) =>
     (look) => look.customer === customer && look.changes !== null && !(forSure && look.isDoubtful),
   );
 
+/** Returns whether Stripe was certainly asked for the customer and returned it. */
+export const wasAsked = (truth: Truth, customer: string) =>
+  truth.looks.some((look) => look.customer === customer && look.changes !== null && isCertain(look));
+
 /**
  * Expects sync to retrieve the Stripe customer after each event that contains the number of a customer other than the
  * linked one.

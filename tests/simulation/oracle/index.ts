@@ -1,8 +1,17 @@
+import type { WorldEvent } from '@/lib/stripe-local/model';
 import type { Tables } from '../tables';
-import { checkCustomers, isSure } from './customers';
+import { checkCustomers, isSure, wasAsked } from './customers';
 import { checkInvoices } from './invoices';
 import { checkMoneyBack, checkPayments, checkPayouts } from './payments';
-import { type Case, type Difference, date, recordDifference, type Truth } from './story';
+import {
+  ANNOUNCING,
+  type Case,
+  type Difference,
+  date,
+  hasKnownStatus,
+  recordDifference,
+  type Truth,
+} from './story';
 import { checkSubscriptions } from './subscriptions';
 
 /**
@@ -15,6 +24,7 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Difference[]
   const given: Case = { truth, tables, full, differences: [] };
   if (full || truth.lossless) {
     checkCustomers(given);
+    checkStreets(given);
     checkSubscriptions(given);
     checkInvoices(given);
   }
@@ -22,7 +32,31 @@ export function judge(truth: Truth, tables: Tables, full: boolean): Difference[]
   checkPayments(given);
   checkMoneyBack(given);
   if (full) checkPayouts(given);
+  checkWarnings(given);
   return given.differences;
+}
+
+/**
+ * Expects a customer that sync created to have the street of one of its Stripe customers, or none if sync may not know
+ * the street. If all of its Stripe customers have since been linked to other customers, the street of any Stripe
+ * customer is accepted.
+ */
+function checkStreets(given: Case): void {
+  const { truth, tables, full } = given;
+  const own = new Set(truth.ours.map(({ id }) => id));
+  for (const row of tables.customers) {
+    if (own.has(row.id)) continue;
+    const links = tables.links.filter(({ customer_id }) => customer_id === row.id);
+    const members = truth.stripeCustomers.filter(({ customer }) =>
+      links.some(({ stripe_customer_id: id }) => id === customer.id),
+    );
+    const candidates = links.length > 0 ? members : truth.stripeCustomers;
+    const streets = candidates.flatMap(({ customer }) => customer.address?.line1 ?? []);
+    const isKnown = full && members.some(({ customer }) => customer.address && wasAsked(truth, customer.id));
+    const expected: (string | null)[] = isKnown ? streets : [...streets, null];
+    if (!expected.includes(row.street))
+      recordDifference(given, `street of customer ${row.id}`, expected, row.street);
+  }
 }
 
 /**
@@ -66,3 +100,27 @@ function checkServiceDates(given: Case): void {
     }
   }
 }
+
+/**
+ * Expects a warning for an event with an unknown status, if it is the only handled event of its object in its second.
+ * Checks nothing if sync has an API key, because Stripe may have returned another status.
+ */
+function checkWarnings(given: Case): void {
+  const { truth, tables } = given;
+  if (truth.hasKey) return;
+  const rows = new Map(tables.events.map((row) => [row.id, row]));
+  for (const event of truth.history) {
+    const { about } = event;
+    if (about.object !== 'subscription' && about.object !== 'invoice') continue;
+    if (hasKnownStatus(about) || !isAlone(truth, event)) continue;
+    const row = rows.get(event.id);
+    const warning = `unknown ${about.object} status ${about.status}`;
+    if (row?.outcome !== 'processed' || row.warnings.includes(warning)) continue;
+    recordDifference(given, `event ${event.id}`, 'a warning', row.warnings);
+  }
+}
+
+const isAlone = ({ history }: Truth, { created, about }: WorldEvent) =>
+  history.filter(
+    (other) => ANNOUNCING.has(other.type) && other.created === created && other.about.id === about.id,
+  ).length === 1;
