@@ -49,6 +49,13 @@ export function widerNetworks(address: string): string[] {
   return [`${first}:${second}:${third}:${high}::/56`, `${first}:${second}:${third}::/48`];
 }
 
+/**
+ * Returns the widest network that one client is assumed to have: the last of `widerNetworks`, or the address itself.
+ *
+ * @param address a result of `countedAddress`
+ */
+export const widestNetwork = (address: string): string => widerNetworks(address).at(-1) ?? address;
+
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4';
 }

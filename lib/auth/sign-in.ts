@@ -16,7 +16,7 @@ import {
 } from '@/db/schema';
 import { staffActor } from '../audit/audit-log';
 import { AppError } from '../errors';
-import { countedAddress, widerNetworks } from '../networks';
+import { countedAddress, widestNetwork } from '../networks';
 import { claimOnce } from '../oauth/grant';
 import type { Runtime } from '../runtime';
 import { hashToken } from '../tokens/access-token';
@@ -66,7 +66,7 @@ export async function signIn(runtime: Runtime, typed: Credentials, headers: Head
     runtime.log.warn({ component: 'staff-auth' }, 'sign-in refused: too many failures of one account');
     throw tooManyAttempts(secondsUntil(until, at));
   }
-  const network = deviceId === null ? (widerNetworks(origin.address).at(-1) ?? origin.address) : null;
+  const network = deviceId === null ? widestNetwork(origin.address) : null;
   const asked = { path: PASSWORD_PATH, body, headers, cookies: [], deviceId };
   const response = await queueForHash(network, () => askBetterAuth(runtime, asked));
   if (response.status !== 429) await clearExpired(runtime.db, runtime.now());

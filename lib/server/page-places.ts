@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/transaction';
 import { watchQueue } from '../metrics/metrics';
+import { countedAddress, widestNetwork } from '../networks';
 import { abortedWith } from './fast/fast-first';
 import type { Limits } from './limits';
 import { type Handler, isOwnRequest, refuse } from './listener';
@@ -28,7 +29,8 @@ export function limitRenderings(handle: Handler, limits: Limits): Handler {
   return async (request, response) => {
     // Next sent this request while handling another request, which already counts.
     if (isOwnRequest(request)) return handle(request, response);
-    const client = request.headers['x-forwarded-for']?.toString(); // `setForwarding` has set it to the IP address.
+    // `setForwarding` has set the header to the client's IP address. One client may have many IPv6 addresses.
+    const client = widestNetwork(countedAddress(request.headers['x-forwarded-for']?.toString() ?? null));
     let work: Promise<void> | undefined;
     const begin = async () => {
       await yieldToShortRequests();

@@ -419,6 +419,8 @@ describe('concurrency limits of pages', () => {
     ...{ pagePatienceMs: 400, pagePlaceMs: 5000 },
   };
   const [ADA, BOB] = ['198.51.100.1', '198.51.100.2'];
+  /** Two addresses of one IPv6 network of 48 bits, which a provider may give to one customer. */
+  const [CAROL, ALSO_CAROL] = ['2001:db8:1:2::1', '2001:db8:1:3::1'];
 
   /** Serves pages that respond only when the test calls their function in `ends`. */
   async function servePages(changed = {}) {
@@ -440,11 +442,14 @@ describe('concurrency limits of pages', () => {
     return { begun, ends, ask, until: (paths: string[]) => vi.waitFor(() => expect(begun).toEqual(paths)) };
   }
 
-  test('one client cannot occupy all slots for page requests', async () => {
+  test.each([
+    ['one address', ADA, ADA],
+    ['one IPv6 network', CAROL, ALSO_CAROL],
+  ])('a client with %s cannot occupy all slots for page requests', async (_, address, other) => {
     const { begun, ends, ask, until } = await servePages();
-    const first = ask('/a1', ADA);
+    const first = ask('/a1', address);
     await until(['/a1']);
-    ask('/a2', ADA);
+    ask('/a2', other);
     await sleep(50);
     expect(begun).toEqual(['/a1']);
     ask('/b', BOB);
