@@ -5,6 +5,7 @@ import {
   endReplayed,
   findRefreshToken,
   isOAuthToken,
+  keepRefreshScopes,
   type RefreshToken,
   refreshScopes,
   wasReplayed,
@@ -87,8 +88,15 @@ async function refreshTokens(tokenRequest: TokenRequest): Promise<Response> {
   if (scope === null)
     return refuse(tokenRequest, 'invalid_scope', 'The request asks for scopes that were not granted.');
   if (stored?.state === 'stale') return endStaleGrant(tokenRequest, stored);
-  const rotate = () =>
-    callProvider(tokenRequest, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
+  const rotate = async () => {
+    const more = scope === undefined ? undefined : { scope };
+    const rotated = await callProvider(tokenRequest, '/oauth2/token', ['refresh_token'], more);
+    if (rotated.ok && stored && more) {
+      const next = (await bodyOf(rotated.clone()))?.refresh_token;
+      await keepRefreshScopes(runtime.db, String(next), stored.scopes);
+    }
+    return rotated;
+  };
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(tokenRequest, answer);
   // Another request may have exchanged the token first. If so, a second call returns the tokens of that exchange.

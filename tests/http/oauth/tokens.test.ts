@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { oauthAccessTokens, oauthClients, oauthConsents, oauthRefreshTokens } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { disconnectApp, listConnectedApps } from '@/lib/oauth/connected-apps';
-import { findRefreshToken, verifyOAuthToken } from '@/lib/oauth/grant';
+import { findRefreshToken, hashOAuthToken, verifyOAuthToken } from '@/lib/oauth/grant';
 import { clearOver } from '@/lib/oauth/register-client';
 import { changeOwnPassword, setStaffPassword } from '@/lib/staff/credentials';
 import { addStaffUser, changeStaffRole, removeStaffUser } from '@/lib/staff/manage-staff';
@@ -258,6 +258,35 @@ describe('refresh tokens', () => {
     expect(await db.$count(oauthClients, eq(oauthClients.clientId, client))).toBe(1);
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
+
+  test('a refresh for fewer scopes narrows the access token, and leaves the refresh token its scopes', async () => {
+    const client = await flow.client();
+    const granted = await flow.connect(client, ['customers:read', 'servers:read']);
+    const narrow = () => flow.refresh(client, granted.refresh_token, { scope: 'servers:read' });
+    const { body } = await narrow();
+    expect(body.scope).toBe('servers:read offline_access');
+    const { db } = flow.server.runtime;
+    const isNew = eq(oauthRefreshTokens.token, hashOAuthToken(body.refresh_token));
+    const stored = async () => (await db.select().from(oauthRefreshTokens).where(isNew))[0]?.scopes.join(' ');
+    expect(await stored()).toBe(granted.scope);
+    // The process may end before the new refresh token has its scopes. The client then repeats its request.
+    await db
+      .update(oauthRefreshTokens)
+      .set({ scopes: body.scope.split(' ') })
+      .where(isNew);
+    expect((await narrow()).body.refresh_token).toBe(body.refresh_token);
+    expect((await flow.refresh(client, body.refresh_token)).body.scope).toBe(granted.scope);
+  });
+
+  test.each(['offline_access', 'openid profile', ' '])(
+    'a refresh with the scope "%s", which names no read scope, keeps the scopes of a narrow grant',
+    async (scope) => {
+      const client = await flow.client();
+      const granted = await flow.connect(client, ['servers:read']);
+      const { body } = await flow.refresh(client, granted.refresh_token, { scope });
+      expect(body.scope).toBe(granted.scope);
+    },
+  );
 
   test('a refresh token of another client, for another resource or that is expired yields no tokens', async () => {
     const { client, refresh_token } = await connected();
