@@ -152,8 +152,7 @@ async function callProvider(
     const value = form.get(name);
     if (value !== null) forwarded.set(name, value);
   }
-  const resources = form.getAll('resource').filter((resource) => resource !== '');
-  for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
+  for (const resource of new Set(form.getAll('resource').map((one) => normalResource(one, runtime.env)))) {
     forwarded.append('resource', resource);
   }
   const withBasic = method === 'client_secret_basic' && credentials.secret !== null;
@@ -242,7 +241,7 @@ interface Credentials {
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');
   if (authorization === null) {
-    return inForm === null || inForm === '' ? null : { clientId: inForm, secret: form.get('client_secret') };
+    return inForm === null ? null : { clientId: inForm, secret: form.get('client_secret') };
   }
   const encoded = /^basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];

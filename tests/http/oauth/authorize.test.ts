@@ -216,6 +216,16 @@ describe('valid authorization requests', () => {
     expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);
   });
 
+  test.each(['request', 'request_uri', 'response_mode', 'resource'])(
+    'an authorization request with an empty %s is handled as if it were omitted',
+    async (name) => {
+      for (const signedIn of [true, false]) {
+        const to = await flow.authorize(await flow.client(), { [name]: '' }, signedIn);
+        expect(to.pathname).toBe(signedIn ? '/oauth/consent' : '/sign-in');
+      }
+    },
+  );
+
   test('every authorization request asks for consent again', async () => {
     const client = await flow.client();
     await flow.connect(client);

@@ -70,6 +70,7 @@ describe('authorization codes', () => {
     ['another redirect address', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another resource', { resource: ELSEWHERE }, 'invalid_target'],
     ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    ['an empty grant type', { grant_type: '' }, 'invalid_request'],
   ])('an authorization code exchanged with %s yields no tokens', async (_, form, error) => {
     const client = await flow.client();
     expect(await flow.exchange(client, await flow.code(client), form)).toMatchObject(refusal(error));
@@ -356,6 +357,31 @@ describe('access tokens', () => {
       expect((await flow.post('revoke', { client_id: client, token })).status).toBe(200);
     }
     expect(await flow.status(access_token)).toBe(401);
+  });
+});
+
+describe('parameters without a value', () => {
+  test('empty parameters of a token request count as omitted', async () => {
+    const { id, secret } = await flow.secretClient(CALLBACK, 'client_secret_basic');
+    const basic = { authorization: `Basic ${btoa(`${id}:${secret}`)}` };
+    const empty = { client_id: '', client_secret: '', scope: '', resource: '' };
+    const code = await flow.code(id);
+    const asked = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
+    const { status, body } = await flow.token({ ...asked, ...empty }, basic);
+    expect(status).toBe(200);
+    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token };
+    expect((await flow.token({ ...again, ...empty }, basic)).status).toBe(200);
+    const ended = await flow.post('revoke', { token: body.refresh_token, ...empty }, basic);
+    expect(ended.status).toBe(200);
+  });
+
+  test('a repeated parameter of a token request is refused even if a value is empty', async () => {
+    const { client, refresh_token } = await connected();
+    const form = { grant_type: 'refresh_token', client_id: client, refresh_token, scope: '' };
+    const body = new URLSearchParams(form);
+    body.append('scope', 'mcp:read');
+    const answer = await fetch(`${flow.server.url}/api/auth/oauth2/token`, { method: 'POST', body });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }]);
   });
 });
 
