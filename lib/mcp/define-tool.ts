@@ -286,8 +286,8 @@ interface ListDeclaration<Filters extends z.ZodObject, RowSchema extends z.ZodOb
   derive?: { shape: z.ZodRawShape; from(summary: Row[]): Row };
   /** Column names for the example in the description of the argument `fields`. */
   example: string[];
-  /** Removes the amounts from a row of any kind, for a caller that may not read billing data. */
-  withoutMoney?(row: Row): Row;
+  /** Amounts in the rows of any kind. A caller that may not read billing data neither gets nor chooses them. */
+  amounts?: string[];
 }
 
 /** Makes the argument that chooses columns of a row. `requireColumns` checks their names. */
@@ -313,9 +313,8 @@ const summaryArguments = {
 export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.ZodObject>(
   declared: ListDeclaration<Filters, RowSchema>,
 ): Tool {
-  const { filters, personalFilters = [], row, list, summarize, summaryRow, withoutMoney, ...rest } = declared;
+  const { filters, personalFilters = [], row, list, summarize, summaryRow, amounts = [], ...rest } = declared;
   const { summarizeByCustomer, customerRow, derive, example, ...tool } = rest;
-  const asIs = (one: Row) => one;
   return defineTool({
     ...tool,
     input: filters.safeExtend({ fields: fieldsArgument(row, example), ...summaryArguments }),
@@ -336,8 +335,10 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
     run: async (db, input, { reads, masked }) => {
       if (masked) refusePersonal(input, personalFilters);
       const { fields, summary, summary_by, ...filtered } = input as Row & AnswerArguments;
-      const cleared = withoutMoney && !reads.includes('billing:read') ? withoutMoney : asIs;
+      const hidden = reads.includes('billing:read') ? [] : amounts;
+      const cleared = (one: Row) => (hidden.length > 0 ? omitFields(one, hidden) : one);
       if (fields) requireColumns(fields, row);
+      if (fields) refuseAmounts(fields, hidden);
       return forCustomer(db, filtered, async (given) => {
         const values = given as unknown as z.output<Filters>;
         if (summary_by) {
@@ -413,6 +414,16 @@ function refusePersonal(given: Row, personalFilters: string[]): void {
   );
 }
 
+/** Refuses to answer with the columns that the caller must not read. */
+function refuseAmounts(fields: string[], hidden: string[]): void {
+  const chosen = fields.find((field) => hidden.includes(field));
+  if (chosen === undefined) return;
+  throw new AppError(
+    'validation_failed',
+    `fields: ${chosen} needs the scope billing:read, which this access lacks. Leave it out.`,
+  );
+}
+
 function requireFit(answer: Row, length: number): void {
   if (length <= MAX_CHARACTERS || !Array.isArray(answer.data)) return;
   const fits = Math.max(1, Math.floor((answer.data.length * MAX_CHARACTERS) / length));
@@ -429,6 +440,11 @@ export function requireColumns(fields: readonly string[], row: z.ZodObject): voi
   if (unknown.length === 0) return;
   const shown = unknown.map((field) => JSON.stringify(field.slice(0, 40))).join(', ');
   throw new AppError('validation_failed', `fields: unknown ${shown}. The columns are ${known.join(', ')}.`);
+}
+
+/** Returns a row without the given columns. */
+export function omitFields(row: Row, fields: readonly string[]): Row {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !fields.includes(name)));
 }
 
 /** Returns the given columns of a row, in the row's order. A name like `customer.name` selects a field of an object. */

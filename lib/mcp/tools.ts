@@ -55,6 +55,7 @@ import {
   fieldsArgument,
   lean,
   MAX_CHARACTERS,
+  omitFields,
   pickFields,
   requireColumns,
   TOKEN_CHARACTERS,
@@ -99,6 +100,9 @@ const input = z
   .refine((by) => (by.id === undefined) !== (by.customer_number === undefined), {
     message: 'Give exactly one of id or customer_number.',
   });
+
+/** The amounts of a service and of a sum of services. The currency is not hidden, because customers show theirs. */
+const PRICES = ['price', 'price_total'];
 
 /** Number of characters in an answer that are reserved for the placeholders of masked fields. */
 const MARGIN = 5000;
@@ -196,7 +200,7 @@ async function readServices(db: Database, { id }: { id: number }, mayReadBills: 
   return {
     services_total: found.total,
     services_by_status,
-    services: mayReadBills ? services : (services.map(withoutPrice) as typeof services),
+    services: mayReadBills ? services : services.map((one) => omitFields(one, PRICES) as typeof one),
   };
 }
 
@@ -233,7 +237,7 @@ const listServicesTool = defineListTool({
   summarizeByCustomer: countServicesByCustomer,
   customerRow: customerServiceCounts,
   example: ['service_number', 'name', 'customer.name'],
-  withoutMoney: withoutPrice,
+  amounts: PRICES,
 });
 
 export const listInvoicesTool = defineListTool({
@@ -316,16 +320,6 @@ const listServersTool = defineTool({
 function hintFor(rows: object[]): string {
   const tokens = Math.round(JSON.stringify(rows).length / TOKEN_CHARACTERS / 100) * 100;
   return `These are ${rows.length} servers, about ${tokens.toLocaleString('en-GB')} tokens. For less, ask again with fields, such as ["id","hostname","status"].`;
-}
-
-/** Removes the amounts from a service or from a sum of services. */
-function withoutPrice<Row extends Record<string, unknown>>({
-  price: _,
-  currency: __,
-  price_total: ___,
-  ...row
-}: Row) {
-  return row;
 }
 
 /** All tools, in the order in which tools/list returns them. */

@@ -74,7 +74,6 @@ function vouchedBy(
   return registeredFrom === null ? 'staff' : 'nobody';
 }
 
-const MAX_STATE = 2000;
 /** The form of an OAuth error code (RFC 6749, 4.1.2.1). */
 const CODE = /^[a-z_]{1,60}$/;
 
@@ -111,14 +110,14 @@ export async function readWayBack({ db, env }: Pick<Runtime, 'db' | 'env'>, quer
 
 export type WayBack = NonNullable<Awaited<ReturnType<typeof readWayBack>>>;
 
-/** Returns a client's redirect URI with an OAuth error in its query. A `state` that is too long is left out. */
+/** Returns a client's redirect URI with an OAuth error and the request's `state` in its query. */
 export function errorAddress(
   redirect: string,
   { error, state, iss }: { error: string; state: string | null; iss: string },
 ): URL {
   const to = new URL(redirect);
   to.searchParams.set('error', error);
-  if (state !== null && state.length <= MAX_STATE) to.searchParams.set('state', state);
+  if (state !== null) to.searchParams.set('state', state);
   to.searchParams.set('iss', iss);
   return to;
 }

@@ -14,7 +14,7 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import type { Runtime } from '../runtime';
-import { OFFLINE, toProviderScopes } from './metadata';
+import { OFFLINE, requestedScopes, toProviderScopes } from './metadata';
 
 // An app with a metadata document has the same client id on every device. Therefore each authorization creates its own
 // grant, which consists of a consent, codes and tokens that share a reference.
@@ -95,16 +95,28 @@ function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: R
 }
 
 /**
- * Returns the scopes for a refresh, which may ask for fewer scopes than were granted. A grant with the former scope for
- * hiding personal data (`OLD_MASK`) keeps that scope.
+ * Returns the scopes for a refresh, which may ask for fewer scopes than were granted. A request that names no read scope
+ * keeps all granted scopes. A grant with the former scope for hiding personal data (`OLD_MASK`) keeps that scope.
  *
  * @returns undefined to keep all granted scopes; null if the request asks for a scope that was not granted
  */
 export function refreshScopes(granted: string[], scope: string | null): string | undefined | null {
-  if (scope === null || scope.trim() === '') return undefined;
+  if (scope === null || requestedScopes(scope).length === 0) return undefined;
   const asked = toProviderScopes(scope);
   if (asked.some((one) => one !== OFFLINE && !granted.includes(one))) return null;
   return [...asked, ...granted.filter((one) => one === OLD_MASK)].join(' ');
+}
+
+/**
+ * Gives a new refresh token the scopes of the token that was exchanged for it. A refresh with fewer scopes narrows only
+ * the access token (RFC 6749, 6), but the provider stores the fewer scopes in the new refresh token too. Call it before
+ * the client gets the new token, also when the client gets that token again.
+ */
+export async function keepRefreshScopes(db: Database, token: string, scopes: string[]): Promise<void> {
+  await db
+    .update(oauthRefreshTokens)
+    .set({ scopes })
+    .where(eq(oauthRefreshTokens.token, hashOAuthToken(token)));
 }
 
 /**

@@ -109,11 +109,16 @@ export function toReadScopes(scopes: readonly string[]): ReadScope[] {
   return READ_SCOPES.filter((scope) => scopes.includes(scope));
 }
 
+/** Splits the scopes of a request, and leaves out those that are ignored. */
+export function requestedScopes(scope: string): string[] {
+  return scope.split(' ').filter((one) => one !== '' && !IGNORED_SCOPES.includes(one));
+}
+
 /**
  * Maps requested scopes to the provider's. An empty list becomes all read scopes. The provider refuses unknown scopes.
  */
 export function toProviderScopes(scope: string | undefined): string[] {
-  const requested = (scope ?? '').split(' ').filter((one) => one !== '' && !IGNORED_SCOPES.includes(one));
+  const requested = requestedScopes(scope ?? '');
   const unknown = requested.filter((one) => !OFFERED_SCOPES.includes(one as Scope & ReadScope));
   const read = toReadScopes(requested);
   const named = read.length > 0 || unknown.length > 0 ? read : [...READ_SCOPES];

@@ -80,6 +80,26 @@ describe('scopes of a token', () => {
     const sums = await ask(call, 'list-services-tool', { summary: true });
     for (const { text } of [customer, list, sums]) expect(text).not.toMatch(/unpaid|documents|price|9\.9/);
   });
+
+  test('service sums tell currencies apart even if the token lacks billing:read', async () => {
+    await createService(mcp.db, { customer_id: customerId, currency: 'usd', service_number: 'S-USD' });
+    const call = await as(['customers:read']);
+    const sums = await ask(call, 'list-services-tool', { summary: true });
+    const byCustomer = await ask(call, 'list-services-tool', { summary_by: 'customer' });
+    const rows = [{ currency: 'eur' }, { currency: 'usd' }];
+    expect([sums.content, byCustomer.content]).toMatchObject([{ summary: rows }, { by_customer: rows }]);
+    const one = await ask(call, 'list-services-tool', { service_number: 'S-USD', fields: ['currency'] });
+    expect(one.content).toMatchObject({ data: [{ currency: 'usd' }] });
+  });
+
+  test('a token without billing:read that asks for the column price is told so', async () => {
+    const asked = { domain: 'mueller.example', fields: ['name', 'price'] };
+    const refused = await ask(await as(['customers:read']), 'list-services-tool', asked);
+    expect(refused.isError).toBe(true);
+    expect(refused.text).toContain('fields: price needs the scope billing:read');
+    const content = { data: [{ price: 9.9 }] };
+    expect(await ask(await as(['mcp:read']), 'list-services-tool', asked)).toMatchObject({ content });
+  });
 });
 
 describe('masked personal data', () => {

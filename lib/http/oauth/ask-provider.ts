@@ -50,7 +50,7 @@ export async function askProvider(runtime: Runtime, providerRequest: ProviderReq
 const MAX_BYTES = 16_384;
 
 /**
- * Reads a form. Only `resource` may occur more than once.
+ * Reads a form. Only `resource` may occur more than once. Fields without a value are left out.
  *
  * @returns the fields, or a sentence that describes the error
  */
@@ -61,11 +61,16 @@ export async function readForm(request: Request): Promise<URLSearchParams | stri
     const form = new URLSearchParams(Buffer.from(await readBody(request, MAX_BYTES)).toString());
     const twice = [...form.keys()].find((name) => name !== 'resource' && form.getAll(name).length > 1);
     if (twice !== undefined) return `${twice.slice(0, 40)} must be given only once.`;
-    return hasNul(form) ? 'A value contains a NUL character.' : form;
+    return hasNul(form) ? 'A value contains a NUL character.' : withoutEmpty(form);
   } catch (error) {
     if (error instanceof AppError) return error.message;
     throw error;
   }
+}
+
+/** Leaves out the parameters without a value, because they count as omitted (RFC 6749, 3.1 and 3.2). */
+export function withoutEmpty(given: URLSearchParams): URLSearchParams {
+  return new URLSearchParams([...given].filter(([, value]) => value !== ''));
 }
 
 /** Returns whether a parameter has a NUL character. PostgreSQL refuses it, and no valid request contains one. */

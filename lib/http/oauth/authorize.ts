@@ -17,7 +17,7 @@ import {
 } from '@/lib/oauth/metadata';
 import { type Runtime, runtimeOrError } from '@/lib/runtime';
 import { problemResponse } from '../messages';
-import { askProvider, hasNul } from './ask-provider';
+import { askProvider, hasNul, withoutEmpty } from './ask-provider';
 
 /** The parameters that may occur more than once. */
 const REPEATED = ['resource'];
@@ -41,8 +41,9 @@ export async function answerAuthorize(request: Request): Promise<Response> {
   const runtime = await runtimeOrError();
   if (runtime instanceof AppError) return problemResponse(runtime);
   const url = new URL(request.url);
+  if (isMalformed(url.searchParams)) return refuse('invalid_request');
+  url.search = withoutEmpty(url.searchParams).toString();
   const query = toProviderQuery(runtime, url.searchParams);
-  if (!query) return refuse('invalid_request');
   const answer = await askProvider(runtime, { path: '/oauth2/authorize', query, headers: request.headers });
   const location = answer.headers.get('location');
   if (answer.status === 429) return refuse('too_many_requests');
@@ -56,21 +57,20 @@ export async function answerAuthorize(request: Request): Promise<Response> {
   return redirectTo(runtime, location, { asked: url, owes });
 }
 
-/**
- * Converts a client's parameters to the provider's. Returns null if a parameter contains NUL, or if one other than
- * `resource` is repeated.
- */
-function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams | null {
+/** Returns whether a parameter contains NUL, or one other than `resource` is repeated. */
+function isMalformed(given: URLSearchParams): boolean {
   const names = [...given.keys()];
-  if (names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1)) return null;
-  if (hasNul(given)) return null;
+  return names.some((name) => !REPEATED.includes(name) && given.getAll(name).length > 1) || hasNul(given);
+}
+
+/** Converts a client's parameters to the provider's. */
+function toProviderQuery(runtime: Runtime, given: URLSearchParams): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of FORWARDED_PARAMETERS) {
     const value = given.get(name);
     if (value !== null) query.set(name, value);
   }
-  const asked = given.getAll('resource').filter((resource) => resource !== '');
-  const resources = asked.map((resource) => normalResource(resource, runtime.env));
+  const resources = given.getAll('resource').map((resource) => normalResource(resource, runtime.env));
   for (const resource of new Set(resources.length > 0 ? resources : [resourceOf(runtime.env)])) {
     query.append('resource', resource);
   }

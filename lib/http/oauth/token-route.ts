@@ -5,6 +5,7 @@ import {
   endReplayed,
   findRefreshToken,
   isOAuthToken,
+  keepRefreshScopes,
   type RefreshToken,
   refreshScopes,
   wasReplayed,
@@ -87,8 +88,15 @@ async function refreshTokens(tokenRequest: TokenRequest): Promise<Response> {
   if (scope === null)
     return refuse(tokenRequest, 'invalid_scope', 'The request asks for scopes that were not granted.');
   if (stored?.state === 'stale') return endStaleGrant(tokenRequest, stored);
-  const rotate = () =>
-    callProvider(tokenRequest, '/oauth2/token', ['refresh_token'], scope === undefined ? {} : { scope });
+  const rotate = async () => {
+    const more = scope === undefined ? undefined : { scope };
+    const rotated = await callProvider(tokenRequest, '/oauth2/token', ['refresh_token'], more);
+    if (rotated.ok && stored && more) {
+      const next = (await bodyOf(rotated.clone()))?.refresh_token;
+      await keepRefreshScopes(runtime.db, String(next), stored.scopes);
+    }
+    return rotated;
+  };
   const answer = await rotate();
   if (answer.ok || stored?.state !== 'unused') return withConsent(tokenRequest, answer);
   // Another request may have exchanged the token first. If so, a second call returns the tokens of that exchange.
@@ -144,8 +152,7 @@ async function callProvider(
     const value = form.get(name);
     if (value !== null) forwarded.set(name, value);
   }
-  const resources = form.getAll('resource').filter((resource) => resource !== '');
-  for (const resource of new Set(resources.map((one) => normalResource(one, runtime.env)))) {
+  for (const resource of new Set(form.getAll('resource').map((one) => normalResource(one, runtime.env)))) {
     forwarded.append('resource', resource);
   }
   const withBasic = method === 'client_secret_basic' && credentials.secret !== null;
@@ -234,7 +241,7 @@ interface Credentials {
 function readCredentials(authorization: string | null, form: URLSearchParams): Credentials | null {
   const inForm = form.get('client_id');
   if (authorization === null) {
-    return inForm === null || inForm === '' ? null : { clientId: inForm, secret: form.get('client_secret') };
+    return inForm === null ? null : { clientId: inForm, secret: form.get('client_secret') };
   }
   const encoded = /^basic +([\w+/=-]+) *$/i.exec(authorization)?.[1];
   const [, id, secret] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];

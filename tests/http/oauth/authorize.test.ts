@@ -194,11 +194,33 @@ describe('invalid authorization requests', () => {
     },
   );
 
-  test('an authorization request with a repeated parameter is refused', async () => {
-    const client = await flow.client();
-    const query = `client_id=${client}&client_id=other&response_type=code`;
-    const page = await fetch(`${flow.server.url}/api/auth/oauth2/authorize?${query}`, { redirect: 'manual' });
-    expect(page.headers.get('location')).toBe(`${REFUSED}?error=invalid_request`);
+  test.each(['client_id=other', 'client_id=', 'prompt=&prompt='])(
+    'an authorization request with the repeated parameter %s is refused',
+    async (repeated) => {
+      const query = `client_id=${await flow.client()}&response_type=code&${repeated}`;
+      const address = `${flow.server.url}/api/auth/oauth2/authorize?${query}`;
+      const page = await fetch(address, { redirect: 'manual' });
+      expect(page.headers.get('location')).toBe(`${REFUSED}?error=invalid_request`);
+    },
+  );
+
+  test.each([CALLBACK, SITE])(
+    'an authorization error for the client at %s keeps a state of 5000 characters',
+    async (redirect_uri) => {
+      const client = await flow.client({ redirect_uris: [redirect_uri] });
+      const params = { redirect_uri, state: 's'.repeat(5000), prompt: 'none' };
+      const to = await flow.authorize(client, params);
+      const way = await readWayBack(flow.server.runtime, to.searchParams);
+      const back = redirect_uri === SITE ? new URL(way?.href ?? '') : to;
+      const told = { error: 'interaction_required', state: params.state };
+      expect(Object.fromEntries(back.searchParams)).toMatchObject(told);
+    },
+  );
+
+  test('an authorization error for a request with an empty state contains no state', async () => {
+    const back = await flow.authorize(await flow.client(), { prompt: 'none', state: '' });
+    expect(back.searchParams.get('error')).toBe('interaction_required');
+    expect(back.searchParams.has('state')).toBe(false);
   });
 });
 
@@ -215,6 +237,16 @@ describe('valid authorization requests', () => {
     expect(to.pathname).toBe('/sign-in');
     expect(to.searchParams.get('next')).toMatch(/^\/api\/auth\/oauth2\/authorize\?/);
   });
+
+  test.each(['request', 'request_uri', 'response_mode', 'resource'])(
+    'an authorization request with an empty %s is handled as if it were omitted',
+    async (name) => {
+      for (const signedIn of [true, false]) {
+        const to = await flow.authorize(await flow.client(), { [name]: '' }, signedIn);
+        expect(to.pathname).toBe(signedIn ? '/oauth/consent' : '/sign-in');
+      }
+    },
+  );
 
   test('every authorization request asks for consent again', async () => {
     const client = await flow.client();

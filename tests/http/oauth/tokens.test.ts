@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { oauthAccessTokens, oauthClients, oauthConsents, oauthRefreshTokens } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { disconnectApp, listConnectedApps } from '@/lib/oauth/connected-apps';
-import { findRefreshToken, verifyOAuthToken } from '@/lib/oauth/grant';
+import { findRefreshToken, hashOAuthToken, verifyOAuthToken } from '@/lib/oauth/grant';
 import { clearOver } from '@/lib/oauth/register-client';
 import { changeOwnPassword, setStaffPassword } from '@/lib/staff/credentials';
 import { addStaffUser, changeStaffRole, removeStaffUser } from '@/lib/staff/manage-staff';
@@ -70,6 +70,7 @@ describe('authorization codes', () => {
     ['another redirect address', { redirect_uri: 'http://127.0.0.1:1/callback' }, 'invalid_grant'],
     ['another resource', { resource: ELSEWHERE }, 'invalid_target'],
     ['another grant type', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
+    ['an empty grant type', { grant_type: '' }, 'invalid_request'],
   ])('an authorization code exchanged with %s yields no tokens', async (_, form, error) => {
     const client = await flow.client();
     expect(await flow.exchange(client, await flow.code(client), form)).toMatchObject(refusal(error));
@@ -259,6 +260,35 @@ describe('refresh tokens', () => {
     expect((await flow.authorize(client)).pathname).toBe('/oauth/consent');
   });
 
+  test('a refresh for fewer scopes narrows the access token, and leaves the refresh token its scopes', async () => {
+    const client = await flow.client();
+    const granted = await flow.connect(client, ['customers:read', 'servers:read']);
+    const narrow = () => flow.refresh(client, granted.refresh_token, { scope: 'servers:read' });
+    const { body } = await narrow();
+    expect(body.scope).toBe('servers:read offline_access');
+    const { db } = flow.server.runtime;
+    const isNew = eq(oauthRefreshTokens.token, hashOAuthToken(body.refresh_token));
+    const stored = async () => (await db.select().from(oauthRefreshTokens).where(isNew))[0]?.scopes.join(' ');
+    expect(await stored()).toBe(granted.scope);
+    // The process may end before the new refresh token has its scopes. The client then repeats its request.
+    await db
+      .update(oauthRefreshTokens)
+      .set({ scopes: body.scope.split(' ') })
+      .where(isNew);
+    expect((await narrow()).body.refresh_token).toBe(body.refresh_token);
+    expect((await flow.refresh(client, body.refresh_token)).body.scope).toBe(granted.scope);
+  });
+
+  test.each(['offline_access', 'openid profile', ' '])(
+    'a refresh with the scope "%s", which names no read scope, keeps the scopes of a narrow grant',
+    async (scope) => {
+      const client = await flow.client();
+      const granted = await flow.connect(client, ['servers:read']);
+      const { body } = await flow.refresh(client, granted.refresh_token, { scope });
+      expect(body.scope).toBe(granted.scope);
+    },
+  );
+
   test('a refresh token of another client, for another resource or that is expired yields no tokens', async () => {
     const { client, refresh_token } = await connected();
     expect(await flow.refresh(await flow.client(), refresh_token)).toMatchObject(refusal('invalid_grant'));
@@ -327,6 +357,31 @@ describe('access tokens', () => {
       expect((await flow.post('revoke', { client_id: client, token })).status).toBe(200);
     }
     expect(await flow.status(access_token)).toBe(401);
+  });
+});
+
+describe('parameters without a value', () => {
+  test('empty parameters of a token request count as omitted', async () => {
+    const { id, secret } = await flow.secretClient(CALLBACK, 'client_secret_basic');
+    const basic = { authorization: `Basic ${btoa(`${id}:${secret}`)}` };
+    const empty = { client_id: '', client_secret: '', scope: '', resource: '' };
+    const code = await flow.code(id);
+    const asked = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
+    const { status, body } = await flow.token({ ...asked, ...empty }, basic);
+    expect(status).toBe(200);
+    const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token };
+    expect((await flow.token({ ...again, ...empty }, basic)).status).toBe(200);
+    const ended = await flow.post('revoke', { token: body.refresh_token, ...empty }, basic);
+    expect(ended.status).toBe(200);
+  });
+
+  test('a repeated parameter of a token request is refused even if a value is empty', async () => {
+    const { client, refresh_token } = await connected();
+    const form = { grant_type: 'refresh_token', client_id: client, refresh_token, scope: '' };
+    const body = new URLSearchParams(form);
+    body.append('scope', 'mcp:read');
+    const answer = await fetch(`${flow.server.url}/api/auth/oauth2/token`, { method: 'POST', body });
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }]);
   });
 });
 
