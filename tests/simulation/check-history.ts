@@ -152,6 +152,7 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
       tables = await stage.tables();
       fail('strays after a run', checkStrays(played, tables, true));
       fail('books after a run', [...checkBooks(tables), ...played.months.compare(tables)]);
+      fail('credit notes after a run', await checkCreditNotes(stage, played, tables));
       fail('after a run', judge(truthOf(played), withoutStrays(tables, played.setup.ours), true));
       isNews = await runAgain(stage, played, tables, fail);
     }
@@ -203,6 +204,25 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
     differences.push({ what: 'events', expected: delivered.size, actual: rows.size });
   }
   return differences;
+}
+
+/** Expects each credit note of a known invoice to be stored, and marked as void if Stripe voided it. */
+async function checkCreditNotes(
+  stage: Stage,
+  { world }: Played,
+  { invoices }: Tables,
+): Promise<Difference[]> {
+  const stored = await stage.creditNotes?.();
+  if (!stored) return [];
+  const isVoid = new Map(stored.map(({ id, is_void }) => [id, is_void]));
+  const known = invoices.filter((row) => row.provider_gone_at === null);
+  const ids = new Set(known.map(({ stripe_invoice_id }) => stripe_invoice_id));
+  return [...world.creditNotes.values()].flatMap(({ id, invoice, status }) => {
+    const expected = status === 'void';
+    // A credit note that was voided before sync saw it may be missing.
+    const actual = isVoid.get(id) ?? (expected || null);
+    return ids.has(invoice) && actual !== expected ? [{ what: `credit note ${id}`, expected, actual }] : [];
+  });
 }
 
 type Fail = (at: string, differences: Difference[]) => void;
