@@ -13,15 +13,14 @@ import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
 import { type OpenInvoice, spreadAmount } from './match';
+import { isPayable, proposeFor } from './proposals';
 import {
   type EntryRow,
   getEntry,
   getStatement,
   inPeriod,
   isOpen,
-  isPayable,
   listOpenEntries,
-  proposeFor,
   requireOpen,
 } from './queries';
 import { undoReturn } from './returns';

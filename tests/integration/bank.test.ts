@@ -23,6 +23,7 @@ import {
   setEntryState,
   undoEntry,
 } from '@/lib/bank/book-entries';
+import { proposeFor } from '@/lib/bank/proposals';
 import {
   countEntries,
   entryList,
@@ -30,7 +31,6 @@ import {
   listExplained,
   listOpenEntries,
   listRules,
-  proposeFor,
   statementList,
 } from '@/lib/bank/queries';
 import { bookReturn, proposeReturns } from '@/lib/bank/returns';

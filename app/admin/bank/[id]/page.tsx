@@ -2,6 +2,7 @@ import { Alert, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import { formatCount, formatCustomer, formatDate, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toId, toPageRequest } from '@/app/_components/search-params';
+import { type ProposedEntry, proposeFor } from '@/lib/bank/proposals';
 import {
   countEntries,
   type EntryRow,
@@ -9,8 +10,6 @@ import {
   getStatement,
   listExplained,
   listOpenEntries,
-  type ProposedEntry,
-  proposeFor,
   type StatementRow,
 } from '@/lib/bank/queries';
 import { proposeReturns, type ReturnProposal } from '@/lib/bank/returns';
