@@ -7,13 +7,13 @@ import { findCustomerId } from '../customers/match-customer';
 import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
-import { findPayableInvoice, type PaymentContext } from '../payments/list';
+import { findPayableInvoice } from '../payments/list';
 import { findTransferId, getTransfer } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
 import { type OpenInvoice, spreadAmount } from './match';
-import { isPayable, proposeFor } from './proposals';
+import { isPayable, problemOf, proposeFor } from './proposals';
 import {
   type EntryRow,
   getEntry,
@@ -220,14 +220,6 @@ async function findNamedInvoice(db: Database, text: string, entry: EntryRow) {
   if (problem === null) return found;
   const number = found.customer.customer_number;
   throw invalidField('named', `is an invoice ${problem}: enter ${number} to book the entry for its customer`);
-}
-
-/** Returns why an entry cannot pay an invoice. Returns null if it can. */
-function problemOf(invoice: PaymentContext['invoice'], { currency }: EntryRow): string | null {
-  if (invoice.stripe_invoice_id !== null) return 'of Stripe';
-  if (invoice.currency !== currency)
-    return `in ${invoice.currency.toUpperCase()}, and the entry is in ${currency.toUpperCase()}`;
-  return invoice.status === 'paid' ? 'that is paid' : null;
 }
 
 /**

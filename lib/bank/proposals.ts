@@ -10,6 +10,7 @@ import { literal } from '../page-query';
 import { PAYOUT_DAYS } from '../sync/reconcile/payouts';
 import {
   type Candidate,
+  type ClosedInvoice,
   type Credit,
   matchPayouts,
   neighboursOf,
@@ -31,7 +32,7 @@ export interface ProposedEntry {
 /** Proposes customers and invoices, or Stripe payouts, for entries of one account and currency. */
 export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
   const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
-  const candidates = await findCandidates(
+  const { candidates, closed } = await findCandidates(
     db,
     entries.filter(({ id }) => !payouts.has(id)),
   );
@@ -41,7 +42,7 @@ export async function proposeFor(db: Database, entries: EntryRow[]): Promise<Pro
     payout: payouts.get(entry.id) ?? null,
     proposals: (payouts.has(entry.id) || !(entry.amount > 0)
       ? []
-      : propose(toCredit(entry), candidates)
+      : propose(toCredit(entry), candidates, closed)
     ).flatMap((one) => {
       const customer = byId.get(one.customer_id);
       return customer ? { ...one, customer } : [];
@@ -88,14 +89,17 @@ const MAX_CANDIDATES = 2000;
 const MAX_NAMES = 25;
 const MAX_NUMBERS = 40_000;
 
-/** Finds the customers who may have sent the money of these entries, with their unpaid invoices. */
-async function findCandidates(db: Database, entries: EntryRow[]): Promise<Candidate[]> {
+/**
+ * Finds the customers who may have sent the money of these entries, with their unpaid invoices. Also finds the invoices
+ * that the texts name and the entries cannot pay.
+ */
+async function findCandidates(db: Database, entries: EntryRow[]) {
   const credits = entries.filter(({ amount }) => amount > 0);
   const [first] = credits;
-  if (!first) return [];
+  if (!first) return { candidates: [], closed: [] };
   const ibans = [...new Set(credits.map(({ iban }) => iban).filter(Boolean))];
   const ruled = await listRuleOwners(db, ibans);
-  const known = await listKnownOwners(db, ibans);
+  const payers = await listKnownOwners(db, ibans);
   const readOwners = (where: SQL) =>
     db
       .select({ id: invoices.customer_id, number: invoices.number })
@@ -112,8 +116,12 @@ async function findCandidates(db: Database, entries: EntryRow[]): Promise<Candid
       .limit(literal(MAX_CANDIDATES))),
   ];
   const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
-  const named = await readNumbered([...new Set(credits.flatMap(textsOf))]);
-  const found = new Set(named.map(({ number }) => number?.toUpperCase()));
+  const numbers = [...new Set(credits.flatMap(textsOf))];
+  const named = await readNumbered(numbers);
+  const known = new Set(named.map(({ number }) => number?.toUpperCase()));
+  // Stripe's invoice can have the number of one of our own.
+  const closed = (await readClosed(db, numbers, first)).filter(({ number }) => !known.has(number));
+  const found = new Set([...known, ...closed.map(({ number }) => number)]);
   // A number has hundreds of spellings with one typing error. Search for them only for credits without a known number.
   const unclear = credits.flatMap((one) =>
     textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
@@ -131,12 +139,34 @@ async function findCandidates(db: Database, entries: EntryRow[]): Promise<Candid
     const query = customerQuery.safeParse(name);
     if (query.success) byName.push(...(await findCustomers(db, query.data)).matches);
   }
-  const ids = [...ruled, ...known, ...named, ...nearby, ...byAmount, ...byName].map(({ id }) => id);
-  return toCandidates(db, [...new Set(ids)].slice(0, MAX_CANDIDATES), {
-    currency: first.currency,
-    ruled,
-    known,
+  const ids = [...ruled, ...payers, ...named, ...nearby, ...byAmount, ...byName].map(({ id }) => id);
+  const wanted = [...new Set(ids)].slice(0, MAX_CANDIDATES);
+  const { currency } = first;
+  return { candidates: await toCandidates(db, wanted, { currency, ruled, payers }), closed };
+}
+
+/** Reads the invoices with these numbers that an entry cannot pay. */
+async function readClosed(db: Database, numbers: string[], entry: EntryRow): Promise<ClosedInvoice[]> {
+  const found = await db
+    .select(pickColumns(invoices, 'number', 'status', 'currency', 'stripe_invoice_id'))
+    .from(invoices)
+    .where(and(inTexts(invoices.number, numbers), sql`not (${isPayable(entry.currency)})`))
+    .limit(literal(MAX_CANDIDATES));
+  return found.flatMap((invoice) => {
+    const problem = problemOf(invoice, entry);
+    return invoice.number === null || problem === null ? [] : { number: invoice.number, problem };
   });
+}
+
+/** Returns why an entry cannot pay an invoice. Returns null if it can. */
+export function problemOf(
+  invoice: { stripe_invoice_id: string | null; currency: string; status: string },
+  { currency }: EntryRow,
+): string | null {
+  if (invoice.stripe_invoice_id !== null) return 'of Stripe';
+  if (invoice.currency !== currency)
+    return `in ${invoice.currency.toUpperCase()}, and the entry is in ${currency.toUpperCase()}`;
+  return ['sent', 'overdue'].includes(invoice.status) ? null : `that is ${invoice.status}`;
 }
 
 /** Condition for the invoices that an entry in this currency can pay: unpaid ones, except Stripe's. */
@@ -173,7 +203,7 @@ const MAX_INVOICES = 50;
 async function toCandidates(
   db: Database,
   ids: number[],
-  { currency, ruled, known }: { currency: string; ruled: IbanOwner[]; known: IbanOwner[] },
+  { currency, ruled, payers }: { currency: string; ruled: IbanOwner[]; payers: IbanOwner[] },
 ): Promise<Candidate[]> {
   const people = await db
     .select(snippetColumns)
@@ -203,7 +233,7 @@ async function toCandidates(
       Boolean,
     ),
     ruled: ibansOf(ruled, person.id),
-    known: ibansOf(known, person.id),
+    known: ibansOf(payers, person.id),
     invoices: invoicesOf.get(person.id) ?? [],
   }));
 }

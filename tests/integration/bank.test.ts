@@ -447,6 +447,19 @@ test('a bank rule books an entry that names no invoice only if the customer owes
   expect(await receive('44.00')).toBe(0);
 });
 
+test('a bank rule does not book an entry whose text names a paid invoice, even if the customer owes exactly its amount', async () => {
+  const paid = await invoice('119');
+  const iban = newIban();
+  const [entry = 0] = (await uploadOpen([newDay(), '119.00', 'X', iban, 'thanks'])).entries;
+  await bookNamedEntry(base.db, entry, { named: paid.number, remember: true }, writer);
+  const other = await invoice('119', paid.customer_id);
+  const { id, booked } = await upload([[newDay(), '119.00', 'X', iban, `RE ${paid.number}`]]);
+  expect([booked, await dueOf(other.id)]).toEqual([0, 119]);
+  const [first] = (await openOf(id))[0]?.proposals ?? [];
+  expect(first).toMatchObject({ shares: [{ invoice_id: other.id }], is_exact: false });
+  expect(first?.reasons).toContain(`The text names ${paid.number}, an invoice that is paid.`);
+});
+
 test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {
   const due = await invoice('70');
   const [first, second] = [newDay(), newDay()];

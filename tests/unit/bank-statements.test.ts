@@ -341,6 +341,15 @@ test('a rule does not book a bank credit whose text names the invoice of another
   expect(first).toMatchObject({ customer_id: 1, is_sure: false, is_exact: false });
 });
 
+test('a bank credit whose text names an invoice that cannot be paid is left to a person, with the reason', () => {
+  const closed = [{ number: 'RE-2026-00139', problem: 'that is paid' }];
+  const [first] = propose(credit(120_000, 'K10001 RE 2026-00139'), [ada], closed);
+  expect(first).toMatchObject({ customer_id: 1, is_exact: false, is_sure: false });
+  expect(first?.reasons).toContain('The text names RE-2026-00139, an invoice that is paid.');
+  expect(first?.reasons.join()).not.toContain('almost');
+  expect(propose(credit(120_000, 'K10001'), [ada], closed)[0]).toMatchObject({ is_sure: true });
+});
+
 /**
  * Builds 300 credits. 200 pay one invoice, 60 pay all invoices of a customer, 20 have a mistyped invoice number, and 20
  * belong to no invoice.
