@@ -76,17 +76,20 @@ async function uploadOpen(...lines: Line[]) {
   return { id, open, entries: open.map(({ entry }) => entry.id), first: open[0] ?? expect.fail() };
 }
 
-/** Uploads an MT940 statement with one entry, the difference between its opening and closing balances. */
+/** Uploads an MT940 statement. By default, its only entry is the difference between the balances. */
 function uploadMt940(
   [iban, currency]: [iban: string, currency: string],
   day: string,
   [opening, closing]: [number, number],
   [kind, code, text] = ['C', 'NTRF', 'from Ada'],
+  amounts: [kind: string, amount: number][] = [[kind, Math.abs(closing - opening)]],
 ) {
   const short = day.slice(2).replaceAll('-', '');
+  const entries = amounts.map(
+    ([its, amount]) => `:61:${short}${its}${amount},00${code}NONREF\n:86:${text}\n`,
+  );
   const file = `:20:X\n:25:${iban}\n:60F:C${short}${currency}${opening},00
-:61:${short}${kind}${Math.abs(closing - opening)},00${code}NONREF\n:86:${text}
-:62F:C${short}${currency}${closing},00\n-`;
+${entries.join('')}:62F:C${short}${currency}${closing},00\n-`;
   return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(file) }, writer);
 }
 
@@ -206,6 +209,67 @@ test('a bank file that is uploaded again or overlaps another adds no duplicates,
   expect(await countsOf(overlap.id)).toMatchObject({ all: 3 });
   const { open } = await uploadOpen(twice, twice, [first, '10.00', 'Eve', '', 'third']);
   expect(open.map(({ entry }) => entry.purpose)).toEqual(['same', 'same', 'third']);
+});
+
+const ENTRY: [string, string, string] = ['C', 'NTRF', 'from Ada'];
+test.each([
+  [
+    'its parts, if another file has it as one entry',
+    [['C', 300]],
+    [
+      ['C', 100],
+      ['C', 200],
+    ],
+    1,
+  ],
+  [
+    'one entry, if another file has its parts',
+    [
+      ['C', 100],
+      ['C', 200],
+    ],
+    [['C', 300]],
+    2,
+  ],
+  [
+    'parts beside a new credit and a new debit',
+    [['C', 300]],
+    [
+      ['C', 100],
+      ['C', 200],
+      ['C', 50],
+      ['D', 50],
+    ],
+    5,
+  ],
+] as const)('a collective credit of a bank file is stored only once as %s', async (_, first, second, all) => {
+  const day = newDay();
+  const { id } = await uploadMt940(
+    [OWN, 'EUR'],
+    day,
+    [100, 400],
+    ENTRY,
+    first.map(([...one]) => one),
+  );
+  await uploadMt940(
+    [OWN, 'EUR'],
+    day,
+    [100, 400],
+    ENTRY,
+    second.map(([...one]) => one),
+  );
+  expect(await countsOf(id)).toMatchObject({ all });
+});
+
+test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {
+  const day = newDay();
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400]);
+  const parts: [string, number][] = [
+    ['C', 100],
+    ['C', 200],
+  ];
+  await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, parts);
+  expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
 const FOREIGN = 'DE25500105170137075030';
