@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
 import { bankEntries, bankRules, invoices, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -225,7 +225,8 @@ async function findNamedInvoice(db: Database, text: string, entry: EntryRow) {
 /**
  * Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice.
  *
- * @throws AppError, e.g. conflict if the entry already has a transfer of another customer
+ * @throws AppError, e.g. conflict if the entry already has a transfer of another customer, or if a colleague explains the
+ *   entry in the meantime
  */
 async function book(
   db: Database,
@@ -255,10 +256,19 @@ async function book(
     );
   }
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
-  await db
+  // A second click may have linked the same transfer in the meantime.
+  const linked = await db
     .update(e)
     .set({ transfer_id })
-    .where(and(eq(e.id, entry.id), isNull(e.transfer_id)));
+    .where(and(eq(e.id, entry.id), or(isOpen, eq(e.transfer_id, transfer_id))))
+    .returning({ id: e.id });
+  if (linked.length > 0) return;
+  // Otherwise the money would be counted twice: by the transfer, and by what explains the entry.
+  if (left === null) {
+    const { version } = await getTransfer(db, transfer_id);
+    await deleteTransfer(db, { id: transfer_id, version }, writer);
+  }
+  throw new AppError('conflict', 'The entry was explained meanwhile.');
 }
 
 /**

@@ -448,6 +448,18 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   await expect(setEntryState(base.db, entry, 'open', writer)).rejects.toThrow(/booked.*Undo/);
 });
 
+test('a bank entry that a colleague ignores while it is booked is either ignored or booked', async () => {
+  const due = await invoice('30');
+  const { id, first } = await uploadOpen([newDay(), '30.00', 'X', '', due.number]);
+  const shares = first.proposals[0]?.shares ?? [];
+  const chosen = { customerId: due.customer_id, shares, remember: false };
+  const booking = bookEntry(base.db, first.entry.id, chosen, writer);
+  const ignoring = setEntryState(base.db, first.entry.id, 'ignored', writer);
+  expect(await problemsAtOnce([booking, ignoring])).toEqual([[], ['conflict']]);
+  const [{ state, transfer_id } = expect.fail()] = await explainedOf(id);
+  expect([await dueOf(due.id), transfer_id === null]).toEqual(state === 'ignored' ? [30, true] : [0, false]);
+});
+
 test('a bank entry with the transfer of one customer is not booked for another customer', async () => {
   const [one, other] = [await invoice('31'), await invoice('31')];
   const iban = newIban();
