@@ -8,7 +8,7 @@ import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
 import { findPayableInvoice } from '../payments/list';
-import { findTransferId, getTransfer } from '../payments/queries';
+import { findTransferId, getTransfer, listShares } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
@@ -326,7 +326,8 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
  * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, undoes its return, or unlinks
  * its payout.
  *
- * @throws AppError not_found; conflict; precondition_failed, if another write comes first
+ * @throws AppError not_found; conflict, for example if money of the transfer was paid back or refunded, because deleting
+ *   the transfer would delete this too; precondition_failed if another write comes first
  */
 export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const entry = await getEntry(db, id);
@@ -334,7 +335,14 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   if ((returned_transfer_id ?? returned_payment_id) !== null) return undoReturn(db, entry, writer);
   if (payout_id !== null) await movePayout(db, id, { from: payout_id, to: null }, writer);
   if (transfer_id === null) return;
-  const { version } = await getTransfer(db, transfer_id);
+  const { version, reference, paid_back } = await getTransfer(db, transfer_id);
+  const shares = await listShares(db, reference);
+  if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
+    throw new AppError(
+      'conflict',
+      'Money of this transfer was paid back or refunded: open the transfer to undo that, or to delete it.',
+    );
+  }
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 

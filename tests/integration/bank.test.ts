@@ -536,6 +536,23 @@ test('a bank rule does not book an entry whose text names a paid invoice, even i
   expect(first?.reasons).toContain(`The text names ${paid.number}, an invoice that is paid.`);
 });
 
+test('undoing a booking is refused if credit of its transfer was paid back, or a payment was refunded', async () => {
+  const due = await invoice('70');
+  const { id } = await upload([[newDay(), '80.00', 'X', newIban(), `${due.number}`]]);
+  const [entry = 0] = (await openOf(id)).map((one) => one.entry.id);
+  const chosen = { customerId: due.customer_id, shares: [{ invoice_id: due.id, amount: 70_000 }] };
+  await bookEntry(base.db, entry, { ...chosen, remember: false }, writer);
+  const readTransfer = async () => getTransfer(base.db, (await explainedOf(id))[0]?.transfer_id ?? 0);
+  const typed = { amount: '4', date: '2026-11-20' };
+  await payBackCredit(base.db, await readTransfer(), typed, writer);
+  await expect(undoEntry(base.db, entry, writer)).rejects.toThrow(/open the transfer/);
+  await undoPayBack(base.db, await readTransfer(), 0, writer);
+  const [share] = await readRows(base.db, payments, eq(payments.invoice_id, due.id));
+  await recordTypedRefund(base.db, share?.id ?? 0, typed, writer);
+  expect(await problemsOf(undoEntry(base.db, entry, writer))).toEqual(['conflict']);
+  expect(await readTransfer()).toMatchObject({ amount: 80, credit: 10 });
+});
+
 test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {
   const due = await invoice('70');
   const [first, second] = [newDay(), newDay()];
