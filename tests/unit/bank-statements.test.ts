@@ -138,6 +138,16 @@ test('the IBAN and each entry’s name, account and text are read from a German 
   expect(statement.entries.map(({ is_return }) => is_return)).toEqual([false, true]);
 });
 
+const FROM_TO =
+  '<FrToDt><FrDtTm>2026-09-30T00:00:00</FrDtTm><ToDtTm>2026-09-30T24:00:00</ToDtTm></FrToDt><Acct>';
+test.each([
+  ['MT940', MT940.replaceAll('1002D', '1005D'), ['2026-10-01', '2026-10-05']],
+  ['CAMT.053', camt('02', entryOf('150.00', '')).replace('<Acct>', FROM_TO), ['2026-09-30', '2026-10-01']],
+])('the period of a bank file in %s includes entries outside of its days', async (_, file, period) => {
+  const { from, to } = await read(file);
+  expect([from, to]).toEqual(period);
+});
+
 test.each([
   ['its SWIFT transaction type', ':61:2610021002D20,50NRTINONREF\n:86:Bob'],
   ['its plain text', ':61:2610021002D20,50NMSCRG 2026/12\n:86:NSF CHEQUE Bob'],
