@@ -239,8 +239,10 @@ test.each(Object.entries(CSV))('a credit in the CSV file of the bank %s is read'
   const { currency, entries } = await read(text);
   const credit = entries.find(({ amount }) => amount > 0);
   const purpose = expect.stringContaining('RE-2026-0001');
+  // The other banks' files name an account only in the text, which the payer can write.
+  const iban = ['Sparkasse', 'DKB', 'N26', 'Volksbank', 'Erste'].includes(bank) ? ADA : null;
   expect({ currency, ...credit }).toMatchObject({
-    ...{ currency: 'eur', day: '2026-10-01', amount: 1_190_000, iban: ADA, purpose },
+    ...{ currency: 'eur', day: '2026-10-01', amount: 1_190_000, iban, purpose },
   });
   expect(entries).toHaveLength(['ING', 'Revolut', 'Volksbank', 'Raiffeisen'].includes(bank) ? 2 : 1);
 });
