@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
 import { bankEntries, bankRules, invoices, stripePayouts } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -7,21 +7,20 @@ import { findCustomerId } from '../customers/match-customer';
 import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
-import { findPayableInvoice, type PaymentContext } from '../payments/list';
-import { findTransferId, getTransfer } from '../payments/queries';
+import { findPayableInvoice } from '../payments/list';
+import { findTransferId, getTransfer, listShares } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
 import { type OpenInvoice, spreadAmount } from './match';
+import { isPayable, problemOf, proposeFor } from './proposals';
 import {
   type EntryRow,
   getEntry,
   getStatement,
   inPeriod,
   isOpen,
-  isPayable,
   listOpenEntries,
-  proposeFor,
   requireOpen,
 } from './queries';
 import { undoReturn } from './returns';
@@ -223,18 +222,11 @@ async function findNamedInvoice(db: Database, text: string, entry: EntryRow) {
   throw invalidField('named', `is an invoice ${problem}: enter ${number} to book the entry for its customer`);
 }
 
-/** Returns why an entry cannot pay an invoice. Returns null if it can. */
-function problemOf(invoice: PaymentContext['invoice'], { currency }: EntryRow): string | null {
-  if (invoice.stripe_invoice_id !== null) return 'of Stripe';
-  if (invoice.currency !== currency)
-    return `in ${invoice.currency.toUpperCase()}, and the entry is in ${currency.toUpperCase()}`;
-  return invoice.status === 'paid' ? 'that is paid' : null;
-}
-
 /**
  * Records an entry's transfer. The entry's id is in the reference, so two clicks cannot book the entry twice.
  *
- * @throws AppError, e.g. conflict if the entry already has a transfer of another customer
+ * @throws AppError, e.g. conflict if the entry already has a transfer of another customer, or if a colleague explains the
+ *   entry in the meantime
  */
 async function book(
   db: Database,
@@ -264,10 +256,19 @@ async function book(
     );
   }
   const transfer_id = left ?? (await recordTransfer(db, customerId, entry.currency, typed, writer));
-  await db
+  // A second click may have linked the same transfer in the meantime.
+  const linked = await db
     .update(e)
     .set({ transfer_id })
-    .where(and(eq(e.id, entry.id), isNull(e.transfer_id)));
+    .where(and(eq(e.id, entry.id), or(isOpen, eq(e.transfer_id, transfer_id))))
+    .returning({ id: e.id });
+  if (linked.length > 0) return;
+  // Otherwise the money would be counted twice: by the transfer, and by what explains the entry.
+  if (left === null) {
+    const { version } = await getTransfer(db, transfer_id);
+    await deleteTransfer(db, { id: transfer_id, version }, writer);
+  }
+  throw new AppError('conflict', 'The entry was explained meanwhile.');
 }
 
 /**
@@ -325,7 +326,8 @@ async function requireUnexplained(tx: Database, payoutId: number): Promise<void>
  * Undoes the booking of an entry, so that the entry is open again. Deletes its transfer, undoes its return, or unlinks
  * its payout.
  *
- * @throws AppError not_found; conflict; precondition_failed, if another write comes first
+ * @throws AppError not_found; conflict, for example if money of the transfer was paid back or refunded, because deleting
+ *   the transfer would delete this too; precondition_failed if another write comes first
  */
 export async function undoEntry(db: Database, id: number, writer: PaymentWriter): Promise<void> {
   const entry = await getEntry(db, id);
@@ -333,7 +335,14 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   if ((returned_transfer_id ?? returned_payment_id) !== null) return undoReturn(db, entry, writer);
   if (payout_id !== null) await movePayout(db, id, { from: payout_id, to: null }, writer);
   if (transfer_id === null) return;
-  const { version } = await getTransfer(db, transfer_id);
+  const { version, reference, paid_back } = await getTransfer(db, transfer_id);
+  const shares = await listShares(db, reference);
+  if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
+    throw new AppError(
+      'conflict',
+      'Money of this transfer was paid back or refunded: open the transfer to undo that, or to delete it.',
+    );
+  }
   await deleteTransfer(db, { id: transfer_id, version }, writer);
 }
 

@@ -158,7 +158,9 @@ async function toStatement(stated: Element, line: number, cut: CutEntry[]) {
   const dated = [textAt(stated, 'FrToDt', 'FrDtTm'), textAt(stated, 'FrToDt', 'ToDtTm')].map((text) =>
     text === '' ? null : toDay(text, 'iso', line),
   );
-  const days = [...entries.map(({ day }) => day), closing.day].sort();
+  // An entry outside of the stated period would be on no statement's page.
+  const [from = closing.day, to = closing.day] = dated.map((day) => day ?? closing.day);
+  const days = [...entries.map(({ day }) => day), from, to].sort();
   return {
     line,
     iban,
@@ -166,8 +168,8 @@ async function toStatement(stated: Element, line: number, cut: CutEntry[]) {
     opening: opening.amount,
     closing: closing.amount,
     entries,
-    from: dated[0] ?? days[0] ?? closing.day,
-    to: dated[1] ?? days.at(-1) ?? closing.day,
+    from: days[0] ?? from,
+    to: days.at(-1) ?? to,
   };
 }
 

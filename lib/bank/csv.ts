@@ -294,8 +294,8 @@ function toEntry(format: BankFormat, row: Row, amount: number, cell: (name: stri
     day: toDay(cell(format.day), format.form, row.line),
     amount,
     name: toLine(party === '' ? '' : cell(party)) || null,
-    // If no column contains the other party's IBAN, the text may still contain it.
-    iban: toIban(cell(format.iban ?? '')) ?? toIban(/\b[A-Z]{2}\d{2}[A-Z\d]{11,30}\b/.exec(purpose)?.[0]),
+    // Do not look for an IBAN in the text. The payer can write it, so it could apply the rule of another customer.
+    iban: toIban(cell(format.iban ?? '')),
     purpose,
     reference: toLine(cell(format.reference ?? '')) || null,
     is_return: isReturn({ text: purpose }),

@@ -18,6 +18,12 @@ export interface Candidate {
   invoices: OpenInvoice[];
 }
 
+/** An invoice that the entry cannot pay, and why, such as `that is paid`. */
+export interface ClosedInvoice {
+  number: string;
+  problem: string;
+}
+
 /** The parts of a bank entry on which proposals depend. The amount is in thousandths and positive. */
 export interface Credit {
   amount: number;
@@ -37,7 +43,8 @@ export interface Proposal {
   /**
    * Whether a number or the sender's account identifies the customer, and the amount fits exactly. The amount must
    * equal the sum of the invoices that the text names. If the text names no invoice, the amount must equal a single
-   * open invoice or all of them. Only the best proposal can be exact, and not if another customer is nearly as likely.
+   * open invoice or all of them. Only the best proposal can be exact, and not if another customer is nearly as likely, or
+   * if the text names an invoice that the entry cannot pay.
    */
   is_exact: boolean;
   /**
@@ -59,14 +66,16 @@ const MIN_LEAD = 25;
  * Proposes which invoices a credit pays. The best proposal comes first. There is at most one proposal per customer.
  *
  * @param candidates customers who may have sent the money, see `Candidate`
+ * @param closed invoices that the entry cannot pay. If the text names one, a person decides what the money pays.
  */
-export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
+export function propose(credit: Credit, candidates: Candidate[], closed: ClosedInvoice[] = []): Proposal[] {
   const texts = windowsOf(`${credit.purpose} ${credit.name ?? ''}`);
   const evidence = candidates.map((candidate) => ({
     candidate,
     found: findEvidence(credit, candidate, texts),
   }));
-  const isNamed = evidence.some(({ found }) => found.named.length > 0);
+  const namedClosed = closed.filter(({ number }) => texts.includes(plain(number)));
+  const isNamed = namedClosed.length > 0 || evidence.some(({ found }) => found.named.length > 0);
   const proposals = evidence
     .flatMap(({ candidate, found }) => toProposal(credit, candidate, found, isNamed) ?? [])
     .sort((a, b) => b.score - a.score || a.customer_id - b.customer_id);
@@ -77,11 +86,16 @@ export function propose(credit: Credit, candidates: Candidate[]): Proposal[] {
     ({ candidate, found }) =>
       found.name >= MIN_NAME && candidate.invoices.some((one) => one.amount === credit.amount),
   );
+  const isUnclear = second && first && first.score - second.score < MIN_LEAD;
   // A number in the text may be mistyped and belong to another customer. The name and the amount then show who paid.
-  const isDoubted = (isStranger && isLike) || (second && first && first.score - second.score < MIN_LEAD);
+  const isDoubted = namedClosed.length > 0 || (isStranger && isLike) || isUnclear;
   if (first && isDoubted) proposals[0] = { ...first, is_exact: false, is_sure: false };
+  const warnings = new Set(
+    namedClosed.map(({ number, problem }) => `The text names ${number}, an invoice ${problem}.`),
+  );
   return proposals
     .slice(0, MAX_PROPOSALS)
+    .map((one) => ({ ...one, reasons: [...one.reasons, ...warnings] }))
     .map((one, at) => (at === 0 ? one : { ...one, is_exact: false, is_sure: false }));
 }
 

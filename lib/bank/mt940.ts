@@ -127,13 +127,16 @@ function closeStatement(open: OpenStatement, field: Field): Statement & { line: 
   if (open.opening === undefined)
     throw refuse('has a closing balance without an opening balance', field.line);
   if (currency !== open.currency) throw refuse('has a closing balance in another currency', field.line);
-  const days = open.entries.map((entry) => entry.day).concat(day);
+  const days = open.entries
+    .map((entry) => entry.day)
+    .concat(day)
+    .sort();
   return {
     line: open.line,
     iban: toAccount(open.account ?? '', open.line),
     currency,
-    from: days.sort()[0] ?? day,
-    to: day,
+    from: days[0] ?? day,
+    to: days.at(-1) ?? day,
     opening: open.opening,
     closing: amount,
     entries: open.entries,

@@ -4,7 +4,6 @@ import {
   count,
   desc,
   eq,
-  gt,
   gte,
   inArray,
   isNull,
@@ -16,36 +15,15 @@ import {
   sql,
 } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, inTexts, pickColumns } from '@/db/database';
-import {
-  bankEntries,
-  bankRules,
-  bankStatements,
-  customers,
-  invoices,
-  stripePayouts,
-  transfers,
-} from '@/db/schema';
+import { type Database, pickColumns } from '@/db/database';
+import { bankEntries, bankRules, bankStatements, customers, stripePayouts, transfers } from '@/db/schema';
 import { dayFilters, defineList, filter } from '../counted-list/define-list';
-import { findCustomers } from '../customers/find-customers';
-import { hasOwnNumber } from '../customers/match-customer';
-import { customerName, snippetColumns, toCustomerSnippet } from '../customers/queries';
-import { customerQuery } from '../customers/schema';
+import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { AppError } from '../errors';
 import { textLine } from '../fields';
-import { toJsonAmounts, toThousandths } from '../money';
+import { toJsonAmounts } from '../money';
 import { MAX_ID, type Page, type PageRequest } from '../page';
 import { literal, readPage } from '../page-query';
-import { PAYOUT_DAYS } from '../sync/reconcile/payouts';
-import {
-  type Candidate,
-  type Credit,
-  matchPayouts,
-  neighboursOf,
-  numbersIn,
-  type Proposal,
-  propose,
-} from './match';
 
 const s = bankStatements;
 const e = bankEntries;
@@ -219,13 +197,11 @@ export async function listExplained(
   return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
 }
 
-const PAYOUT_COLUMNS = pickColumns(
+/** Columns of a Stripe payout that pages show. */
+export const PAYOUT_COLUMNS = pickColumns(
   stripePayouts,
   ...(['id', 'stripe_payout_id', 'amount', 'currency', 'arrival_date', 'sums'] as const),
 );
-
-/** A Stripe payout that may match an entry. */
-export type FoundPayout = Awaited<ReturnType<typeof readPayouts>>[number];
 
 export type ExplainedEntry = Awaited<ReturnType<typeof readExplained>>[number];
 
@@ -307,188 +283,4 @@ export async function listRules(db: Database) {
     .orderBy(desc(bankRules.id))
     .limit(literal(MAX_RULES));
   return found.map((row) => ({ ...row, customer: toCustomerSnippet(row.customer) }));
-}
-
-/** Returns the fields of an entry that proposals depend on, with the amount in thousandths. */
-export const toCredit = ({ amount, name, iban, purpose }: EntryRow): Credit => ({
-  amount: Math.round(amount * 1000),
-  name: name || null,
-  iban: iban || null,
-  purpose,
-});
-
-export interface ProposedEntry {
-  entry: EntryRow;
-  proposals: (Proposal & { customer: Candidate })[];
-  /** The matching Stripe payout. An entry with a payout has no other proposal. */
-  payout: FoundPayout | null;
-}
-
-/** Proposes customers and invoices, or Stripe payouts, for entries of one account and currency. */
-export async function proposeFor(db: Database, entries: EntryRow[]): Promise<ProposedEntry[]> {
-  const payouts = matchPayouts(entries, await readPayouts(db, entries), PAYOUT_DAYS);
-  const candidates = await findCandidates(
-    db,
-    entries.filter(({ id }) => !payouts.has(id)),
-  );
-  const byId = new Map(candidates.map((one) => [one.customer_id, one]));
-  return entries.map((entry) => ({
-    entry,
-    payout: payouts.get(entry.id) ?? null,
-    proposals: (payouts.has(entry.id) || !(entry.amount > 0)
-      ? []
-      : propose(toCredit(entry), candidates)
-    ).flatMap((one) => {
-      const customer = byId.get(one.customer_id);
-      return customer ? { ...one, customer } : [];
-    }),
-  }));
-}
-
-const MAX_PAYOUTS = 1000;
-
-/** Lists the unlinked payouts whose currency and arrival date may match an entry. */
-async function readPayouts(db: Database, entries: EntryRow[]) {
-  const days = entries.map(({ day }) => day).sort();
-  const [first, last, currency] = [days[0], days.at(-1), entries[0]?.currency];
-  if (first === undefined || last === undefined || currency === undefined) return [];
-  const { before, after } = PAYOUT_DAYS;
-  return db
-    .select(PAYOUT_COLUMNS)
-    .from(stripePayouts)
-    .leftJoin(e, eq(e.payout_id, stripePayouts.id))
-    .where(
-      and(
-        ...[isNull(e.id), eq(stripePayouts.currency, currency)],
-        gte(stripePayouts.arrival_date, sql`${first}::date - ${literal(after)}`),
-        lte(stripePayouts.arrival_date, sql`${last}::date + ${literal(before)}`),
-      ),
-    )
-    .orderBy(desc(stripePayouts.arrival_date), desc(stripePayouts.id))
-    .limit(literal(MAX_PAYOUTS));
-}
-
-const MAX_CANDIDATES = 2000;
-/** Maximum number of names to search for. Each name needs a query. */
-const MAX_NAMES = 25;
-const MAX_NUMBERS = 40_000;
-
-/** Finds the customers who may have sent the money of these entries, with their unpaid invoices. */
-export async function findCandidates(db: Database, entries: EntryRow[]): Promise<Candidate[]> {
-  const credits = entries.filter(({ amount }) => amount > 0);
-  const [first] = credits;
-  if (!first) return [];
-  const ibans = [...new Set(credits.map(({ iban }) => iban).filter(Boolean))];
-  const ruled = await listRuleOwners(db, ibans);
-  const known = await listKnownOwners(db, ibans);
-  const readOwners = (where: SQL) =>
-    db
-      .select({ id: invoices.customer_id, number: invoices.number })
-      .from(invoices)
-      .where(and(isPayable(first.currency), where))
-      .orderBy(asc(invoices.due_date), asc(invoices.id))
-      .limit(literal(MAX_CANDIDATES));
-  const readNumbered = async (numbers: string[]) => [
-    ...(await readOwners(inTexts(invoices.number, numbers))),
-    ...(await db
-      .select({ id: customers.id, number: customers.customer_number })
-      .from(customers)
-      .where(and(isNull(customers.erased_at), hasOwnNumber(numbers)))
-      .limit(literal(MAX_CANDIDATES))),
-  ];
-  const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
-  const named = await readNumbered([...new Set(credits.flatMap(textsOf))]);
-  const found = new Set(named.map(({ number }) => number?.toUpperCase()));
-  // A number has hundreds of spellings with one typing error. Search for them only for credits without a known number.
-  const unclear = credits.flatMap((one) =>
-    textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
-  );
-  const nearby = await readNumbered([...new Set(unclear.flatMap(neighboursOf))].slice(0, MAX_NUMBERS));
-  const byAmount = await readOwners(
-    inTexts(
-      invoices.amount_due,
-      credits.map(({ amount }) => String(amount)),
-      (text) => sql`${text}::numeric`,
-    ),
-  );
-  const byName: { id: number }[] = [];
-  for (const name of [...new Set(credits.map((one) => one.name))].slice(0, MAX_NAMES)) {
-    const query = customerQuery.safeParse(name);
-    if (query.success) byName.push(...(await findCustomers(db, query.data)).matches);
-  }
-  const ids = [...ruled, ...known, ...named, ...nearby, ...byAmount, ...byName].map(({ id }) => id);
-  return toCandidates(db, [...new Set(ids)].slice(0, MAX_CANDIDATES), {
-    currency: first.currency,
-    ruled,
-    known,
-  });
-}
-
-/** Condition for the invoices that an entry in this currency can pay: unpaid ones, except Stripe's. */
-export const isPayable = (currency: string) =>
-  and(
-    sql`${invoices.status} in ('sent', 'overdue') and ${invoices.stripe_invoice_id} is null`,
-    eq(invoices.currency, currency),
-  );
-
-interface IbanOwner {
-  id: number;
-  iban: string;
-}
-
-export function listRuleOwners(db: Database, ibans: string[]): Promise<IbanOwner[]> {
-  return db
-    .select({ id: bankRules.customer_id, iban: bankRules.iban })
-    .from(bankRules)
-    .where(inTexts(bankRules.iban, ibans));
-}
-
-export function listKnownOwners(db: Database, ibans: string[]): Promise<IbanOwner[]> {
-  return db
-    .selectDistinct({ id: transfers.customer_id, iban: e.iban })
-    .from(e)
-    .innerJoin(transfers, eq(transfers.id, e.transfer_id))
-    .where(and(inTexts(e.iban, ibans), sql`${e.iban} <> ''`, gt(e.amount, '0')))
-    .limit(literal(MAX_CANDIDATES));
-}
-
-/** Maximum number of unpaid invoices to read for each customer. */
-const MAX_INVOICES = 50;
-
-async function toCandidates(
-  db: Database,
-  ids: number[],
-  { currency, ruled, known }: { currency: string; ruled: IbanOwner[]; known: IbanOwner[] },
-): Promise<Candidate[]> {
-  const people = await db
-    .select(snippetColumns)
-    .from(customers)
-    .where(and(inArray(customers.id, ids), isNull(customers.erased_at)));
-  const unpaid = await db
-    .select({
-      ...pickColumns(invoices, 'id', 'number', 'customer_id', 'amount_due'),
-      rank: sql<number>`(row_number() over (partition by ${invoices.customer_id} order by ${invoices.due_date}, ${invoices.id}))::int`,
-    })
-    .from(invoices)
-    .where(and(inArray(invoices.customer_id, ids), isPayable(currency)))
-    .orderBy(asc(invoices.due_date), asc(invoices.id));
-  const invoicesOf = new Map<number, Candidate['invoices']>();
-  for (const { id, number, customer_id, amount_due, rank } of unpaid) {
-    if (rank > MAX_INVOICES) continue;
-    const its = invoicesOf.get(customer_id) ?? [];
-    its.push({ id, number, amount: toThousandths(amount_due) });
-    invoicesOf.set(customer_id, its);
-  }
-  const ibansOf = (all: IbanOwner[], customer: number) =>
-    all.flatMap(({ id, iban }) => (id === customer ? iban : []));
-  return people.map((person) => ({
-    customer_id: person.id,
-    customer_number: person.customer_number,
-    names: [customerName(person), [person.first_name, person.last_name].filter(Boolean).join(' ')].filter(
-      Boolean,
-    ),
-    ruled: ibansOf(ruled, person.id),
-    known: ibansOf(known, person.id),
-    invoices: invoicesOf.get(person.id) ?? [],
-  }));
 }

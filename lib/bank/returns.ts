@@ -26,7 +26,8 @@ import {
   undoTransferReturn,
 } from '../payments/typed-payment';
 import { isNumberIn, MIN_NAME, nameShare, numbersIn, windowsOf } from './match';
-import { type EntryRow, isOpen, listKnownOwners, listRuleOwners, requireOpen } from './queries';
+import { listKnownOwners, listRuleOwners } from './proposals';
+import { type EntryRow, isOpen, requireOpen } from './queries';
 
 const e = bankEntries;
 

@@ -200,11 +200,22 @@ interface KnownEntry {
  * Returns rows for the entries that are not stored yet. A file covers whole days, so if it has more entries of one day
  * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
  * stored.
+ *
+ * @param mayRegroup whether a day has no new entry if its credits have the sum of the stored credits, and its debits
+ *   that of the stored debits. MT940 reports a collective credit as one entry, and CAMT as its parts.
  */
-export function toNewRows(entries: StatedEntry[], known: KnownEntry[], currency: string) {
+export function toNewRows(
+  entries: StatedEntry[],
+  known: KnownEntry[],
+  currency: string,
+  mayRegroup: (day: string) => boolean,
+) {
   const keyOf = (day: string, amount: number) => `${day} ${amount}`;
   const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
-  const groups = grouped(entries, (one) => keyOf(one.day, one.amount));
+  const sums = sumsOfDays(known.map(({ day, amount }) => ({ day, amount: toThousandths(amount) })));
+  const stated = sumsOfDays(entries);
+  const isNew = ({ day }: StatedEntry) => !mayRegroup(day) || stated.get(day) !== sums.get(day);
+  const groups = grouped(entries.filter(isNew), (one) => keyOf(one.day, one.amount));
   return [...groups].flatMap(([key, stated]) => {
     const before = stored.get(key) ?? [];
     const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
@@ -220,6 +231,17 @@ export function toNewRows(entries: StatedEntry[], known: KnownEntry[], currency:
       .slice(0, wanted)
       .map((one, at) => toRow(one, `${currency} ${key} ${before.length + at + 1}`));
   });
+}
+
+/** Returns the sum of the credits and the sum of the debits of each day, as text. */
+function sumsOfDays(entries: { day: string; amount: number }[]): Map<string, string> {
+  const days = [...grouped(entries, ({ day }) => day)];
+  return new Map(
+    days.map(([day, its]) => [
+      day,
+      `${sumOf(its.filter(({ amount }) => amount > 0))} ${sumOf(its.filter(({ amount }) => amount < 0))}`,
+    ]),
+  );
 }
 
 function grouped<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { and, eq, gte, lte } from 'drizzle-orm';
+import { and, eq, gte, lte, ne, or } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { bankEntries, bankStatements } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -136,7 +136,7 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
     before: null,
     after: { ...after, entries: entries.length },
   });
-  const added = await readNewRows(tx, stated);
+  const added = await readNewRows(tx, stated, id);
   const found: EntryRow[] = [];
   for (let at = 0; at < added.length; at += 500) {
     const values = added.slice(at, at + 500).map((one) => ({ ...one, statement_id: id, account, currency }));
@@ -146,8 +146,9 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
   return { id, entries: found };
 }
 
-/** Returns the rows of the entries that no earlier file contained. */
-async function readNewRows(tx: Database, { account, currency, from, to, entries }: NewStatement) {
+/** Returns the rows of the entries that no earlier file contained. @param id the id of the statement itself */
+async function readNewRows(tx: Database, stated: NewStatement, id: number) {
+  const { account, currency, from, to, opening, closing, entries } = stated;
   const days = entries
     .map(({ day }) => day)
     .concat(from, to)
@@ -163,5 +164,21 @@ async function readNewRows(tx: Database, { account, currency, from, to, entries 
         lte(e.day, days.at(-1) ?? to),
       ),
     );
-  return toNewRows(entries, known, currency);
+  if (opening === null || closing === null) return toNewRows(entries, known, currency, () => false);
+  // Some banks issue several statements of a day. The later one has other entries, even if their sums are equal.
+  const s = bankStatements;
+  const others = await tx
+    .select({ last_day: s.last_day })
+    .from(s)
+    .where(
+      and(
+        ...[eq(s.account, account), eq(s.currency, currency), ne(s.id, id)],
+        or(
+          and(eq(s.last_day, from), eq(s.closing, fromThousandths(opening))),
+          and(eq(s.first_day, to), eq(s.opening, fromThousandths(closing))),
+        ),
+      ),
+    );
+  const split = others.map(({ last_day }) => (last_day === from ? from : to));
+  return toNewRows(entries, known, currency, (day) => !split.includes(day));
 }

@@ -23,6 +23,7 @@ import {
   setEntryState,
   undoEntry,
 } from '@/lib/bank/book-entries';
+import { proposeFor } from '@/lib/bank/proposals';
 import {
   countEntries,
   entryList,
@@ -30,7 +31,6 @@ import {
   listExplained,
   listOpenEntries,
   listRules,
-  proposeFor,
   statementList,
 } from '@/lib/bank/queries';
 import { bookReturn, proposeReturns } from '@/lib/bank/returns';
@@ -76,17 +76,20 @@ async function uploadOpen(...lines: Line[]) {
   return { id, open, entries: open.map(({ entry }) => entry.id), first: open[0] ?? expect.fail() };
 }
 
-/** Uploads an MT940 statement with one entry, the difference between its opening and closing balances. */
+/** Uploads an MT940 statement. By default, its only entry is the difference between the balances. */
 function uploadMt940(
   [iban, currency]: [iban: string, currency: string],
   day: string,
   [opening, closing]: [number, number],
   [kind, code, text] = ['C', 'NTRF', 'from Ada'],
+  amounts: [kind: string, amount: number][] = [[kind, Math.abs(closing - opening)]],
 ) {
   const short = day.slice(2).replaceAll('-', '');
+  const entries = amounts.map(
+    ([its, amount]) => `:61:${short}${its}${amount},00${code}NONREF\n:86:${text}\n`,
+  );
   const file = `:20:X\n:25:${iban}\n:60F:C${short}${currency}${opening},00
-:61:${short}${kind}${Math.abs(closing - opening)},00${code}NONREF\n:86:${text}
-:62F:C${short}${currency}${closing},00\n-`;
+${entries.join('')}:62F:C${short}${currency}${closing},00\n-`;
   return uploadStatement(base.db, { name: 'x.sta', bytes: Buffer.from(file) }, writer);
 }
 
@@ -206,6 +209,67 @@ test('a bank file that is uploaded again or overlaps another adds no duplicates,
   expect(await countsOf(overlap.id)).toMatchObject({ all: 3 });
   const { open } = await uploadOpen(twice, twice, [first, '10.00', 'Eve', '', 'third']);
   expect(open.map(({ entry }) => entry.purpose)).toEqual(['same', 'same', 'third']);
+});
+
+const ENTRY: [string, string, string] = ['C', 'NTRF', 'from Ada'];
+test.each([
+  [
+    'its parts, if another file has it as one entry',
+    [['C', 300]],
+    [
+      ['C', 100],
+      ['C', 200],
+    ],
+    1,
+  ],
+  [
+    'one entry, if another file has its parts',
+    [
+      ['C', 100],
+      ['C', 200],
+    ],
+    [['C', 300]],
+    2,
+  ],
+  [
+    'parts beside a new credit and a new debit',
+    [['C', 300]],
+    [
+      ['C', 100],
+      ['C', 200],
+      ['C', 50],
+      ['D', 50],
+    ],
+    5,
+  ],
+] as const)('a collective credit of a bank file is stored only once as %s', async (_, first, second, all) => {
+  const day = newDay();
+  const { id } = await uploadMt940(
+    [OWN, 'EUR'],
+    day,
+    [100, 400],
+    ENTRY,
+    first.map(([...one]) => one),
+  );
+  await uploadMt940(
+    [OWN, 'EUR'],
+    day,
+    [100, 400],
+    ENTRY,
+    second.map(([...one]) => one),
+  );
+  expect(await countsOf(id)).toMatchObject({ all });
+});
+
+test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {
+  const day = newDay();
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400]);
+  const parts: [string, number][] = [
+    ['C', 100],
+    ['C', 200],
+  ];
+  await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, parts);
+  expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
 const FOREIGN = 'DE25500105170137075030';
@@ -384,6 +448,18 @@ test('a bank entry is not booked for an unknown number, by an outdated proposal 
   await expect(setEntryState(base.db, entry, 'open', writer)).rejects.toThrow(/booked.*Undo/);
 });
 
+test('a bank entry that a colleague ignores while it is booked is either ignored or booked', async () => {
+  const due = await invoice('30');
+  const { id, first } = await uploadOpen([newDay(), '30.00', 'X', '', due.number]);
+  const shares = first.proposals[0]?.shares ?? [];
+  const chosen = { customerId: due.customer_id, shares, remember: false };
+  const booking = bookEntry(base.db, first.entry.id, chosen, writer);
+  const ignoring = setEntryState(base.db, first.entry.id, 'ignored', writer);
+  expect(await problemsAtOnce([booking, ignoring])).toEqual([[], ['conflict']]);
+  const [{ state, transfer_id } = expect.fail()] = await explainedOf(id);
+  expect([await dueOf(due.id), transfer_id === null]).toEqual(state === 'ignored' ? [30, true] : [0, false]);
+});
+
 test('a bank entry with the transfer of one customer is not booked for another customer', async () => {
   const [one, other] = [await invoice('31'), await invoice('31')];
   const iban = newIban();
@@ -445,6 +521,36 @@ test('a bank rule books an entry that names no invoice only if the customer owes
   await deleteRule(base.db, rule?.id ?? 0, writer);
   await invoice('44', customerId);
   expect(await receive('44.00')).toBe(0);
+});
+
+test('a bank rule does not book an entry whose text names a paid invoice, even if the customer owes exactly its amount', async () => {
+  const paid = await invoice('119');
+  const iban = newIban();
+  const [entry = 0] = (await uploadOpen([newDay(), '119.00', 'X', iban, 'thanks'])).entries;
+  await bookNamedEntry(base.db, entry, { named: paid.number, remember: true }, writer);
+  const other = await invoice('119', paid.customer_id);
+  const { id, booked } = await upload([[newDay(), '119.00', 'X', iban, `RE ${paid.number}`]]);
+  expect([booked, await dueOf(other.id)]).toEqual([0, 119]);
+  const [first] = (await openOf(id))[0]?.proposals ?? [];
+  expect(first).toMatchObject({ shares: [{ invoice_id: other.id }], is_exact: false });
+  expect(first?.reasons).toContain(`The text names ${paid.number}, an invoice that is paid.`);
+});
+
+test('undoing a booking is refused if credit of its transfer was paid back, or a payment was refunded', async () => {
+  const due = await invoice('70');
+  const { id } = await upload([[newDay(), '80.00', 'X', newIban(), `${due.number}`]]);
+  const [entry = 0] = (await openOf(id)).map((one) => one.entry.id);
+  const chosen = { customerId: due.customer_id, shares: [{ invoice_id: due.id, amount: 70_000 }] };
+  await bookEntry(base.db, entry, { ...chosen, remember: false }, writer);
+  const readTransfer = async () => getTransfer(base.db, (await explainedOf(id))[0]?.transfer_id ?? 0);
+  const typed = { amount: '4', date: '2026-11-20' };
+  await payBackCredit(base.db, await readTransfer(), typed, writer);
+  await expect(undoEntry(base.db, entry, writer)).rejects.toThrow(/open the transfer/);
+  await undoPayBack(base.db, await readTransfer(), 0, writer);
+  const [share] = await readRows(base.db, payments, eq(payments.invoice_id, due.id));
+  await recordTypedRefund(base.db, share?.id ?? 0, typed, writer);
+  expect(await problemsOf(undoEntry(base.db, entry, writer))).toEqual(['conflict']);
+  expect(await readTransfer()).toMatchObject({ amount: 80, credit: 10 });
 });
 
 test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {

@@ -59,7 +59,7 @@ export const undo = staffAction({
   input: [rowId, rowId],
   run: ({ runtime, staff }, _statement, id) => undoEntry(runtime.db, id, staffWriter(runtime, staff)),
   done: (_undone, statement) => pageOf(statement, 'undone'),
-  refused: ({ code }, statement) => pageOf(statement, code),
+  refused: ({ code }, statement) => pageOf(statement, code === 'conflict' ? 'kept' : code),
 });
 
 /** Books an entry as the return of a payment or a transfer. The invoices that this money had paid are owed again. */

@@ -2,6 +2,7 @@ import { Alert, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
 import { formatCount, formatCustomer, formatDate, formatMoney, joinTexts } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toId, toPageRequest } from '@/app/_components/search-params';
+import { type ProposedEntry, proposeFor } from '@/lib/bank/proposals';
 import {
   countEntries,
   type EntryRow,
@@ -9,8 +10,6 @@ import {
   getStatement,
   listExplained,
   listOpenEntries,
-  type ProposedEntry,
-  proposeFor,
   type StatementRow,
 } from '@/lib/bank/queries';
 import { proposeReturns, type ReturnProposal } from '@/lib/bank/returns';
@@ -130,6 +129,7 @@ const REFUSED = {
   conflict:
     'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
   linked: 'Nothing was saved: the entry was booked or explained in the meantime. Undo that to open it again.',
+  kept: 'Nothing was undone: the entry changed in the meantime, or money of its transfer was paid back or refunded. In that case, open the transfer to undo the repayment or to delete the transfer.',
   validation_failed:
     'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
   precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
