@@ -5,8 +5,10 @@ import {
   linkSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +20,8 @@ interface Owner {
   socket?: string;
   /** The result of `startOf`, which distinguishes the process from a later process with the same id. */
   started: string;
+  /** The result of `pidNamespace`. Missing in locks of older versions, and without /proc. */
+  namespace?: string | undefined;
 }
 
 export class DataDirBusyError extends Error {
@@ -37,11 +41,20 @@ export class DataDirBusyError extends Error {
  * @throws DataDirBusyError while any process holds the lock, even this process
  */
 export function lockDataDir(dataDir: string): () => void {
-  const file = join(dataDir, 'lock.json');
-  mkdirSync(dataDir, { recursive: true });
-  const draft = `${file}.${process.pid}.tmp`;
+  const unlock = takeLock(dataDir);
+  const stopBeating = keepBeating(join(dataDir, 'lock.json'));
+  return () => {
+    stopBeating();
+    unlock();
+  };
+}
+
+function takeLock(folder: string): () => void {
+  const file = join(folder, 'lock.json');
+  mkdirSync(folder, { recursive: true });
+  const draft = `${ownName(file)}.tmp`;
   try {
-    writeOwner(draft, { pid: process.pid, started: startOf(process.pid) });
+    writeOwner(draft, self());
     while (!linkNew(draft, file)) removeIfDead(file);
   } finally {
     rmSync(draft, { force: true });
@@ -54,25 +67,58 @@ export function lockDataDir(dataDir: string): () => void {
   };
 }
 
+const BEAT_MS = 2000;
+/** Age of the last heartbeat in milliseconds after which a process of another PID namespace counts as ended. */
+const DEAD_MS = 30_000;
+
+/**
+ * Touches the lock file every two seconds, so that processes in other containers see that its owner runs. A worker
+ * thread does it, because a long query of the embedded database blocks the event loop.
+ */
+function keepBeating(file: string): () => void {
+  if (pidNamespace() === undefined) return () => {};
+  // Do not import the module. Bundlers would search for the file of the worker.
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const beat = `const { utimesSync } = require('node:fs');
+    setInterval(() => { try { utimesSync(${JSON.stringify(file)}, new Date(), new Date()); } catch {} }, ${BEAT_MS});`;
+  const worker = new Worker(beat, { eval: true, execArgv: [], env: {} });
+  worker.unref();
+  return () => void worker.terminate();
+}
+
 /** Writes the path of this process's command socket into its lock file. */
 export function nameSocket(dataDir: string, socket: string): void {
   const file = join(dataDir, 'lock.json');
-  const draft = `${file}.${process.pid}.tmp`;
-  writeOwner(draft, { pid: process.pid, started: startOf(process.pid), socket });
+  const draft = `${ownName(file)}.tmp`;
+  writeOwner(draft, { ...self(), socket });
   renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
 
-/** Waits until a folder's lock is free, and locks the folder. @returns a function that releases the lock */
+/**
+ * Waits until a folder's lock is free, and locks the folder. Its lock has no heartbeat, so a process in another
+ * container takes it over after 30 seconds.
+ *
+ * @returns a function that releases the lock
+ */
 export async function waitForLock(folder: string): Promise<() => void> {
   for (;;) {
     try {
-      return lockDataDir(folder);
+      return takeLock(folder);
     } catch (error) {
       if (!(error instanceof DataDirBusyError)) throw error;
       await sleep(500);
     }
   }
 }
+
+const self = (): Owner => ({
+  pid: process.pid,
+  started: startOf(process.pid),
+  namespace: pidNamespace(),
+});
+
+/** Returns a file name for this process only. Processes in two containers can have the same id. */
+const ownName = (file: string) => `${file}.${process.pid}-${pidNamespace()?.replaceAll(/\D/g, '') ?? ''}`;
 
 function writeOwner(file: string, owner: Owner): void {
   writeFileSync(file, JSON.stringify(owner), { mode: 0o600 });
@@ -106,17 +152,27 @@ const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'E
 
 function removeIfDead(file: string): void {
   const owner = readOwner(file);
-  if (owner && startOf(owner.pid) === owner.started) throw new DataDirBusyError(owner.pid, owner.socket);
+  if (owner && isRunning(owner, file)) throw new DataDirBusyError(owner.pid, owner.socket);
   // Rename the file first, so that only one of two processes that find the same stale lock removes it.
-  const grave = `${file}.${process.pid}`;
+  const grave = ownName(file);
   try {
     renameSync(file, grave);
     const buried = readOwner(grave);
-    if (buried && startOf(buried.pid) === buried.started && !existsSync(file)) renameSync(grave, file);
+    if (buried && isRunning(buried, grave) && !existsSync(file)) renameSync(grave, file);
     else rmSync(grave, { force: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+}
+
+/**
+ * Returns whether a lock's owner runs. A process of another PID namespace, such as another container's, has an id that
+ * means nothing here, so its heartbeat decides.
+ */
+function isRunning({ pid, started, namespace }: Owner, file: string): boolean {
+  if (namespace === undefined || namespace === pidNamespace()) return startOf(pid) === started;
+  const beat = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Date.now() - beat < DEAD_MS;
 }
 
 function readOwner(file: string): Owner | undefined {
@@ -127,12 +183,25 @@ function readOwner(file: string): Owner | undefined {
   }
 }
 
+/**
+ * Returns the boot id and the PID namespace of this process, or undefined without /proc. The boot id tells machines
+ * apart, whose first namespaces have the same number.
+ */
+function pidNamespace(): string | undefined {
+  try {
+    return `${bootId()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+const bootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+
 /** Returns the boot id and start tick of a running process ('alive' without /proc), or 'gone' if it has ended. */
 function startOf(pid: number): string {
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return `${boot}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+    return `${bootId()}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
   } catch {
     if (existsSync('/proc/self/stat')) return 'gone';
   }

@@ -24,8 +24,9 @@ import { type Moment, makeDocuments } from '../documents/invoice-document';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
+import { isBookedFor } from './booked-entries';
 import { columnsOf, listValues, toRedactor } from './personal-data';
-import { findEventsNaming, isOfItsTransfers, listEventIds, redactRows, reduceEvents } from './redact-rows';
+import { findEventsNaming, listEventIds, redactRows, reduceEvents } from './redact-rows';
 
 /** The name of an erased customer in lists, tools and exports. */
 export const ERASED_NAME = 'Erased customer';
@@ -67,7 +68,9 @@ export async function eraseCustomer(
     const late = await findEventsNaming(tx, texts, since);
     const events = await listEventIds(tx, id, [...naming, ...late]);
     await reduceEvents(tx, events);
-    await redactRows(tx, { id, stripeCustomers, events }, redact);
+    // This reads former customer numbers in the audit log, which `redactRows` may replace.
+    const entries = await clearEntries(tx, id);
+    await redactRows(tx, { id, stripeCustomers, events, entries }, redact);
     await clearColumns(tx, id, now);
     const entry = { actor, action: 'customer.erase', entity: 'customer', entity_id: id } as const;
     const before = { customer_number, erased_at: null };
@@ -174,6 +177,16 @@ async function lockCustomer(tx: Database, id: number): Promise<string[]> {
   return known;
 }
 
+/** @returns the ids of the customer's accounting entries */
+async function clearEntries(tx: Database, id: number): Promise<number[]> {
+  const cleared = await tx
+    .update(accountingEntries)
+    .set({ customer_name: ERASED_NAME, customer_vat_id: null })
+    .where(isBookedFor(id))
+    .returning({ id: accountingEntries.id });
+  return cleared.map((entry) => entry.id);
+}
+
 async function clearColumns(tx: Database, id: number, now: Date): Promise<void> {
   await tx.delete(bankRules).where(eq(bankRules.customer_id, id));
   const moved = tx.select({ id: transfers.id }).from(transfers).where(eq(transfers.customer_id, id));
@@ -209,10 +222,6 @@ async function clearColumns(tx: Database, id: number, now: Date): Promise<void> 
     .update(creditNotes)
     .set({ seller: null, buyer: null })
     .where(and(eq(creditNotes.customer_id, id), isNull(creditNotes.made_at)));
-  await tx
-    .update(accountingEntries)
-    .set({ customer_name: ERASED_NAME, customer_vat_id: null })
-    .where(or(inArray(accountingEntries.invoice_id, its), isOfItsTransfers(id)));
   // Events never change a link made by staff. Therefore no later event links this Stripe customer to another customer,
   // or stores its details again.
   await tx

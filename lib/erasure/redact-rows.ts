@@ -31,6 +31,8 @@ interface Subject {
   stripeCustomers: string[];
   /** Ids of the inbox events about the customer. */
   events: string[];
+  /** Ids of the accounting entries booked in the customer's name. */
+  entries: number[];
 }
 
 interface RedactedTable {
@@ -52,14 +54,6 @@ const byReference = {
 };
 const uniqueById = (column: string) => ({ unique: { column, suffix: sql`id` } });
 
-/**
- * Condition for the accounting entries of a customer's transfers. The row of a transfer may be deleted, so entries are
- * found by their customer number.
- */
-export const isOfItsTransfers = (id: number) => sql`transfer_id is not null and customer_number in (
-  select customer_number from customers where id = ${id}::int
-  union select customer_number from merged_customers where customer_id = ${id}::int)`;
-
 const REDACTED_TABLES: RedactedTable[] = [
   { table: customerServices, rows: ofCustomer },
   { table: subscriptionItems, rows: throughTable('subscription_id', 'subscriptions') },
@@ -76,7 +70,7 @@ const REDACTED_TABLES: RedactedTable[] = [
   },
   { table: importedRefunds, rows: throughTable('payment_id', 'payments'), ...byReference },
   { table: accountingEntries, rows: ofInvoices },
-  { table: accountingEntries, rows: ({ id }) => isOfItsTransfers(id) },
+  { table: accountingEntries, rows: ({ entries }) => sql`id in (select n::int from ${each(entries)} n)` },
   { table: transfers, rows: ofCustomer, ...uniqueById('reference') },
   { table: payments, rows: ofCustomer, ...uniqueById('payment_reference') },
   { table: stripeEvents, rows: ({ events }) => sql`id in (select * from ${each(events)})` },

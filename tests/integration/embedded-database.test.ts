@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -113,6 +114,30 @@ describe('the lock of the embedded database', () => {
     writeLock(lock ? JSON.stringify(lock) : '{"pid":');
     expect(owner()).toBeNull();
   });
+
+  test('the database lock of another container is taken over only after half a minute without a heartbeat', () => {
+    // The process id is that of a running process here, or of none. Neither says anything about the other container.
+    for (const pid of [process.pid, 2 ** 22 + 1]) {
+      writeLock(JSON.stringify({ pid, started: 'there', namespace: 'another' }));
+      expect(owner()).toBe(pid);
+      const silent = Date.now() / 1000 - 31;
+      utimesSync(join(empty, 'lock.json'), silent, silent);
+      expect(owner()).toBeNull();
+    }
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'the heartbeat of the database lock goes on while a query blocks the process',
+    () => {
+      const unlock = lockDataDir(empty);
+      const beat = () => statSync(join(empty, 'lock.json')).mtimeMs;
+      utimesSync(join(empty, 'lock.json'), 1, 1);
+      const cell = new Int32Array(new SharedArrayBuffer(4));
+      for (let waited = 0; beat() === 1000 && waited < 100; waited += 1) Atomics.wait(cell, 0, 0, 100);
+      expect(beat()).toBeGreaterThan(Date.now() - 10_000);
+      unlock();
+    },
+  );
 
   test('opening the embedded database twice is refused with the owner’s process id', async () => {
     const env = parseEnv({ DATA_DIR: dataDir });

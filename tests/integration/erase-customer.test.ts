@@ -2,19 +2,23 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import {
+  accountingEntries,
   auditLog,
   customerServices,
   customers,
   draftImportKeys,
   importedRefunds,
   invoiceLines,
+  invoices,
   payments,
   reconciliationChanges,
   reconciliationRuns,
   staffTasks,
   stripeEvents,
+  transfers,
 } from '@/db/schema';
 import type { Actor } from '@/lib/audit/audit-log';
+import { bookEntries } from '@/lib/book-entries';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
@@ -32,6 +36,7 @@ import {
   createStoredEvent,
   createStripeCustomer,
   createToolCall,
+  createTransfer,
 } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
 import * as act from '../support/stripe-actions';
@@ -249,6 +254,72 @@ test('erasing a customer also erases the customers merged into it, and no more c
   await erase(kept.id);
   expect(await personalRows()).toEqual([]);
   await expect(merge(other.id)).rejects.toThrow('erased cannot be merged');
+});
+
+const nameInJournal = async (column: 'invoice_id' | 'transfer_id', id: number) => {
+  const found = await readRows(sync.db, accountingEntries, eq(accountingEntries[column], id));
+  return [...new Set(found.map((entry) => `${entry.customer_name} ${entry.customer_vat_id}`))];
+};
+const named = (last_name: string) => ({ first_name: null, last_name });
+const paid = { status: 'paid', amount_due: '0' } as const;
+const ERASED_ENTRY = `${ERASED_NAME} null`;
+
+test('erasing a customer clears the journal entries booked in its name, although their invoice was moved to another customer', async () => {
+  const former = await createCustomer(sync.db, { ...named('Mustermann'), vat_id: 'DE1' });
+  const owner = await createCustomer(sync.db, named('Owner'));
+  const moved = 'cus_moved_by_staff';
+  await createStripeCustomer(sync.db, { stripe_customer_id: moved, customer_id: former.id });
+  const ofStripe = { ...paid, stripe_customer_id: moved };
+  const invoice = await createInvoice(sync.db, { ...ofStripe, customer_id: former.id });
+  await bookEntries(sync.db, { invoices: [invoice.id] }, writer());
+  await sync.db.execute(sql`select move_stripe_customer(${moved}, ${owner.id}::int)`);
+  const later = await createInvoice(sync.db, { ...ofStripe, customer_id: owner.id });
+  await bookEntries(sync.db, { invoices: [later.id] }, writer());
+
+  await erase(owner.id);
+  expect(await nameInJournal('invoice_id', invoice.id)).toEqual(['Mustermann DE1']);
+  expect(await nameInJournal('invoice_id', later.id)).toEqual([ERASED_ENTRY]);
+  await erase(former.id);
+  expect(await nameInJournal('invoice_id', invoice.id)).toEqual([ERASED_ENTRY]);
+});
+
+test('erasing a customer clears the journal entries of the number it gave up, but not those of the customer that has it now', async () => {
+  const former = await createCustomer(sync.db, { ...named('Mustermann'), vat_id: 'DE1' });
+  const credit = await createTransfer(sync.db, { customer_id: former.id });
+  const returned = await createTransfer(sync.db, { customer_id: former.id });
+  await bookEntries(sync.db, { transfers: [credit.id, returned.id] }, writer());
+  const rename = (id: number, customer_number: string) =>
+    saveRecord(sync.db, customerKind, { id, values: { customer_number } }, writer());
+  await rename(former.id, `${former.customer_number}-NEW`);
+  const heir = await createCustomer(sync.db, named('Heir'));
+  await rename(heir.id, former.customer_number);
+  const theirs = await createTransfer(sync.db, { customer_id: heir.id });
+  // The reversal of a deleted transfer repeats the number that was booked, which belongs to the heir now.
+  await sync.db.delete(transfers).where(eq(transfers.id, returned.id));
+  await bookEntries(sync.db, { transfers: [theirs.id, returned.id] }, writer());
+
+  await erase(heir.id);
+  expect(await nameInJournal('transfer_id', theirs.id)).toEqual([ERASED_ENTRY]);
+  for (const { id } of [credit, returned])
+    expect(await nameInJournal('transfer_id', id)).toEqual(['Mustermann DE1']);
+  await erase(former.id);
+  for (const { id } of [credit, returned])
+    expect(await nameInJournal('transfer_id', id)).toEqual([ERASED_ENTRY]);
+});
+
+test('erasing a customer clears the journal entries of a customer that sync deleted, although its number was given out again', async () => {
+  const deleted = await createCustomer(sync.db, named('Mustermann'));
+  const owner = await createCustomer(sync.db, named('Owner'));
+  const invoice = await createInvoice(sync.db, { ...paid, customer_id: deleted.id });
+  await bookEntries(sync.db, { invoices: [invoice.id] }, writer());
+  await sync.db.update(invoices).set({ customer_id: owner.id }).where(eq(invoices.id, invoice.id));
+  await sync.db.delete(customers).where(eq(customers.id, deleted.id));
+  const heir = await createCustomer(sync.db, { customer_number: deleted.customer_number });
+
+  await erase(heir.id);
+  expect(await nameInJournal('invoice_id', invoice.id)).toEqual(['Mustermann null']);
+  await erase(owner.id);
+  expect(await nameInJournal('invoice_id', invoice.id)).toEqual([ERASED_ENTRY]);
 });
 
 test('npm run customer:erase erases a customer only with --yes', async () => {
