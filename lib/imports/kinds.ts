@@ -17,10 +17,10 @@ const NEXT = 'converted_to_document_number';
 /** In a file, a new sales document needs a date. In a form, a missing date becomes today. */
 const datedKind: RecordKind = {
   ...salesDocumentKind,
-  check: (writing) =>
+  check: (writing, writer) =>
     writing.before === null && writing.values.document_date == null
       ? [{ field: 'document_date', message: 'is needed' }]
-      : (salesDocumentKind.check?.(writing) ?? []),
+      : (salesDocumentKind.check?.(writing, writer) ?? []),
 };
 
 /** Imports sales documents. In each batch, documents that name a successor are written after all others. */

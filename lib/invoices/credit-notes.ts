@@ -279,7 +279,12 @@ function restOf(line: CreditableLine, currency: string): Line | null {
   return isExact ? rest : { ...columns, quantity: '1.000', unit_price: left.net };
 }
 
-/** Inserts a credit note with the next number and its audit entry. @returns its id and total */
+/**
+ * Inserts a credit note with the next number and its audit entry. Its date is today, or the date of the invoice if that
+ * is later: older versions issued invoices with dates in the future.
+ *
+ * @returns its id and total
+ */
 async function insertCreditNote(
   tx: Database,
   invoice: Invoice,
@@ -301,7 +306,8 @@ async function insertCreditNote(
       );
     }
   }
-  const date = toCalendarDate(writer.now, writer.timeZone);
+  const today = toCalendarDate(writer.now, writer.timeZone);
+  const [date = today] = [today, invoice.invoice_date].sort().reverse();
   const number = await takeNumber(tx, 'credit_note', writer, date);
   const [row] = await tx
     .insert(creditNotes)

@@ -1,7 +1,7 @@
-import { and, eq, inArray, isNull, or, type SQL, sql, sum } from 'drizzle-orm';
+import { and, eq, inArray, or, type SQL, sql, sum } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
-import { customerSortName, customerStatus, customers, invoices, payments, receivables } from '@/db/schema';
+import { customerSortName, customerStatus, customers, invoices, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
 import { addCount, readSortedPage, validId, withoutIndex } from '../counted-list/sorted-page';
@@ -13,7 +13,7 @@ import { toJsonAmount } from '../money';
 import { literal, readCursorPage } from '../page-query';
 import { countryCode } from '../records/fields';
 import { dueOn } from './list';
-import { currentRows } from './receivables';
+import { currentRows, selectOverpaid } from './receivables';
 
 export const CUSTOMER_STATUSES = customerStatus.enumValues;
 
@@ -230,26 +230,15 @@ async function sumBalances(db: Database, ids: number[]): Promise<Map<number, Bal
   return byCustomer;
 }
 
-/**
- * Returns by how much a customer has overpaid our own invoices, by currency. Credit notes lower the amount to pay, and
- * nothing is to be paid for a cancelled invoice. Stripe's invoices are left out, because Stripe keeps their credit.
- */
+/** Returns by how much a customer has overpaid our own invoices, by currency. */
 export async function listCustomerCredits(
   db: Database,
   customerId: number,
 ): Promise<{ currency: string; amount: number }[]> {
-  const { amount_paid, amount_credited, total } = invoices;
-  const isOwn = and(eq(invoices.customer_id, customerId), isNull(invoices.stripe_invoice_id));
   const found = await rows<{ currency: string; amount: string }>(
     db,
-    sql`select currency, sum(amount)::text as amount from (
-        select currency, ${amount_paid} + ${amount_credited} - ${total} as amount from ${invoices}
-          where ${and(isOwn, eq(invoices.status, 'paid'))}
-        union all
-        select ${payments.currency}, ${payments.amount} - ${payments.refunded_amount} from ${payments}
-          join ${invoices} on ${invoices.id} = ${payments.invoice_id} and ${invoices.currency} = ${payments.currency}
-          where ${and(isOwn, eq(invoices.status, 'cancelled'), eq(payments.status, 'completed'))}
-      ) kept where amount > 0 group by currency order by currency`,
+    sql`select currency, sum(amount)::text as amount from (${selectOverpaid([customerId])}) overpaid
+      group by currency order by currency`,
   );
   return found.map(({ amount, ...rest }) => ({ ...rest, amount: toJsonAmount(amount) }));
 }

@@ -31,7 +31,8 @@ export const importedInvoiceKind: RecordKind = {
   },
   toColumns: (values, before, writer) =>
     isStripes(values) ? toStripeColumns(values, before, writer) : toOurColumns(values, before, writer),
-  check: (writing) => (isStripes(writing.values) ? checkStripes(writing) : checkOurs(writing)),
+  check: (writing, writer) =>
+    isStripes(writing.values) ? checkStripes(writing) : checkOurs(writing, writer),
   isKeyless: (row) => isStripes(row) || invoiceKind.isKeyless?.(row) === true,
 };
 
@@ -83,10 +84,10 @@ function checkStripes(writing: Writing): FieldError[] {
   return amountProblems(writing);
 }
 
-function checkOurs(writing: Writing): FieldError[] {
+function checkOurs(writing: Writing, writer: RecordWriter): FieldError[] {
   const { before, after, values } = writing;
   if (!before && values.invoice_date == null) return [fieldError('invoice_date', 'is needed')];
-  const problems = invoiceKind.check?.(writing) ?? [];
+  const problems = invoiceKind.check?.(writing, writer) ?? [];
   if (before || problems.length > 0) return problems;
   const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
   const due = String(after.amount_due);

@@ -1,8 +1,8 @@
-import { and, eq, gt, inArray, type SQL, sql, sum } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
-import { customers, receivableChanges, receivables, transfers } from '@/db/schema';
+import { customers, invoices, payments, receivableChanges, receivables, transfers } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
 import { MAX_COUNTED } from '../counted-list/sorted-page';
@@ -244,15 +244,37 @@ async function readCustomers(tx: Database, ids: number[]) {
   return new Map(found.map((row) => [row.id, toCustomerSnippet(row)]));
 }
 
-/** Returns the unused credit of these customers' transfers, keyed by customer id and currency. */
+/** Returns the credit of these customers, as their pages show it, keyed by customer id and currency. */
 async function readCredits(tx: Database, ids: number[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
-  const found = await tx
-    .select({ id: transfers.customer_id, currency: transfers.currency, credit: sum(transfers.credit) })
-    .from(transfers)
-    .where(and(inArray(transfers.customer_id, ids), gt(transfers.credit, '0')))
-    .groupBy(transfers.customer_id, transfers.currency);
-  return new Map(found.map(({ id, currency, credit }) => [`${id} ${currency}`, toJsonAmount(credit ?? '0')]));
+  const found = await rows<{ customer_id: number; currency: string; credit: string }>(
+    tx,
+    sql`select customer_id, currency, sum(amount)::text as credit from (
+        ${selectOverpaid(ids)}
+        union all
+        select ${transfers.customer_id}, ${transfers.currency}, ${transfers.credit} from ${transfers}
+          where ${and(inArray(transfers.customer_id, ids), gt(transfers.credit, '0'))}
+      ) credits group by customer_id, currency`,
+  );
+  return new Map(found.map((one) => [`${one.customer_id} ${one.currency}`, toJsonAmount(one.credit)]));
+}
+
+/**
+ * Returns a query for the amounts by which customers have overpaid our own invoices, with the columns `customer_id`,
+ * `currency` and `amount`. Credit notes lower the amount to pay, and nothing is to be paid for a cancelled invoice.
+ * Stripe's invoices are left out, because Stripe keeps their credit.
+ */
+export function selectOverpaid(customerIds: number[]): SQL {
+  const { amount_paid, amount_credited, total } = invoices;
+  const isOwn = and(inArray(invoices.customer_id, customerIds), isNull(invoices.stripe_invoice_id));
+  return sql`select customer_id, currency, amount from (
+      select ${invoices.customer_id}, ${invoices.currency}, ${amount_paid} + ${amount_credited} - ${total} as amount
+        from ${invoices} where ${and(isOwn, eq(invoices.status, 'paid'))}
+      union all
+      select ${invoices.customer_id}, ${payments.currency}, ${payments.amount} - ${payments.refunded_amount} from ${payments}
+        join ${invoices} on ${invoices.id} = ${payments.invoice_id} and ${invoices.currency} = ${payments.currency}
+        where ${and(isOwn, eq(invoices.status, 'cancelled'), eq(payments.status, 'completed'))}
+    ) overpaid where amount > 0`;
 }
 
 /** The row next to a page, with the value that its page is sorted by. */

@@ -191,12 +191,23 @@ const DERIVED = ['amount_paid', 'amount_due', 'paid_at', 'number'];
 const MANAGED = 'Stripe manages this invoice';
 
 /** Returns the reasons why an invoice must not be written. */
-function checkInvoice(writing: Writing): FieldError[] {
+function checkInvoice(writing: Writing, writer: RecordWriter): FieldError[] {
   const { before, after } = writing;
   if (before?.stripe_invoice_id) return [fieldError('', MANAGED)];
   if (before && before.status !== 'draft') return sentProblems(writing, before);
   const problems = amountProblems(writing);
-  return problems.length > 0 ? problems : [...draftProblems(writing), ...dateProblems(after)];
+  if (problems.length > 0) return problems;
+  return [...draftProblems(writing), ...dateProblems(after), ...futureProblems(writing, writer)];
+}
+
+/**
+ * Refuses to issue an invoice before its date, because its number and its entries in accounting would belong to a
+ * future year or month. An imported invoice with a number was already issued by another program.
+ */
+function futureProblems({ before, after }: Writing, { now, timeZone }: RecordWriter): FieldError[] {
+  const isIssuedHere = after.status !== 'draft' && (before !== null || after.number == null);
+  if (!isIssuedHere || String(after.invoice_date) <= toCalendarDate(now, timeZone)) return [];
+  return [fieldError('invoice_date', 'must not be in the future when the invoice is issued')];
 }
 
 /** Returns why an invoice must not be deleted. Returns null for our own drafts, which leave no gap in the numbers. */

@@ -1,21 +1,31 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, rows } from '@/db/database';
-import { numberSeries } from '@/db/schema';
+import { creditNotes, invoices, numberSeries } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { auditNumber, recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
-import { AppError, toFieldErrors } from '../errors';
+import { AppError, invalidField, toFieldErrors } from '../errors';
 import type { RecordWriter } from './record-kind';
 
 /** Names of the number series whose format staff can change (db/schema/invoices.ts). */
 type SeriesName = 'invoice' | 'credit_note' | 'offer' | 'order_confirmation' | 'service';
+
+/** The two series that must never give the same number, because both number invoices in the sense of § 14 UStG. */
+const OTHER_SERIES = {
+  invoice: { name: 'credit_note', title: 'a credit note', table: creditNotes },
+  credit_note: { name: 'invoice', title: 'an invoice', table: invoices },
+} as const;
+
+const otherOf = (name: string) => Object.entries(OTHER_SERIES).find(([one]) => one === name)?.[1];
 
 /**
  * Assigns the next number of a series. Other writers of the series wait until the transaction ends, so that no number
  * is skipped.
  *
  * @param date the date whose year becomes part of the number if the series uses years; defaults to today
+ * @throws AppError validation_failed if a credit note has the invoice's number, or the other way round. Formats exclude
+ *   this, unless the other series had the format before.
  */
 export async function takeNumber(
   tx: Database,
@@ -27,7 +37,13 @@ export async function takeNumber(
     tx,
     sql`select take_number(${series}::text, ${Number(date.slice(0, 4))}::int) as number`,
   );
-  return String(taken?.number);
+  const number = String(taken?.number);
+  const other = otherOf(series);
+  if (other && (await tx.$count(other.table, eq(other.table.number, number))) > 0) {
+    const problem = `The next number, ${number}, already belongs to ${other.title}.`;
+    throw new AppError('validation_failed', `${problem} Change the format under Settings, Numbers.`);
+  }
+  return number;
 }
 
 const MAX_WIDTH = 12;
@@ -75,10 +91,36 @@ export async function saveNumberSeries(
   }
   await transact(db, async (tx) => {
     const ofName = eq(numberSeries.name, name);
-    const [before] = await tx.select().from(numberSeries).where(ofName).for('update');
+    const other = otherOf(name)?.name;
+    const locked = await tx
+      .select()
+      .from(numberSeries)
+      .where(inArray(numberSeries.name, other ? [name, other] : [name]))
+      .orderBy(numberSeries.name)
+      .for('update');
+    const before = locked.find((series) => series.name === name);
     if (!before) throw new AppError('not_found', 'There is no such series.');
+    if (locked.some((series) => series.name === other && canBeEqual(series, parsed.data))) {
+      throw invalidField(
+        'prefix',
+        'can give an invoice and a credit note the same number: use another prefix',
+      );
+    }
     const [after = null] = await tx.update(numberSeries).set(parsed.data).where(ofName).returning();
     const entity = { entity: 'number_series', entity_id: auditNumber(name) } as const;
     await recordAudit(tx, { actor, action: 'number_series.update', ...entity, before, after });
   });
 }
+
+type Format = Pick<z.infer<typeof settings>, 'prefix' | 'with_year' | 'width'>;
+
+/** Returns whether two series can give the same number. Letter case makes no difference, because people ignore it. */
+function canBeEqual(one: Format, other: Format): boolean {
+  const [a, b] = [toPattern(one), toPattern(other)];
+  const fits = (char = '', against = '') => char === against || (char === '#' && /\d/.test(against));
+  return a.length === b.length && [...a].every((char, at) => fits(char, b[at]) || fits(b[at], char));
+}
+
+/** Returns the form of a number, with `#` for each digit that the series counts. */
+const toPattern = ({ prefix, with_year, width }: Format) =>
+  `${prefix.toLowerCase()}${with_year ? '####-' : ''}${'#'.repeat(width)}`;

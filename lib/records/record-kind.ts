@@ -84,7 +84,7 @@ export interface RecordKind {
   /** Converts JSON values to columns, and computes columns that depend on others. */
   toColumns?(values: Row, before: Row | null, writer: RecordWriter): Row;
   /** Returns the problems that prevent the write. */
-  check?(writing: Writing): FieldError[];
+  check?(writing: Writing, writer: RecordWriter): FieldError[];
   /** Returns why a record cannot be deleted, or null. If absent, only references from other records prevent it. */
   checkDelete?(row: Row): string | null;
   /** Adds ids to drafts that match an existing record by a field other than the key. */

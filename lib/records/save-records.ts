@@ -106,7 +106,7 @@ function decide(
     if (Object.keys(changes).length === 0) return { outcome: 'unchanged', id };
   }
   const writing = { before, after, changes, values: draft.values };
-  const reasons = kind.check?.(writing) ?? [];
+  const reasons = kind.check?.(writing, writer) ?? [];
   return reasons.length > 0 ? { outcome: 'refused', problems: reasons } : writing;
 }
 

@@ -110,6 +110,11 @@ test('records and a month of accounting can be downloaded from the export page',
     name: expect.stringMatching(/^customers-\d{4}-\d\d-\d\d\.csv$/),
     text: expect.stringMatching(/^\ufeff"customer_number",/),
   });
+  const month = page.getByRole('form', { name: 'Accounting' }).getByLabel('Month');
+  const [running = '', last = ''] = await month.locator('option').allTextContents();
+  expect(running).toMatch(/^\d{4}-\d\d \(not over yet\)$/);
+  expect(await month.inputValue()).toBe(last);
+  await month.selectOption(running);
   expect(await download(page, button('Accounting'))).toEqual({
     name: expect.stringMatching(/^accounting-\d{4}-\d\d\.csv$/),
     text: expect.stringMatching(/^\ufeff"record","event","date",.*\r\n"invoice","issued",/),

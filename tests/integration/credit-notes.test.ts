@@ -148,6 +148,18 @@ test('cancelling an invoice issues a cancellation document for the parts of its 
   expect(sums).toEqual(['35.05', '6.05', '41.10']);
 });
 
+test('a credit note or cancellation of an invoice with a later date has the date of the invoice', async () => {
+  const id = await issue();
+  await base.db
+    .update(invoices)
+    .set({ invoice_date: '2027-02-01', due_date: null })
+    .where(eq(invoices.id, id));
+  await credit(id, [{ position: 1, quantity: 1 }]);
+  await cancel(id);
+  const later = { date: '2027-02-01', number: expect.stringMatching(/^GS-2027-/) };
+  expect(await readRows(base.db, creditNotes, eq(creditNotes.invoice_id, id))).toMatchObject([later, later]);
+});
+
 test('the credit notes and the cancellation of an invoice add up to its tax and its total despite rounding', async () => {
   const cents = { text: 'Traffic', quantity: 7, unit_price: 0.07, tax_rate: 19 };
   const id = await issue([cents]);

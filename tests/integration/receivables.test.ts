@@ -73,7 +73,8 @@ async function readAll(given: object = {}, today = TODAY) {
 async function expectedRows(today = TODAY): Promise<Record<string, unknown>[]> {
   const [paid, sent] = [await readRows(base.db, payments), await readRows(base.db, transfers)];
   const notes = await readRows(base.db, customerNotes);
-  const owed = (await readRows(base.db, invoices)).filter(({ status }) => isUnpaid(status));
+  const all = await readRows(base.db, invoices);
+  const owed = all.filter(({ status }) => isUnpaid(status));
   const dueOf = (one: (typeof owed)[number]) => one.due_date ?? one.invoice_date;
   const ageOf = (one: (typeof owed)[number]) =>
     ageGroupOf((Date.parse(today) - Date.parse(dueOf(one))) / 86_400_000);
@@ -90,11 +91,22 @@ async function expectedRows(today = TODAY): Promise<Record<string, unknown>[]> {
       ...ofCustomer(paid).filter(({ status }) => status === 'completed'),
       ...ofCustomer(sent),
     ];
-    const credits = ofCustomer(sent).filter((one) => one.currency === currency);
+    const kept = ofCustomer(all)
+      .filter((one) => one.currency === currency)
+      .flatMap((one) => {
+        const { status, amount_paid, total } = one;
+        const its = paid.filter(
+          (each) => each.invoice_id === one.id && each.status === 'completed' && each.currency === currency,
+        );
+        if (status === 'cancelled') return its.map(({ amount }) => Number(amount));
+        return status === 'paid' ? Math.max(0, Number(amount_paid) - Number(total)) : [];
+      });
+    const unused = ofCustomer(sent).filter((one) => one.currency === currency);
+    const credits = [...kept, ...unused.map(({ credit }) => Number(credit))];
     return {
       ...{ id, currency, open_amount: sumOf(its), invoice_count: its.length },
       oldest_due: its.map(dueOf).sort()[0],
-      credit: credits.reduce((sum, { credit }) => sum + Number(credit), 0),
+      credit: credits.reduce((sum, credit) => sum + credit, 0),
       ...Object.fromEntries(
         AGE_GROUPS.map((age, i) => [COLUMNS[i], sumOf(its.filter((one) => ageOf(one) === age))]),
       ),
@@ -135,8 +147,10 @@ describe('the list of receivables', () => {
     );
     const invoice_id = some?.id ?? (await createInvoice(base.db, { customer_id })).id;
     const bill = () => {
-      const sum = { currency: oneOf(['eur', 'eur', 'usd']), amount_due: String(1 + chance(100) / 4) };
-      return createInvoice(base.db, { customer_id, due_date, status, ...sum });
+      const currency = oneOf(['eur', 'eur', 'usd']);
+      const due = 1 + chance(100) / 4;
+      const sums = { amount_due: String(due), amount_paid: String(100 + due) };
+      return createInvoice(base.db, { customer_id, due_date, status, currency, ...sums });
     };
     const writes = [
       ...[bill, bill, bill],

@@ -132,6 +132,18 @@ test('a sent invoice gets the next number of its year, and cannot be sent again'
   expect(await problemsOf(step('send', { id, version: version + 1 }))).toEqual(['status']);
 });
 
+test('an invoice cannot be issued before its date, unless an imported file has its number', async () => {
+  // In this time zone, the next day has begun at 10:00 UTC.
+  const farEast: RecordWriter = { ...writer, timeZone: 'Pacific/Kiritimati' };
+  const { id, version } = await draft({ invoice_date: '2026-11-24' });
+  expect(await problemsOf(step('send', { id, version }))).toEqual(['invoice_date']);
+  expect(await problemsOf(save({ status: 'sent', number: 'N-1' }, { id }))).toEqual(['invoice_date']);
+  expect(await problemsOf(draft({ invoice_date: '2062-10-05', status: 'sent' }))).toEqual(['invoice_date']);
+  await takeStep(base.db, invoiceSteps, 'send', { id, version }, farEast);
+  expect(await read(id)).toMatchObject({ invoice_date: '2026-11-24', status: 'sent' });
+  await imported({ number: 'N-2', invoice_date: '2026-12-01' });
+});
+
 test('numbers of concurrently sent invoices have no gaps, even if some of the sendings are rolled back', async () => {
   const drafts = await Promise.all(Array.from({ length: 20 }, () => draft({ invoice_date: '2024-05-01' })));
   const sendAndFail = ({ id, version }: Seen) =>

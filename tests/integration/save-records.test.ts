@@ -1,6 +1,14 @@
 import { and, eq } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { auditLog, customerServices, customers, servers, stripeCustomers, subscriptions } from '@/db/schema';
+import {
+  auditLog,
+  creditNotes,
+  customerServices,
+  customers,
+  servers,
+  stripeCustomers,
+  subscriptions,
+} from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
 import { customerKind, customerSteps, typedCustomer } from '@/lib/customers/save-customers';
@@ -269,4 +277,33 @@ test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
   const saving = saveNumberSeries(base.db, 'offer', { ...settings, ...values }, writer);
   const fields = expect.arrayContaining([{ field, message: expect.any(String) }]);
   await expect(saving).rejects.toMatchObject({ fields });
+});
+
+const byYear = { ...settings, prefix: '', with_year: true, width: 6 };
+test.each<[string, typeof settings, Partial<typeof settings>]>([
+  ['the same format', byYear, byYear],
+  ['a prefix with the year', byYear, { prefix: '2026-', width: 6 }],
+  ['a prefix of digits', { ...byYear, width: 9 }, { prefix: '2026-01', with_year: false, width: 7 }],
+  ['letters in another case', { ...settings, prefix: 'gs-' }, { prefix: 'GS-' }],
+])(
+  'a format of credit notes is refused if it can give the number of an invoice because of %s',
+  async (_, invoice, format) => {
+    await saveNumberSeries(base.db, 'invoice', invoice, writer);
+    const save = (name: string) => saveNumberSeries(base.db, name, { ...settings, ...format }, writer);
+    const message = 'can give an invoice and a credit note the same number: use another prefix';
+    await expect(save('credit_note')).rejects.toMatchObject({ fields: [{ field: 'prefix', message }] });
+    await save('offer');
+    await saveNumberSeries(base.db, 'credit_note', { ...invoice, width: invoice.width + 1 }, writer);
+  },
+);
+
+test('an invoice does not get the number of a credit note that had the format before', async () => {
+  await saveNumberSeries(base.db, 'invoice', { ...settings, prefix: 'X-' }, writer);
+  const { id, customer_id } = await createInvoice(base.db);
+  const sums = { subtotal: '1', tax: '0', total: '1', rates: [] };
+  const note = { number: 'X-0001', kind: 'credit_note', date: '2026-11-01', currency: 'eur' } as const;
+  await base.db.insert(creditNotes).values({ ...note, ...sums, invoice_id: id, customer_id });
+  const taking = transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
+  const message = expect.stringContaining('X-0001');
+  await expect(taking).rejects.toMatchObject({ code: 'validation_failed', message });
 });

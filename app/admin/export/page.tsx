@@ -14,6 +14,7 @@ export const metadata = { title: 'Export' };
 export default staffPage(async ({ runtime: { env, now }, db, search, staff }) => {
   const kinds = EXPORT_NAMES.map((value) => ({ value, label: formatKind(value) }));
   const months = latestMonths(toCalendarDate(now(), env.timeZone));
+  const [running, last] = months.map(({ value }) => value);
   const month = calendarMonth.safeParse(search.get('datev')).data;
   return (
     <Page title="Export" description="Everything as CSV, with the columns that an import accepts.">
@@ -25,11 +26,12 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
       <ExportForm
         title="Accounting"
         path="/admin/export/accounting"
-        fields={[{ name: 'month', label: 'Month', data: months }, FORM]}
+        fields={[{ name: 'month', label: 'Month', data: months, defaultValue: last }, FORM]}
       >
         <Text size="sm">
           The postings of a month: invoices (one row for each tax rate), payments and returned payments. Once
-          the month is over, its file no longer changes: anything recorded later is posted in a later month.
+          the month is over, its file no longer changes: anything recorded later is posted in a later month.{' '}
+          {NOT_OVER}
         </Text>
       </ExportForm>
       <ExportForm
@@ -46,11 +48,14 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
       <ExportForm
         title="DATEV"
         path="/admin/export"
-        fields={[{ name: 'datev', label: 'Month', data: months, defaultValue: month }]}
+        fields={[{ name: 'datev', label: 'Month', data: months, defaultValue: month ?? last }]}
         submit="Check"
         result={
           month ? (
-            <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
+            <>
+              {month === running && <Text size="sm">{NOT_OVER}</Text>}
+              <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
+            </>
           ) : null
         }
       >
@@ -59,6 +64,9 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
     </Page>
   );
 });
+
+const NOT_OVER =
+  'The entries of the running month may still change. Export the month for the tax adviser when it is over.';
 
 const FORM = {
   name: 'form',
@@ -152,11 +160,11 @@ function DatevMonth({ month, plan, isAdmin }: { month: string; plan: DatevPlan; 
 
 const MONTHS = 36;
 
-/** Returns the current month and the months before it as options of a select, the latest first. */
+/** Returns the running month and the months before it as options of a select, the latest first. */
 function latestMonths(today: string): { value: string; label: string }[] {
   const [year = 0, month = 1] = today.split('-').map(Number);
   return Array.from({ length: MONTHS }, (_, back) => {
     const value = new Date(Date.UTC(year, month - 1 - back, 1)).toISOString().slice(0, 7);
-    return { value, label: value };
+    return { value, label: back === 0 ? `${value} (not over yet)` : value };
   });
 }

@@ -14,7 +14,8 @@ export const invoiceParts = ({ isNew }: { isNew: boolean }): FormPart[] => [
         name: 'invoice_date',
         label: 'Date',
         type: 'date',
-        ...(isNew ? { description: 'Leave empty for today.' } : { required: true }),
+        required: !isNew,
+        description: `${isNew ? 'Leave empty for today. ' : ''}The invoice cannot be issued before this day.`,
       },
       {
         name: 'due_date',

@@ -29,7 +29,8 @@ export function OutcomeNotice({ notice, done, refused = {} }: OutcomeNoticeProps
 const REFUSED = {
   precondition_failed:
     'Someone else changed this in the meantime, so nothing was saved. This is the current version.',
-  validation_failed: 'Nothing was saved: the status or the tax of a line does not allow this step.',
+  validation_failed:
+    'Nothing was saved: the status, the date, the next number or the tax of a line does not allow this step.',
   not_found: 'This record no longer exists.',
   no_link: 'Stripe does not provide this file. Use the button “Open in Stripe”.',
   no_answer:
