@@ -194,12 +194,15 @@ interface KnownEntry {
   amount: string;
   purpose: string;
   iban: string;
+  /** The bank's reference, or ''. */
+  reference: string;
 }
 
 /**
  * Returns rows for the entries that are not stored yet. A file covers whole days, so if it has more entries of one day
  * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
- * stored.
+ * stored. Erasing a customer removes both from stored entries. Such an entry counts as the one with its bank reference,
+ * or else as the first whose texts are not stored.
  *
  * @param mayRegroup whether a day has no new entry if its credits have the sum of the stored credits, and its debits
  *   that of the stored debits. MT940 reports a collective credit as one entry, and CAMT as its parts.
@@ -220,12 +223,16 @@ export function toNewRows(
     const before = stored.get(key) ?? [];
     const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
       `${iban ?? ''} ${purpose}`;
-    const texts = before.map(textOf);
+    const unmatched = [...before];
     const unknown = stated.filter((one) => {
-      const at = texts.indexOf(textOf(one));
-      if (at >= 0) texts.splice(at, 1);
+      const at = unmatched.findIndex((other) => textOf(other) === textOf(one));
+      if (at >= 0) unmatched.splice(at, 1);
       return at < 0;
     });
+    for (const { reference } of unmatched.filter(({ iban, purpose }) => iban + purpose === '')) {
+      const at = reference === '' ? -1 : unknown.findIndex((one) => one.reference === reference);
+      unknown.splice(Math.max(0, at), 1);
+    }
     const wanted = Math.max(0, stated.length - before.length);
     return unknown
       .slice(0, wanted)

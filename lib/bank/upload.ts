@@ -154,7 +154,10 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
     .concat(from, to)
     .sort();
   const known = await tx
-    .select({ day: e.day, amount: e.amount, purpose: e.purpose, iban: e.iban })
+    .select({
+      ...{ day: e.day, amount: e.amount },
+      ...{ purpose: e.purpose, iban: e.iban, reference: e.bank_reference },
+    })
     .from(e)
     .where(
       and(

@@ -665,6 +665,17 @@ test('erasing a customer empties the name, account and text of its booked bank e
   expect((await listRules(base.db)).filter((one) => one.iban === iban)).toEqual([]);
 });
 
+test('a bank entry of an erased customer is not stored again when a longer file has another entry of its day and amount', async () => {
+  const { number, customer_id } = await invoice('19');
+  const day = newDay();
+  const erased: Line = [day, '19.00', 'Ada Secret', newIban(), number];
+  const [entry = 0] = (await uploadOpen(erased)).entries;
+  await bookNamedEntry(base.db, entry, { named: number, remember: false }, writer);
+  await eraseCustomer(base.db, customer_id, { actor: writer.actor, now: NOW, timeZone: 'UTC' });
+  const { open } = await uploadOpen(erased, [day, '19.00', 'Bob', newIban(), 'another']);
+  expect(open.map((one) => one.entry.purpose)).toEqual(['another']);
+});
+
 const BOOKINGS = ['accept', 'exact', 'return', 'undo', 'ignore', 'reopen'] as const;
 const CHANGES = ['delete', 'refund', 'pay back', 'unpay'] as const;
 const step = fc.record({
