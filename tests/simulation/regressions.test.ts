@@ -12,6 +12,8 @@ import {
   deleted,
   type EventContent,
   finalized,
+  item,
+  items,
   named,
   updated,
 } from '../support/stripe-events';
@@ -24,7 +26,7 @@ import { watchedDatabase } from '../support/watched-database';
 const PATH = '/v1/customers/cus_1';
 const numbers = ['C-1', 'C-2', 'C-3'];
 const given = numbers.map(customer);
-const [ONE] = given as [(typeof given)[0]];
+const [ONE, TWO] = given as [(typeof given)[0], (typeof given)[0]];
 
 type Step = Rule['events'][number];
 
@@ -180,26 +182,92 @@ describe('revisions of an invoice', () => {
   });
 });
 
-testRules({
-  'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
+describe('amounts paid outside of Stripe', () => {
+  /** Pays an invoice of 90, partly or wholly outside Stripe. Delivers the finalization and one more event. */
+  async function pay(scene: Scene, offStripe: number | true, type: string) {
     own()(scene);
     const { id, events } = atStripe.invoice(scene);
     await scene.deliverAction({ events });
-    const paid = act.payInvoice(scene.world, id, { offStripe: 3000 });
-    await deliverOnly(scene, paid, 'invoice.payment_succeeded');
-    const payment = async () => (await scene.rows()).payments[id];
-    // The event does not say that 30 were paid outside Stripe.
-    expect(await payment()).toMatchObject({ amount: '90.000' });
+    const paid = act.payInvoice(scene.world, id, { offStripe });
+    await deliverOnly(scene, paid, type);
+    return { id, paid, payment: async () => (await scene.rows()).payments[id] };
+  }
+
+  const changedHere = (amounts: number[], end: string) => async (scene: Scene) => {
+    const { payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
+    const id = Number((await payment())?.id);
+    for (const amount of amounts) await scene.hands().updatePayment(id, { amount, status: 'completed' });
     await scene.night();
-    expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
-    const succeeded = typed(paid.events, 'invoice.payment_succeeded');
-    const again = { ...succeeded, id: `${succeeded.id}_copy`, created: epochNow(scene.world) };
-    await scene.deliverAction({ events: [again] });
-    expect(await payment()).toMatchObject({ amount: '60.000' });
-  },
+    expect(await payment()).toMatchObject({ amount: end });
+  };
+
+  testRules({
+    'an invoice paid wholly outside Stripe becomes paid without a Stripe payment': async (scene) => {
+      const { id, payment } = await pay(scene, true, 'invoice.paid');
+      await scene.night();
+      expect(await payment()).toBeUndefined();
+      const row = { status: 'paid', amount_off_stripe: '90.000' };
+      expect((await scene.rows()).invoices[id]).toMatchObject(row);
+    },
+    'an amount paid outside Stripe is deducted from the Stripe payment once': async (scene) => {
+      const { paid, payment } = await pay(scene, 3000, 'invoice.payment_succeeded');
+      // The event does not say that 30 were paid outside Stripe.
+      expect(await payment()).toMatchObject({ amount: '90.000' });
+      await scene.night();
+      expect(await payment()).toMatchObject({ amount: '60.000', provider_amount: '60.000' });
+      const succeeded = typed(paid.events, 'invoice.payment_succeeded');
+      const again = { ...succeeded, id: `${succeeded.id}_copy`, created: epochNow(scene.world) };
+      await scene.deliverAction({ events: [again] });
+      expect(await payment()).toMatchObject({ amount: '60.000' });
+    },
+    'a payment that staff set to 90 becomes 60 if 30 were paid outside Stripe': changedHere([90], '60.000'),
+    'a payment that staff changed to 80 and back becomes 60 if 30 were paid outside Stripe': changedHere(
+      [80, 90],
+      '60.000',
+    ),
+    'a payment that staff changed to 80 stays 80 if 30 were paid outside Stripe': changedHere([80], '80.000'),
+  });
+});
+
+describe('customers matched by e-mail address', () => {
+  const address = { customer_email: 'new@example.com' };
+  const ofOther = { ...address, customer: 'cus_2' };
+
+  testRules(
+    {
+      'two Stripe customers with the same e-mail address share the customer that sync creates': {
+        events: [created('sub_1'), finalized('in_1', address), finalized('in_2', ofOther)],
+        rows: { links: { cus_1: { customer: 'new 1' }, cus_2: { customer: 'new 1' } } },
+      },
+      'a customer created by sync is deleted when its last Stripe customer is linked elsewhere': {
+        events: [
+          finalized('in_1', address),
+          finalized('in_2', ofOther),
+          finalized('in_3', { ...address, ...named('C-1') }),
+          async (scene) =>
+            expect((await scene.rows()).links.cus_2).toMatchObject({
+              customer: 'new 1',
+              linked_by: 'created',
+            }),
+          finalized('in_4', { ...ofOther, ...named('C-2') }),
+        ],
+        counts: { customers: given.length },
+      },
+    },
+    { given, settings: { linkByEmail: true } },
+  );
 });
 
 describe('several customer numbers', () => {
+  const listOlder = (scene: Scene) => {
+    // The items' metadata contains a service of `C-2`. Each run looks the service up and must not report a change.
+    const items = [{ unitAmount: 500, metadata: { service_number: 'S-2' } }];
+    for (const number of ['C-1', 'C-3']) {
+      atStripe.subscription(scene, { items, ...named(number) });
+      scene.later(5);
+    }
+  };
+
   /** Removes the Stripe customer's own number `C-1`, then reports numbers in the given order. */
   const afterRemoval = (order: number[], isFailing: boolean): Rule => {
     const reported = order.map((at) => subscribes(numbers[at], { id: `evt_r${at}`, at: 10 + at }));
@@ -217,6 +285,40 @@ describe('several customer numbers', () => {
 
   testRules(
     {
+      'the earliest customer number of a subscription takes precedence over that of an invoice': {
+        ...leadsTo('C-2', [bills('C-1'), subscribes('C-2'), subscribes('C-3')], { linked_by: 'number' }),
+        orders: 'all',
+      },
+      'a reconciliation run prefers the customer number of the older listed subscription': {
+        ...leadsTo('C-1', [own(), listOlder, night, expectLink({ customer: 'C-1' }), quietNight]),
+        given: [...given, service('S-2', TWO)],
+      },
+      'the customer number of a listed subscription takes precedence over that of an invoice event': leadsTo(
+        'C-1',
+        [own(), (scene) => atStripe.subscription(scene, named('C-1')), night, bills('C-2', { at: 2 * DAY })],
+      ),
+      'the customer number of an invoice event takes precedence over that of a listed invoice': leadsTo(
+        'C-1',
+        [own(), (scene) => atStripe.invoice(scene, named('C-2')), bills('C-1'), night],
+      ),
+    },
+    { given },
+  );
+  testRules(
+    {
+      'a Stripe customer is fetched again when an event reports another customer number': leadsTo('C-1', [
+        own(),
+        bills(),
+        expectLink({ linked_by: 'created' }),
+        own('C-1'),
+        subscribes('C-2'),
+      ]),
+      'a Stripe customer that loses its own number is still linked by the number of its first subscription':
+        leadsTo('C-1', [own('C-1'), subscribes('C-1'), own(), subscribes('C-2')], {
+          number_source: 'subscription',
+        }),
+      'a Stripe customer that loses its own number is linked again by the first number that was reported':
+        leadsTo('C-2', [own(), subscribes('C-2'), own('C-1'), subscribes('C-3'), own(), subscribes('C-3')]),
       'a customer number removed at Stripe does not link our customer that gets the number later': async (
         scene,
       ) => {
@@ -257,6 +359,16 @@ describe('a customer that Stripe failed to return', () => {
 
   testRules(
     {
+      'a Stripe customer that could not be fetched is linked by the nightly run even after a later event':
+        leadsTo('C-1', [
+          ...[own('C-1'), failing(), created('sub_1')],
+          ...[updated('sub_1', { cancel_at_period_end: true }), night],
+        ]),
+      'a Stripe customer that could not be fetched for an unpaid checkout is linked by the nightly run':
+        leadsTo('C-1', [
+          ...[own('C-1'), failing(), completed('cs_1', { payment_status: 'unpaid' })],
+          ...[created('sub_1'), night],
+        ]),
       'a Stripe customer is linked by the number of the earlier event until the nightly run fetches the customer':
         leadsTo('C-3', [
           ...[own(), withKey(false), thenNamed, ...staleAsked, firstNamed],
@@ -312,6 +424,30 @@ describe('a customer with an earlier checkout', () => {
   const expectSold = async (scene: Scene, id: string | null) =>
     expect((await scene.rows()).subscriptions[id ?? '']).toMatchObject({ isSold: true, customer: 'C-1' });
 
+  /**
+   * Loses the event of a checkout. The Stripe customer is linked to `C-1` only much later, when `settle` changes an
+   * invoice.
+   */
+  const shownBy =
+    (settle: (scene: Scene, invoice: string) => Parameters<Scene['deliverAction']>[0]) =>
+    async (scene: Scene) => {
+      own()(scene);
+      const bought = atStripe.checkout(scene, { clientReferenceId: reference });
+      await deliverOnly(scene, bought, 'customer.subscription.created');
+      const { id, events } = atStripe.invoice(scene);
+      await scene.deliverAction({ events });
+      for (let nights = 0; nights < 2; nights += 1) {
+        await scene.night();
+        scene.later(10 * DAY);
+      }
+      own('C-1')(scene);
+      scene.hasKey = false;
+      await deliverOnly(scene, settle(scene, id), 'invoice.paid');
+      await scene.night();
+      await expectLink({ customer: 'C-1', linked_by: 'number' })(scene);
+      await expectSold(scene, bought.object.subscription);
+    };
+
   testRules(
     {
       'a Stripe customer with an earlier checkout is fetched only once per event': leadsTo(
@@ -356,45 +492,41 @@ describe('a customer with an earlier checkout', () => {
         await scene.night();
         await expectSold(scene, bought.object.subscription);
       },
-      'reconciliation applies a lost checkout when a late payment reveals the customer number': async (
-        scene,
-      ) => {
-        own()(scene);
-        const bought = atStripe.checkout(scene, { clientReferenceId: reference });
-        await deliverOnly(scene, bought, 'customer.subscription.created');
-        const { id, events } = atStripe.invoice(scene);
-        await scene.deliverAction({ events });
-        for (let nights = 0; nights < 2; nights += 1) {
-          await scene.night();
-          scene.later(10 * DAY);
-        }
-        own('C-1')(scene);
-        scene.hasKey = false;
-        await deliverOnly(scene, act.payInvoice(scene.world, id), 'invoice.paid');
-        await scene.night();
-        await expectLink({ customer: 'C-1', linked_by: 'number' })(scene);
-        await expectSold(scene, bought.object.subscription);
-      },
+      'reconciliation applies a lost checkout when a credited invoice reveals the customer number': shownBy(
+        ({ world }, invoice) => act.createCreditNote(world, { invoice, amount: 9000 }),
+      ),
+      'reconciliation applies a lost checkout when a late payment reveals the customer number': shownBy(
+        ({ world }, invoice) => act.payInvoice(world, invoice),
+      ),
     },
     { given: all, withKey: true },
   );
 
-  testRules({
-    'a subscription item found by reconciliation is linked to its service once the customer is known': {
-      given: [...given, HOSTING],
-      events: [
-        own(),
-        (scene) => {
-          const items = [{ unitAmount: 500, metadata: { service_number: 'S-1' } }];
-          atStripe.subscription(scene, { items });
-        },
-        night,
-        finalized('in_1', named('C-1'), { at: 2 * DAY }),
-        async (scene) =>
-          expect(Object.values((await scene.rows()).items)).toMatchObject([{ service: 'S-1' }]),
-      ],
-    },
+  const naming = { metadata: { service_number: 'S-1' } };
+  const knownLater = (...steps: Step[]): Rule => ({
+    events: [
+      own(),
+      ...steps,
+      finalized('in_1', named('C-1'), { at: 2 * DAY }),
+      async (scene) =>
+        expect(Object.values((await scene.rows()).items)).toContainEqual(
+          expect.objectContaining({ service: 'S-1' }),
+        ),
+    ],
   });
+  testRules(
+    {
+      'a subscription item from an event is linked to its service once the customer is known': knownLater(
+        created('sub_1', items(item('si_1', naming))),
+      ),
+      'a subscription item found by reconciliation is linked to its service once the customer is known':
+        knownLater(
+          (scene) => atStripe.subscription(scene, { items: [{ unitAmount: 500, ...naming }] }),
+          night,
+        ),
+    },
+    { given: [...given, HOSTING] },
+  );
 });
 
 describe('regressions on a database', () => {

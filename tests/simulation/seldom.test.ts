@@ -1,5 +1,6 @@
-import { describe, expect } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Subscription } from '@/lib/stripe-local/model';
+import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { orders } from '../support/orders';
 import * as act from '../support/stripe-actions';
 import {
@@ -15,6 +16,7 @@ import {
   succeeded,
   updated,
 } from '../support/stripe-events';
+import { typed, useSync } from '../support/sync';
 import { customer, type Scene, service, sold, testRules } from '../support/sync-rules';
 
 // Each test is the smallest history in which rare behaviour of Stripe once led to wrong rows.
@@ -79,6 +81,40 @@ describe('several states within one second', () => {
       orders: 'all',
       rows: { invoices: { in_1: { status: 'overdue', uncollectible: false } } },
     },
+    'an invoice whose payment failed is overdue even if its Stripe status is unknown': {
+      events: [finalized('in_1'), failed('in_1', { status: 'disputed' })],
+      rows: { invoices: { in_1: { status: 'overdue' } } },
+    },
+  });
+
+  describe('rare behaviour on a database', () => {
+    const sync = useSync();
+    beforeEach(() => sync.later(10));
+
+    test.each([[[0, 1]], [[1, 0]]])(
+      'a subscription has its last state after events ignored for their Stripe mode are replayed in the order %s',
+      async (order) => {
+        const input = { customer: act.createCustomer(sync.world).object.id, items: [{ unitAmount: 500 }] };
+        const { object, events } = act.createSubscription(sync.world, input);
+        await sync.take(typed(events, 'customer.subscription.created'));
+        sync.later(5);
+        const live = { ...sync.deps(), mode: 'live' as const };
+        const ids: string[] = [];
+        sync.runtime.env.stripe.mode = 'live';
+        for (const patch of [
+          { cancelAtPeriodEnd: true },
+          { cancelAtPeriodEnd: false, metadata: { a: 'b' } },
+        ]) {
+          const [reported] = act.updateSubscription(sync.world, object.id, patch).events;
+          ids.push(reported?.id ?? '');
+          expect(await sync.take(reported)).toBe('ignored');
+        }
+        sync.runtime.env.stripe.mode = null;
+        expect(await replayEvent(live, ids[0] ?? '')).toBe('ignored');
+        for (const at of order) expect(await replayEvent(sync.deps(), ids[at] ?? '')).toBe('processed');
+        expect((await sync.subscriptionOf(object.id))?.cancel_at_period_end).toBe(false);
+      },
+    );
   });
 });
 
@@ -128,6 +164,66 @@ describe('items that move to another subscription', () => {
       },
     },
     { given: [ADA, ...SERVICES] },
+  );
+
+  /** Creates two subscriptions of one Stripe customer with these numbers of items. Returns each with its event. */
+  function subscribe({ world }: Scene, ...counts: [number, number]) {
+    const stripeCustomer = act.createCustomer(world).object.id;
+    const [one, other] = counts.map((count) => {
+      const items = Array.from({ length: count }, () => ({ unitAmount: 500 }));
+      const { object, events } = act.createSubscription(world, { customer: stripeCustomer, items });
+      return { ...object, event: typed(events, 'customer.subscription.created') };
+    });
+    if (!one || !other) throw new Error('two were created');
+    return [one, other] as const;
+  }
+  const setItems = ({ world }: Scene, { id }: Subscription, items: NonNullable<Patched['items']>) =>
+    typed(act.updateSubscription(world, id, { items }).events, 'customer.subscription.updated');
+  type Patched = Parameters<typeof act.updateSubscription>[2];
+  const expectIn = async (scene: Scene, { id }: Subscription, ...moved: ({ id: string } | undefined)[]) => {
+    const found = (await scene.rows()).items;
+    for (const one of moved) expect(found[one?.id ?? '']).toMatchObject({ subscription: id });
+  };
+
+  testRules(
+    {
+      'a subscription item moved within one second stays moved when earlier events arrive late': async (
+        scene,
+      ) => {
+        const [to, from] = subscribe(scene, 1, 2);
+        const [moved, ...rest] = from.items;
+        const leaves = setItems(scene, from, rest);
+        const arrives = setItems(scene, to, [...to.items, { ...moved }]);
+        for (const event of [to.event, arrives, from.event, leaves]) await scene.deliver(event);
+        await expectIn(scene, to, moved);
+      },
+      'two items moved within one second to a subscription with eleven items stay there': async (scene) => {
+        const [to, from] = subscribe(scene, 11, 3);
+        for (const { event } of [to, from]) await scene.deliver(event);
+        scene.later(5);
+        const [first, second, third] = from.items;
+        const leaves = [setItems(scene, from, [{ ...second }, { ...third }])];
+        const gets = [setItems(scene, to, [...to.items, { ...first }])];
+        leaves.push(setItems(scene, from, [{ ...third }]));
+        gets.push(setItems(scene, to, [...to.items, { ...first }, { ...second }]));
+        for (const event of [...gets, ...leaves]) await scene.deliver(event);
+        await expectIn(scene, to, first, second);
+      },
+      'an item beyond the ten items that an event shows can move to another subscription': async (scene) => {
+        const [from, to] = subscribe(scene, 12, 1);
+        for (const { event } of [to, from]) await scene.deliver(event);
+        scene.later(5);
+        const moved = from.items.at(-1);
+        setItems(scene, from, from.items.slice(0, -1));
+        const arrives = setItems(scene, to, [...to.items, { ...moved }]);
+        scene.later(5);
+        const { events } = act.updateSubscription(scene.world, from.id, { metadata: { plan: 'other' } });
+        scene.hasKey = false;
+        for (const event of [...events, arrives]) await scene.deliver(event);
+        await expectIn(scene, to, moved);
+      },
+    },
+    { withKey: true },
   );
 });
 
