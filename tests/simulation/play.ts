@@ -141,7 +141,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
    */
   const sealMonth = async (): Promise<void> => {
     const today = toCalendarDate(now(), timeZone);
-    if (!played.months.isOver(today) || queue.isNested) return;
+    if (!played.months.isOver(today) || (stage.commitsTakeTime && queue.isNested)) return;
     const differences = played.months.seal(today, await stage.tables());
     played.faults.push(...differences.map(({ what }) => `${what} have changed`));
   };

@@ -16,6 +16,8 @@ export interface Stage {
   faults: Faults;
   /** Returns the number of requests to Stripe's API. */
   requestCount(): number;
+  /** Whether the clock can pass the end of a month while a commit is in progress. */
+  commitsTakeTime?: boolean;
   /** Counts deadlocks since the last call, up to a second late. Retries make them invisible in the rows. */
   takeDeadlocks?(): Promise<number>;
   begin(scene: Scene): Promise<void>;

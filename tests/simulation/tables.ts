@@ -14,6 +14,7 @@ export const TABLES = {
   refunds: schema.refunds,
   disputes: schema.disputes,
   events: schema.stripeEvents,
+  entries: schema.accountingEntries,
 };
 type Name = keyof typeof TABLES;
 
@@ -81,6 +82,18 @@ const COLUMNS = {
     ...(['id', 'payment_id', 'stripe_dispute_id', 'amount', 'currency', 'status'] as const),
     ...(['evidence_due_at', 'funds_withdrawn_at', 'funds_returned_at'] as const),
   ],
+  entries: [
+    ...(['id', 'record', 'invoice_id', 'payment_id', 'booked_on', 'original_date', 'reverses'] as const),
+    ...([
+      'net',
+      'tax',
+      'gross',
+      'currency',
+      'customer_number',
+      'invoice_number',
+      'payment_reference',
+    ] as const),
+  ],
   events: ['id', 'type', 'outcome', 'payload', 'stripe_created', 'processed_at', 'warnings'],
 } as const satisfies { [N in Name]: readonly (keyof (typeof TABLES)[N]['$inferSelect'])[] };
 
@@ -97,17 +110,11 @@ export type PaymentRow = RowOf<'payments'>;
 export type RefundRow = RowOf<'refunds'>;
 export type DisputeRow = RowOf<'disputes'>;
 
-type Entry = typeof schema.accountingEntries.$inferSelect;
-
 /** The part of our tables that the oracle reads. */
 export type Tables = { [N in Name]: RowOf<N>[] } & {
   /** Stripe ids of the objects with an unresolved reconciliation failure. */
   failures: string[];
-  /** The accounting entries and the payouts. Null in memory, because the model has neither. */
-  entries: (Pick<Entry, 'record' | 'invoice_id' | 'payment_id' | 'booked_on'> & { gross: number })[] | null;
-  payouts:
-    | Pick<typeof schema.stripePayouts.$inferSelect, 'stripe_payout_id' | 'status' | 'differences'>[]
-    | null;
+  payouts: Pick<typeof schema.stripePayouts.$inferSelect, 'stripe_payout_id' | 'status' | 'differences'>[];
 };
 
 /** Reads all tables that the oracle compares, in one query. */
@@ -123,7 +130,6 @@ const QUERY = sql`select json_build_object(${sql.join(
     ),
     sql`'failures', (select coalesce(json_agg(distinct stripe_id), '[]') from reconciliation_failures
       where resolved_at is null)`,
-    sql`'entries', (select coalesce(json_agg(e order by id), '[]') from accounting_entries e)`,
     sql`'payouts', (select coalesce(json_agg(p), '[]') from
       (select stripe_payout_id, status, differences from stripe_payouts) p)`,
   ],
@@ -141,7 +147,10 @@ function selectOf(name: Name) {
 }
 
 /** Converts the rows of a model to the tables that the oracle compares. */
-export function toTables(model: { [N in Name]: Map<unknown, object> }, failures: string[]): Tables {
+export function toTables(
+  model: { [N in Name]: Map<unknown, object> },
+  others: Pick<Tables, 'failures' | 'payouts'>,
+): Tables {
   const read = (value: unknown) => (value instanceof Date ? value.getTime() / 1000 : value);
   const tables = (Object.keys(TABLES) as Name[]).map((name) => {
     const [key, ...others] = COLUMNS[name];
@@ -150,7 +159,7 @@ export function toTables(model: { [N in Name]: Map<unknown, object> }, failures:
     );
     return [name, found.sort((a, b) => compare(a[key], b[key]))];
   });
-  return { ...Object.fromEntries(tables), failures, entries: null, payouts: null };
+  return { ...Object.fromEntries(tables), ...others };
 }
 
 /** Compares values in PostgreSQL's order, in which null is last. */

@@ -3,11 +3,10 @@ import type { Difference } from './story';
 
 /** Expects the accounting entries of each invoice and payment to add up to the amounts in our tables. */
 export function checkBooks({ invoices, payments, entries }: Tables): Difference[] {
-  if (entries === null) return [];
   const posted = new Map<string, number>();
   for (const { record, invoice_id, payment_id, gross } of entries) {
     const key = `${record} ${payment_id ?? invoice_id}`;
-    posted.set(key, (posted.get(key) ?? 0) + gross);
+    posted.set(key, (posted.get(key) ?? 0) + Number(gross));
   }
   const expected = new Map<string, number>();
   for (const row of invoices) {
@@ -37,7 +36,7 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
 /** The accounting entries of past months, which must no longer change. */
 export class SealedMonths {
   private month = '';
-  private sealed: object[] = [];
+  private sealed: Tables['entries'] = [];
 
   /** Returns whether a new month has begun since the last call of `seal`. @param today calendar date */
   isOver(today: string): boolean {
@@ -61,7 +60,7 @@ export class SealedMonths {
     return [{ what: `entries before ${this.month}`, expected: this.sealed, actual: now }];
   }
 
-  private until(entries: Tables['entries']): object[] {
-    return (entries ?? []).filter(({ booked_on }) => booked_on < `${this.month}-01`);
+  private until(entries: Tables['entries']): Tables['entries'] {
+    return entries.filter(({ booked_on }) => booked_on < `${this.month}-01`);
   }
 }

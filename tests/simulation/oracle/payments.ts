@@ -222,7 +222,6 @@ const [COMPARED_DAYS, LISTED_DAYS] = [60, 90];
  */
 export function checkPayouts(given: Case): void {
   const { truth, tables } = given;
-  if (tables.payouts === null) return;
   const rows = new Map(tables.payouts.map((row) => [row.stripe_payout_id, row]));
   const isOlder = (seconds: number, days: number) =>
     (date(seconds, 'UTC') ?? '') <= addDays(truth.today, -days);
@@ -277,7 +276,7 @@ function isUnequal(given: Case, charge: BalanceTransaction): boolean {
   const charges = given.truth.movements.filter(
     (one) => one.type === 'charge' && recordOf(given, one)?.id === record.id,
   );
-  const listed = new Set(given.tables.payouts?.map((row) => row.stripe_payout_id));
+  const listed = new Set(given.tables.payouts.map((row) => row.stripe_payout_id));
   const sumOf = (some: BalanceTransaction[]) =>
     amount(
       some.reduce((total, one) => total + one.amount, 0),

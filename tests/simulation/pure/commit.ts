@@ -7,6 +7,7 @@ import {
   type StoredPayment,
   TABLE_NAMES,
 } from '@/lib/store/snapshot';
+import { bookModel } from './book';
 import { storeEvent } from './inbox';
 import { closeSettledTasks } from './settled-tasks';
 import {
@@ -42,7 +43,7 @@ function makeIds(tables: ModelTables, plan: Plan): Made {
   return made;
 }
 
-function write(writer: Writer, { plan, events, runId }: Commit): void {
+function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void {
   const { tables, made, now } = writer;
   compareAbsent(tables, plan);
   for (const { stripe_customer_id, version } of plan.touched) {
@@ -121,6 +122,13 @@ function write(writer: Writer, { plan, events, runId }: Commit): void {
       if (isIt) tables.put('tasks', task.id, { ...task, done_by: 'Stripe' });
     }
   }
+  const written = ({ inserted, updated, deleted }: TablePlan<{ id: number }>) =>
+    [...inserted, ...updated, ...deleted].map(({ id }) => Number(toId(id, made)));
+  bookModel(tables, {
+    invoices: written(plan.invoices),
+    payments: written(plan.payments),
+    ...bookedOn(),
+  });
   for (const id of plan.abandoned) removeIfEmpty(tables, Number(toId(id, made)));
   const stored = (changes: Plan['changes']) =>
     changes.map((one) => ({ ...one, entity_id: toId(one.entity_id, made) }));

@@ -7,10 +7,11 @@ import type { ProviderEvent } from '@/lib/stripe/event';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import type { Crash } from '../plan';
 import type { Hands } from '../stage';
+import { type Booking, bookModel } from './book';
 import { checkNews, commitModel } from './commit';
 import { modelHands } from './hands';
 import { dropModelBodies, dropsBodies, failModelEvent } from './inbox';
-import type { ModelRun, RunFailure } from './night';
+import type { ModelPayout, ModelRun, RunFailure } from './night';
 import { readModel } from './read';
 import { ModelTables, StateError } from './tables';
 
@@ -21,6 +22,8 @@ export class Model {
   readonly turns;
   readonly runs: ModelRun[] = [];
   readonly failures: RunFailure[] = [];
+  /** Stripe's payouts by id, in the order in which they were stored. */
+  readonly payouts = new Map<string, ModelPayout>();
   readonly dropsBodies: boolean;
 
   constructor(
@@ -65,6 +68,11 @@ export class ModelProcess implements Store {
 
   async dropBodies(): Promise<void> {
     if (this.model.dropsBodies) await this.stating(() => this.dropBodiesNow());
+  }
+
+  /** @param booking function that returns the booking at its turn, because the clock moves while it waits */
+  bookMissed(booking: () => Booking): Promise<void> {
+    return this.stating(() => this.bookNow(booking()));
   }
 
   async commit(commit: Commit): Promise<Written> {
@@ -149,6 +157,10 @@ export class ModelProcess implements Store {
 
   protected dropBodiesNow(): void | Promise<void> {
     dropModelBodies(this.model.tables, this.model.now());
+  }
+
+  protected bookNow(booking: Booking): void | Promise<void> {
+    bookModel(this.model.tables, booking);
   }
 
   private pass(mayConflict = false): void {

@@ -1,12 +1,20 @@
-import { mergeKeys, noKeys, type StoredInvoice } from '@/lib/store/snapshot';
+import { addDays, toCalendarDate } from '@/lib/dates';
+import { fromThousandths, toThousandths } from '@/lib/money';
+import { mergeKeys, noKeys, type StoredInvoice, type StoredPayment } from '@/lib/store/snapshot';
 import { toProviderEvent } from '@/lib/stripe/event';
 import {
+  fetchInvoicePaid,
   type ListedKind,
   type ListRequest,
   listObjects,
   listProviderCheckouts,
   listProviderCreditNotes,
 } from '@/lib/stripe/fetch';
+import {
+  listProviderPayoutEntries,
+  listProviderPayouts,
+  type ProviderPayoutEntry,
+} from '@/lib/stripe/payouts';
 import { recheckLink } from '@/lib/sync/decide/customer';
 import { attachPayment, type MoneyBackKind } from '@/lib/sync/decide/money-back';
 import {
@@ -17,14 +25,19 @@ import {
   type Provided,
 } from '@/lib/sync/decide/object';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
+import { comparePayout, isCharge, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
 import { disputesFrom, findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
+import { NotReportedError } from '@/lib/sync/synchronize';
 import { takeModelEvent } from './inbox';
+import type { Model } from './model';
 import type { Night } from './night';
 import type { ModelRows } from './tables';
 
 const DAY_MS = 86_400_000;
+/** Days before the last complete run for which a run lists payouts, and days after arrival for which it compares each. */
+const [REVISED_DAYS, COMPARED_DAYS] = [35, 60];
 const byId = (a: { id: number }, b: { id: number }) => a.id - b.id;
 
 /** The steps of a reconciliation on the model, keyed by their names in `STEPS`. */
@@ -57,18 +70,24 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   'time zone of the dates': async () => {},
   // No history has our own overdue invoices or counted lists.
   'overdue invoices': async () => {},
+  'missed entries': missedEntries,
   'counts of lists': async () => {},
   'bodies of old events': ({ process }) => process.dropBodies(),
-  // The model has no accounting entries, payouts and month states. Only the histories in a database have them.
-  'missed entries': async () => {},
-  payouts: async () => {},
-  'transactions of payouts': async () => {},
-  'differences of payouts': async () => {},
+  payouts: listedPayouts,
+  'transactions of payouts': payoutEntries,
+  'differences of payouts': comparePayouts,
+  // The model has no month states, and no history has anything that the other two steps would delete.
   'state of the last month': async () => {},
-  // No history has anything that these steps would delete.
   'old documents': async () => {},
   'old tool calls': async () => {},
 };
+
+async function missedEntries({ model, process, deps: { now, timeZone } }: Night): Promise<void> {
+  const { invoices, payments } = model.tables.rows;
+  const at = () => ({ today: toCalendarDate(now(), timeZone), timeZone });
+  await process.bookMissed(() => ({ invoices: [...invoices.keys()], payments: [], ...at() }));
+  await process.bookMissed(() => ({ invoices: [], payments: [...payments.keys()], ...at() }));
+}
 
 function listed(kind: 'subscription' | 'invoice', status: string | null) {
   return async (night: Night) => {
@@ -349,3 +368,127 @@ function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey
   const isUntouched = source === 'stripe' && amount === provider_amount;
   return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));
 }
+
+async function listedPayouts({ deps, model, process }: Night): Promise<void> {
+  if (!deps.stripe) return;
+  const last = model.runs.findLast((run) => run.listsCompleted && /^completed/.test(run.status));
+  const from = last ? last.startedAt.getTime() - REVISED_DAYS * DAY_MS : deps.now().getTime() - 90 * DAY_MS;
+  let after: string | null = null;
+  do {
+    const { payouts, next } = await listProviderPayouts(deps.stripe, { createdFrom: new Date(from), after });
+    await process.stating(() => {
+      for (const payout of payouts) {
+        const known = model.payouts.get(payout.id) ?? { entries: null, differences: [] };
+        model.payouts.set(payout.id, { ...known, ...payout });
+      }
+    });
+    after = next;
+  } while (after !== null);
+}
+
+/** Reads the entries of each payout that has none yet. */
+async function payoutEntries(night: Night): Promise<void> {
+  const { model, process } = night;
+  const unread = await night.select(() =>
+    [...model.payouts.values()].filter(({ entries, isListed }) => entries === null && isListed),
+  );
+  for (const payout of unread) {
+    await night.each('payout', [payout.id], async (id) => {
+      const entries = await readPayout(night, id);
+      await process.stating(() => model.payouts.set(id, { ...payout, entries }));
+    });
+  }
+  await night.resolve('payout', (id) => (model.payouts.get(id)?.entries ?? null) !== null);
+}
+
+async function readPayout(night: Night, id: string): Promise<Entry[]> {
+  const { stripe, now } = night.deps;
+  if (!stripe) return [];
+  const entries: ProviderPayoutEntry[] = [];
+  let after: string | null = null;
+  do {
+    const answer = await listProviderPayoutEntries(stripe, id, after);
+    entries.push(...answer.entries);
+    after = answer.next;
+  } while (after !== null);
+  const charges = entries.filter(isCharge);
+  const known = await night.select(({ payments, invoices }) =>
+    charges.flatMap((one) => {
+      const payment = [...payments.values()].find((row) => row.source === 'stripe' && isNamed(row, one));
+      return payment
+        ? [[one.sourceId, invoices.get(payment.invoice_id)?.stripe_invoice_id ?? null] as const]
+        : [];
+    }),
+  );
+  const found = new Map(known);
+  for (const { sourceId: charge, paymentIntentId: intent } of charges) {
+    if (intent === null || found.has(charge)) continue;
+    const answer = await fetchInvoicePaid(stripe, now, intent);
+    if (answer.state === 'unavailable') throw new NotReportedError(`the invoice of ${intent}`, answer.reason);
+    found.set(charge, answer.state === 'found' ? answer.object : null);
+  }
+  return entries.map((one) => ({ ...one, invoiceId: found.get(one.sourceId) ?? null }));
+}
+
+type Entry = ProviderPayoutEntry & { invoiceId: string | null };
+
+/** Returns whether a payment contains the payment intent or charge of a payout entry. */
+const isNamed = (row: StoredPayment, { paymentIntentId: intent, sourceId: charge }: ProviderPayoutEntry) =>
+  (intent !== null && [row.stripe_payment_intent_id, row.payment_reference].includes(intent)) ||
+  (charge !== null && [row.stripe_charge_id, row.payment_reference].includes(charge));
+
+async function comparePayouts({ deps, model, process }: Night): Promise<void> {
+  const since = addDays(toCalendarDate(deps.now(), deps.timeZone), -COMPARED_DAYS);
+  await process.stating(() => {
+    for (const [id, payout] of model.payouts) {
+      if (payout.arrivalDate < since && payout.differences.length === 0) continue;
+      const entries = payout.entries?.map((one) => toPayoutEntry(model, id, one)) ?? null;
+      const found = comparePayout({ ...payout, entries, isCovered: false, isInBank: false });
+      model.payouts.set(id, { ...payout, differences: found.map(({ kind }) => kind) });
+    }
+  });
+}
+
+/** Finds the payment, refund or dispute of an entry, like the query of `readEntries`. */
+function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry): PayoutEntry {
+  const { payments, refunds, disputes, invoices, tombstones } = tables.rows;
+  const { paymentIntentId: intent, sourceId, invoiceId } = entry;
+  const ids = [invoiceId, intent, sourceId].filter((id) => id !== null);
+  const back = [
+    ...[...refunds.values()].filter((row) => sourceId !== null && row.stripe_refund_id === sourceId),
+    ...[...disputes.values()].filter((row) => sourceId !== null && row.stripe_dispute_id === sourceId),
+  ];
+  const invoice = [...invoices.values()].find((row) => (row.stripe_invoice_id ?? '') === invoiceId);
+  const paid = [...payments.values()]
+    .filter(
+      (row) =>
+        isNamed(row, entry) ||
+        row.payment_reference === invoiceId ||
+        row.id === invoice?.collected_by_payment_id,
+    )
+    .sort(byId);
+  const record = isCharge(entry) ? paid[0] : back[0];
+  const elsewhere = [...payouts.values()]
+    .filter(({ id }) => id !== payout)
+    .flatMap(({ entries }) => entries ?? [])
+    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]))
+    .reduce((sum, { amount }) => sum + toThousandths(amount), 0);
+  const [first] = paid;
+  const isSum =
+    isCharge(entry) &&
+    first?.source === 'stripe' &&
+    first.amount === first.provider_amount &&
+    first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id;
+  return {
+    ...entry,
+    record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
+    isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
+    isDeleted: ids.some((id) => tombstones.has(id)),
+  };
+}
+
+const isPaid = ({ status }: StoredPayment) => status === 'completed' || status === 'refunded';
+
+const isOfPayment = ({ invoiceId, paymentIntentId }: Entry, row: StoredPayment) =>
+  (invoiceId !== null && invoiceId === row.payment_reference) ||
+  (paymentIntentId !== null && paymentIntentId === row.stripe_payment_intent_id);

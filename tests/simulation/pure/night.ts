@@ -1,4 +1,5 @@
 import { isDatabaseUnavailable } from '@/db/database';
+import type { ProviderPayoutEntry, toPayout } from '@/lib/stripe/payouts';
 import { failureCode, type Subject } from '@/lib/sync/reconcile/object';
 import { LAST_LIST, STEPS } from '@/lib/sync/reconcile/reconcile';
 import { deadBefore, LeaseLostError, type Run } from '@/lib/sync/reconcile/run';
@@ -119,6 +120,13 @@ export interface RunFailure {
   stripeId: string;
   resolved: boolean;
 }
+
+/** A payout at Stripe with its entries, which are null until they are read. */
+export type ModelPayout = NonNullable<ReturnType<typeof toPayout>> & {
+  entries: (ProviderPayoutEntry & { invoiceId: string | null })[] | null;
+  /** Kinds of the differences that the last comparison found. */
+  differences: string[];
+};
 
 /** Continues a run of the last six hours whose process died, or starts one. @returns null while another run is alive */
 function acquireModelRun(model: Model): { row: ModelRun; heartbeatAt: Date } | null {

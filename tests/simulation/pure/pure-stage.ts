@@ -101,9 +101,12 @@ export function openPureStage(open: (scene: Scene) => Model | Promise<Model> = o
       return model.hands(shared, depsOf(scene, shared, []));
     },
     async tables() {
-      const { tables, failures } = current().model;
+      const { tables, failures, payouts } = current().model;
       const open = failures.filter((one) => !one.resolved).map(({ stripeId }) => stripeId);
-      return toTables(tables.rows, [...new Set(open)]);
+      return toTables(tables.rows, {
+        failures: [...new Set(open)],
+        payouts: [...payouts.values()].map(({ id, ...row }) => ({ stripe_payout_id: id, ...row })),
+      });
     },
     lastChanges: async (count) => current().model.tables.runChanges.slice(-count).reverse(),
     close: async () => {},

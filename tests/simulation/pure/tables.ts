@@ -1,4 +1,4 @@
-import type { KeptCheckout } from '@/db/schema';
+import type { accountingEntries, KeptCheckout } from '@/db/schema';
 import type {
   StoredCustomer,
   StoredDispute,
@@ -60,7 +60,13 @@ export interface ModelRows {
   tombstones: Map<string, { reference: string }>;
   tasks: Map<number, StaffTask & { id: number; done_by: string | null }>;
   events: Map<string, ModelEvent>;
+  entries: Map<number, ModelEntry>;
 }
+
+export type ModelEntry = Omit<
+  typeof accountingEntries.$inferSelect,
+  'created_at' | 'customer_name' | 'customer_country' | 'customer_vat_id' | 'invoice_id' | 'transfer_id'
+> & { invoice_id: number };
 
 export type TableName = keyof ModelRows;
 export type RowOf<Name extends TableName> = ModelRows[Name] extends Map<unknown, infer Row> ? Row : never;
@@ -94,6 +100,7 @@ export class ModelTables {
     tombstones: new Map(),
     tasks: new Map(),
     events: new Map(),
+    entries: new Map(),
   };
   /** The last used id of each table. A rollback does not reset it. */
   readonly ids: Record<string, number> = {};

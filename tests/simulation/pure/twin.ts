@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { type Database, pgErrorCode, rows } from '@/db/database';
+import { bookEntries } from '@/lib/book-entries';
 import { type Chance, seededChance } from '@/lib/chance';
 import { type Commit, commit, type Written } from '@/lib/store/commit';
 import { type Keys, type Snapshot, TABLE_NAMES } from '@/lib/store/snapshot';
@@ -14,6 +15,7 @@ import { plans } from '../draw-plan';
 import type { Crash, Plan } from '../plan';
 import { play } from '../play';
 import type { Hands } from '../stage';
+import { type Booking, bookModel } from './book';
 import { asJsonb, commitModel } from './commit';
 import { bodyCutoff, dropModelBodies, failModelEvent } from './inbox';
 import { Model, ModelProcess } from './model';
@@ -188,6 +190,16 @@ class TwinProcess extends ModelProcess {
     );
   }
 
+  protected override bookNow(booking: Booking): Promise<void> {
+    const { db, tables, now } = this.twin;
+    const { timeZone } = booking;
+    return this.twin.both(
+      'missed entries were booked',
+      () => bookEntries(db, booking, { now: now(), timeZone }),
+      () => bookModel(tables, booking),
+    );
+  }
+
   private async commitBoth(given: Commit): Promise<Written> {
     const { twin } = this;
     if (given.runId !== null)
@@ -317,6 +329,7 @@ const COMMIT_CHANGES: CommitChange[] = [
 ];
 
 const SEQUENCES = {
+  entries: 'accounting_entries_id_seq',
   tasks: 'staff_tasks_id_seq',
   customers: 'customers_id_seq',
   services: 'customer_services_id_seq',
