@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 
 interface Owner {
   pid: number;
@@ -33,15 +34,19 @@ export class DataDirBusyError extends Error {
   }
 }
 
+/** Milliseconds without a heartbeat after which a process of another PID namespace counts as ended. */
+const SILENT_MS = 10_000;
+
 /**
  * Locks a folder, such as the embedded database's, for this process. Takes over the lock of a process that no longer
- * runs, even if the process ended by SIGKILL or before a reboot.
+ * runs, even if the process ended by SIGKILL or before a reboot. If that process was in another container, this blocks
+ * for `silentMs` first, in case a heartbeat comes.
  *
  * @returns a function that releases the lock, which also happens at exit
  * @throws DataDirBusyError while any process holds the lock, even this process
  */
-export function lockDataDir(dataDir: string): () => void {
-  const unlock = takeLock(dataDir);
+export function lockDataDir(dataDir: string, silentMs = SILENT_MS): () => void {
+  const unlock = takeLock(dataDir, (file) => isSilent(file, silentMs));
   const stopBeating = keepBeating(join(dataDir, 'lock.json'));
   return () => {
     stopBeating();
@@ -49,13 +54,14 @@ export function lockDataDir(dataDir: string): () => void {
   };
 }
 
-function takeLock(folder: string): () => void {
+/** @param hasEnded returns whether the owner of a lock file has ended, if it is a process of another PID namespace */
+function takeLock(folder: string, hasEnded: (file: string) => boolean): () => void {
   const file = join(folder, 'lock.json');
   mkdirSync(folder, { recursive: true });
   const draft = `${ownName(file)}.tmp`;
   try {
     writeOwner(draft, self());
-    while (!linkNew(draft, file)) removeIfDead(file);
+    while (!linkNew(draft, file)) removeIfDead(file, hasEnded);
   } finally {
     rmSync(draft, { force: true });
   }
@@ -67,13 +73,12 @@ function takeLock(folder: string): () => void {
   };
 }
 
-const BEAT_MS = 2000;
-/** Age of the last heartbeat in milliseconds after which a process of another PID namespace counts as ended. */
-const DEAD_MS = 30_000;
+const BEAT_MS = 1000;
 
 /**
- * Touches the lock file every two seconds, so that processes in other containers see that its owner runs. A worker
- * thread does it, because a long query of the embedded database blocks the event loop.
+ * Touches the lock file every second, so that processes in other containers see that its owner runs. A worker thread
+ * does it, because a long query of the embedded database blocks the event loop. If the file cannot be touched, the
+ * heartbeat is missing, which is all that a reader must know.
  */
 function keepBeating(file: string): () => void {
   if (pidNamespace() === undefined) return () => {};
@@ -86,6 +91,19 @@ function keepBeating(file: string): () => void {
   return () => void worker.terminate();
 }
 
+const modified = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+
+/** Returns whether a lock file stays untouched for so many milliseconds. Compares no clocks of two machines. */
+function isSilent(file: string, ms: number): boolean {
+  const before = modified(file);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  for (let waited = 0; waited < ms; waited += 100) {
+    Atomics.wait(cell, 0, 0, 100);
+    if (modified(file) !== before) return false;
+  }
+  return true;
+}
+
 /** Writes the path of this process's command socket into its lock file. */
 export function nameSocket(dataDir: string, socket: string): void {
   const file = join(dataDir, 'lock.json');
@@ -93,6 +111,9 @@ export function nameSocket(dataDir: string, socket: string): void {
   writeOwner(draft, { ...self(), socket });
   renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
+
+/** Age in milliseconds at which the lock of `waitForLock` counts as left behind by another container. */
+const LEFT_MS = 30_000;
 
 /**
  * Waits until a folder's lock is free, and locks the folder. Its lock has no heartbeat, so a process in another
@@ -103,7 +124,7 @@ export function nameSocket(dataDir: string, socket: string): void {
 export async function waitForLock(folder: string): Promise<() => void> {
   for (;;) {
     try {
-      return takeLock(folder);
+      return takeLock(folder, (file) => Date.now() - (modified(file) ?? 0) > LEFT_MS);
     } catch (error) {
       if (!(error instanceof DataDirBusyError)) throw error;
       await sleep(500);
@@ -150,15 +171,16 @@ function linkOrCopy(draft: string, file: string): void {
 
 const isTaken = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EEXIST';
 
-function removeIfDead(file: string): void {
+function removeIfDead(file: string, hasEnded: (file: string) => boolean): void {
   const owner = readOwner(file);
-  if (owner && isRunning(owner, file)) throw new DataDirBusyError(owner.pid, owner.socket);
+  if (owner && isRunning(owner, file, hasEnded)) throw new DataDirBusyError(owner.pid, owner.socket);
   // Rename the file first, so that only one of two processes that find the same stale lock removes it.
   const grave = ownName(file);
   try {
     renameSync(file, grave);
     const buried = readOwner(grave);
-    if (buried && isRunning(buried, grave) && !existsSync(file)) renameSync(grave, file);
+    // The lock may have become another process's since it was read.
+    if (buried && !isDeepStrictEqual(buried, owner) && !existsSync(file)) renameSync(grave, file);
     else rmSync(grave, { force: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -167,12 +189,11 @@ function removeIfDead(file: string): void {
 
 /**
  * Returns whether a lock's owner runs. A process of another PID namespace, such as another container's, has an id that
- * means nothing here, so its heartbeat decides.
+ * means nothing here, so the lock file decides.
  */
-function isRunning({ pid, started, namespace }: Owner, file: string): boolean {
-  if (namespace === undefined || namespace === pidNamespace()) return startOf(pid) === started;
-  const beat = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return Date.now() - beat < DEAD_MS;
+function isRunning({ pid, started, namespace }: Owner, file: string, hasEnded: (file: string) => boolean) {
+  const isHere = namespace === undefined || namespace === pidNamespace();
+  return isHere ? startOf(pid) === started : !hasEnded(file);
 }
 
 function readOwner(file: string): Owner | undefined {

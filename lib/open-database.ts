@@ -50,7 +50,7 @@ export class DatabaseBusyError extends StartError {
     readonly socket: string | undefined,
   ) {
     super([
-      `The embedded database in ${dataDir} is in use by process ${pid}: stop that process, set another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
+      `The embedded database in ${dataDir} is in use by process ${pid}, perhaps of another container: stop that process, set another DATA_DIR, or set DATABASE_URL to use PostgreSQL.`,
     ]);
   }
 }
