@@ -263,11 +263,12 @@ async function book(
     .where(and(eq(e.id, entry.id), or(isOpen, eq(e.transfer_id, transfer_id))))
     .returning({ id: e.id });
   if (linked.length > 0) return;
-  // Otherwise the money would be counted twice: by the transfer, and by what explains the entry.
-  if (left === null) {
-    const { version } = await getTransfer(db, transfer_id);
-    await deleteTransfer(db, { id: transfer_id, version }, writer);
+  // Otherwise the money would be counted twice: by the transfer, and by the payout, the return or a colleague's decision.
+  if (left !== null) {
+    throw new AppError('conflict', `The entry was explained meanwhile: delete the transfer ${reference}.`);
   }
+  const { version } = await getTransfer(db, transfer_id);
+  await deleteTransfer(db, { id: transfer_id, version }, writer);
   throw new AppError('conflict', 'The entry was explained meanwhile.');
 }
 
@@ -340,7 +341,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
     throw new AppError(
       'conflict',
-      'Money of this transfer was paid back or refunded: open the transfer to undo that, or to delete it.',
+      'Money of this transfer was paid back, refunded or returned: open the transfer to undo that or to delete it, or undo the entry of the return.',
     );
   }
   await deleteTransfer(db, { id: transfer_id, version }, writer);

@@ -159,8 +159,7 @@ async function toStatement(stated: Element, line: number, cut: CutEntry[]) {
     text === '' ? null : toDay(text, 'iso', line),
   );
   // An entry outside of the stated period would be on no statement's page.
-  const [from = closing.day, to = closing.day] = dated.map((day) => day ?? closing.day);
-  const days = [...entries.map(({ day }) => day), from, to].sort();
+  const days = [...entries.map(({ day }) => day), ...dated.map((day) => day ?? closing.day)].sort();
   return {
     line,
     iban,
@@ -168,8 +167,8 @@ async function toStatement(stated: Element, line: number, cut: CutEntry[]) {
     opening: opening.amount,
     closing: closing.amount,
     entries,
-    from: days[0] ?? from,
-    to: days.at(-1) ?? to,
+    from: days[0] ?? closing.day,
+    to: days.at(-1) ?? closing.day,
   };
 }
 

@@ -75,7 +75,7 @@ export function propose(credit: Credit, candidates: Candidate[], closed: ClosedI
     found: findEvidence(credit, candidate, texts),
   }));
   const namedClosed = closed.filter(({ number }) => texts.includes(plain(number)));
-  const isNamed = namedClosed.length > 0 || evidence.some(({ found }) => found.named.length > 0);
+  const isNamed = evidence.some(({ found }) => found.named.length > 0);
   const proposals = evidence
     .flatMap(({ candidate, found }) => toProposal(credit, candidate, found, isNamed) ?? [])
     .sort((a, b) => b.score - a.score || a.customer_id - b.customer_id);

@@ -224,7 +224,8 @@ function withDetails(entry: StatedEntry, text: string): StatedEntry {
   return {
     ...entry,
     name: toLine(join(32, 33)) || null,
-    iban: toIban(subs.get('31')) ?? (parts.includes('IBAN') ? toIban(keyed('IBAN')) : null),
+    // Do not use `IBAN+` of the text. The payer can write it, so it could apply the rule of another customer.
+    iban: toIban(subs.get('31')),
     purpose: toLine(entry.purpose, purpose),
     is_return: entry.is_return || isReturn({ codes: [code], text: purpose }),
   };

@@ -121,10 +121,9 @@ async function findCandidates(db: Database, entries: EntryRow[]) {
   const known = new Set(named.map(({ number }) => number?.toUpperCase()));
   // Stripe's invoice can have the number of one of our own.
   const closed = (await readClosed(db, numbers, first)).filter(({ number }) => !known.has(number));
-  const found = new Set([...known, ...closed.map(({ number }) => number)]);
-  // A number has hundreds of spellings with one typing error. Search for them only for credits without a known number.
+  // A number has hundreds of spellings with one typing error. Search for them only for credits without a payable number.
   const unclear = credits.flatMap((one) =>
-    textsOf(one).some((text) => found.has(text)) ? [] : textsOf(one),
+    textsOf(one).some((text) => known.has(text)) ? [] : textsOf(one),
   );
   const nearby = await readNumbered([...new Set(unclear.flatMap(neighboursOf))].slice(0, MAX_NUMBERS));
   const byAmount = await readOwners(

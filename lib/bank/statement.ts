@@ -145,6 +145,7 @@ export function joinStatements(parts: (Statement & { line: number })[]): Stateme
   if (!first) throw refuse('contains no statement');
   let joined: Statement = checkBalances(first);
   for (const { line, ...next } of others) {
+    if (joined.entries.length > MAX_ENTRIES) break; // `checkBalances` refuses it below.
     checkBalances(next);
     if (next.iban !== joined.iban || next.currency !== joined.currency) {
       throw refuse('begins the statement of another account: upload one file for each account', line);

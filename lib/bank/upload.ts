@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { and, eq, gte, lte, ne, or } from 'drizzle-orm';
+import { and, eq, gte, lte, ne, or, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { bankEntries, bankStatements } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -170,6 +170,9 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
   if (opening === null || closing === null) return toNewRows(entries, known, currency, () => false);
   // Some banks issue several statements of a day. The later one has other entries, even if their sums are equal.
   const s = bankStatements;
+  const [before, after] = [fromThousandths(opening), fromThousandths(closing)];
+  const hasEntry = (day: string) =>
+    sql`exists (select from ${e} where ${e.statement_id} = ${s.id} and ${e.day} = ${day}::date)`;
   const others = await tx
     .select({ last_day: s.last_day })
     .from(s)
@@ -177,9 +180,11 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
       and(
         ...[eq(s.account, account), eq(s.currency, currency), ne(s.id, id)],
         or(
-          and(eq(s.last_day, from), eq(s.closing, fromThousandths(opening))),
-          and(eq(s.first_day, to), eq(s.opening, fromThousandths(closing))),
+          and(eq(s.last_day, from), eq(s.closing, before), hasEntry(from)),
+          and(eq(s.first_day, to), eq(s.opening, after), hasEntry(to)),
         ),
+        // Another file with the same days and balances is the same statement, even if the balance did not change.
+        or(ne(s.first_day, from), ne(s.last_day, to), ne(s.opening, before), ne(s.closing, after)),
       ),
     );
   const split = others.map(({ last_day }) => (last_day === from ? from : to));

@@ -32,7 +32,7 @@ export async function planDatev(db: Database, month: string): Promise<DatevPlan>
   return toPlan(db, month, await readBasis(db));
 }
 
-/** What the postings of every month depend on. */
+/** Settings and accounts that the postings of every month use. */
 interface Basis {
   settings: AccountingSettings;
   company: Company;

@@ -307,7 +307,7 @@ async function insertCreditNote(
     }
   }
   const today = toCalendarDate(writer.now, writer.timeZone);
-  const [date = today] = [today, invoice.invoice_date].sort().reverse();
+  const date = [today, invoice.invoice_date].sort().at(-1) ?? today;
   const number = await takeNumber(tx, 'credit_note', writer, date);
   const [row] = await tx
     .insert(creditNotes)

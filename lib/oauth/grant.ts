@@ -95,8 +95,8 @@ function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: R
 }
 
 /**
- * Returns the scopes for a refresh, which may ask for fewer scopes than were granted. A request that names no read scope
- * keeps all granted scopes. A grant with the former scope for hiding personal data (`OLD_MASK`) keeps that scope.
+ * Returns the scopes for a refresh, which may ask for fewer scopes than were granted. A request that names only ignored
+ * scopes keeps all granted scopes. A grant with the former scope for hiding personal data (`OLD_MASK`) keeps that scope.
  *
  * @returns undefined to keep all granted scopes; null if the request asks for a scope that was not granted
  */

@@ -24,8 +24,8 @@ const otherOf = (name: string) => Object.entries(OTHER_SERIES).find(([one]) => o
  * is skipped.
  *
  * @param date the date whose year becomes part of the number if the series uses years; defaults to today
- * @throws AppError validation_failed if a credit note has the invoice's number, or the other way round. Formats exclude
- *   this, unless the other series had the format before.
+ * @throws AppError validation_failed if a credit note already has the number of the new invoice, or the other way round.
+ *   The formats exclude this, unless the other series had the format before, or the number was imported.
  */
 export async function takeNumber(
   tx: Database,

@@ -114,13 +114,15 @@ describe('pages for staff', () => {
     for (const secret of [password, changed]) expect(site.log()).not.toContain(secret);
   });
 
-  test('a role change of a staff user takes effect with the user’s next request', async () => {
+  test('a new staff user gets to the requested page after changing the password, and a role change takes effect at once', async () => {
     const page = await site.open('/admin/staff');
     const { password, hers } = await add(page, 'alan@example.com', 'Alan Turing');
+    const asked = `${site.url}/admin/payments?status=completed`;
+    await hers.goto(asked);
     const chosen = { 'New password': ADMIN.password, 'New password again': ADMIN.password };
     await fill(hers, { 'Current password': password, ...chosen });
     await press(hers, 'Change password');
-    await hers.waitForURL(`${site.url}/admin`);
+    await hers.waitForURL(asked);
     await rows(page).filter({ hasText: 'Alan Turing' }).click();
     await confirm(page, 'Make admin', 'The role is changed');
     await see(page, 'Role: Staff → Admin');

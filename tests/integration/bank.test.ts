@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bankEntries,
+  bankStatements,
   company,
   invoices,
   payments,
@@ -231,17 +232,6 @@ test.each([
     [['C', 300]],
     2,
   ],
-  [
-    'parts beside a new credit and a new debit',
-    [['C', 300]],
-    [
-      ['C', 100],
-      ['C', 200],
-      ['C', 50],
-      ['D', 50],
-    ],
-    5,
-  ],
 ] as const)('a collective credit of a bank file is stored only once as %s', async (_, first, second, all) => {
   const day = newDay();
   const { id } = await uploadMt940(
@@ -259,6 +249,47 @@ test.each([
     second.map(([...one]) => one),
   );
   expect(await countsOf(id)).toMatchObject({ all });
+});
+
+test('a collective credit is stored again as its parts if the other bank file has further entries of its day', async () => {
+  const day = newDay();
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
+  const parts: ['C' | 'D', number][] = [
+    ['C', 100],
+    ['C', 200],
+    ['C', 50],
+    ['D', 50],
+  ];
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, parts);
+  expect(await countsOf(id)).toMatchObject({ all: 5 });
+});
+
+test('a collective credit is stored once although the earlier bank statement ends at midnight of its day', async () => {
+  const [before, day] = [newDay(), newDay()];
+  const { id: earlier } = await uploadMt940([OWN, 'EUR'], before, [50, 100]);
+  await base.db.update(bankStatements).set({ last_day: day }).where(eq(bankStatements.id, earlier));
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
+  const parts: ['C', number][] = [
+    ['C', 100],
+    ['C', 200],
+  ];
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, parts);
+  expect(await countsOf(id)).toMatchObject({ all: 1 });
+});
+
+test('a collective credit is stored once on a day that does not change the balance of the bank account', async () => {
+  const day = newDay();
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
+    ['C', 300],
+    ['D', 300],
+  ]);
+  const parts: ['C' | 'D', number][] = [
+    ['C', 100],
+    ['C', 200],
+    ['D', 300],
+  ];
+  await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
+  expect(await countsOf(id)).toMatchObject({ all: 2 });
 });
 
 test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {

@@ -92,7 +92,7 @@ describe('scopes of a token', () => {
     expect(one.content).toMatchObject({ data: [{ currency: 'usd' }] });
   });
 
-  test('a token without billing:read that asks for the column price is told so', async () => {
+  test('a request for the column price is refused with a token without billing:read, and the error names the scope', async () => {
     const asked = { domain: 'mueller.example', fields: ['name', 'price'] };
     const refused = await ask(await as(['customers:read']), 'list-services-tool', asked);
     expect(refused.isError).toBe(true);

@@ -123,12 +123,13 @@ const MT940 = `:20:STARTUMS
 :61:2610011001CR150,00NTRFNONREF//B-77
 :86:166?00GUTSCHRIFT?20EREF+R-5?21SVWZ+Rechnung RE-2026?22-0001?30INGDDEFF?31${ADA}?32Ada Example?33 GmbH
 :61:2610021002D20,50NDDTNONREF
-:86:109?00RUECKLASTSCHRIFT?20SVWZ+Rueckgabe?32Bob
+:86:109?00RUECKLASTSCHRIFT?20SVWZ+Rueckgabe?21IBAN+${ADA}?32Bob
 :62F:C261002EUR1129,50
 -
 `;
 
 test('the IBAN and each entry’s name, account and text are read from a German bank’s MT940 file', async () => {
+  // The text of the second entry contains an IBAN, which the other party may have written.
   const statement = await read(MT940);
   expect(statement).toMatchObject({ iban: OWN, currency: 'eur', opening: 1_000_000, closing: 1_129_500 });
   expect(statement.entries.map(short)).toEqual([

@@ -129,6 +129,12 @@ test.each<[string, State, PaymentChange, object]>([
     },
   ],
   [
+    'a payment of a cancelled invoice can be set to refunded',
+    { ...SETTLED, invoices: [{ ...PAID, status: 'cancelled' }] },
+    update({ status: 'refunded' }),
+    { invoicesSettled: [{ status: 'cancelled', amount_paid: '0.000' }] },
+  ],
+  [
     'setting a payment to refunded records a refund of the rest',
     { ...REFUNDED_IN_PART, invoices: [PAID], paid: 60_000 },
     update({ status: 'refunded' }),
@@ -214,6 +220,18 @@ test.each<[string, State, PaymentChange, string]>([
     'to move a payment to an invoice in another currency without an amount',
     { ...KNOWN, invoices: [{}, IN_YEN] },
     update({ invoice_id: 2 }),
+    'validation_failed amount',
+  ],
+  [
+    'to move a payment to a draft',
+    { ...KNOWN, invoices: [{}, { ...OTHER, status: 'draft' }] },
+    update({ invoice_id: 2 }),
+    'validation_failed invoice_id',
+  ],
+  [
+    'a changed amount whose sum is too large for its column',
+    { ...KNOWN, paid: 1e15 - 2 },
+    update({ amount: 200 }),
     'validation_failed amount',
   ],
   [

@@ -129,7 +129,7 @@ const REFUSED = {
   conflict:
     'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
   linked: 'Nothing was saved: the entry was booked or explained in the meantime. Undo that to open it again.',
-  kept: 'Nothing was undone: the entry changed in the meantime, or money of its transfer was paid back or refunded. In that case, open the transfer to undo the repayment or to delete the transfer.',
+  kept: 'Nothing was undone: the entry changed in the meantime, or money of its transfer was paid back, refunded or returned by the bank. In that case, open the transfer to undo the repayment or to delete the transfer, or undo the entry of the return.',
   validation_failed:
     'Nothing was booked: an invoice can no longer be paid by this entry. This is the latest state.',
   precondition_failed: 'Nothing was undone: the transfer changed in the meantime. Try again.',
