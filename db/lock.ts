@@ -99,7 +99,9 @@ function isSilent(file: string, ms: number): boolean {
   const cell = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; waited < ms; waited += 100) {
     Atomics.wait(cell, 0, 0, 100);
-    if (modified(file) !== before) return false;
+    const now = modified(file);
+    if (now === undefined) return true; // The owner has just released the lock.
+    if (now !== before) return false;
   }
   return true;
 }

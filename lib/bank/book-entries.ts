@@ -264,12 +264,21 @@ async function book(
     .returning({ id: e.id });
   if (linked.length > 0) return;
   // Otherwise the money would be counted twice: by the transfer, and by the payout, the return or a colleague's decision.
-  if (left !== null) {
-    throw new AppError('conflict', `The entry was explained meanwhile: delete the transfer ${reference}.`);
-  }
-  const { version } = await getTransfer(db, transfer_id);
-  await deleteTransfer(db, { id: transfer_id, version }, writer);
+  await deleteUnused(db, transfer_id, writer);
   throw new AppError('conflict', 'The entry was explained meanwhile.');
+}
+
+/** Deletes a transfer of an entry. @throws AppError conflict if money of it was paid back, refunded or returned */
+async function deleteUnused(db: Database, id: number, writer: PaymentWriter): Promise<void> {
+  const { version, reference, paid_back } = await getTransfer(db, id);
+  const shares = await listShares(db, reference);
+  if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
+    throw new AppError(
+      'conflict',
+      'Money of this transfer was paid back, refunded or returned: open the transfer to undo that or to delete it, or undo the entry of the return.',
+    );
+  }
+  await deleteTransfer(db, { id, version }, writer);
 }
 
 /**
@@ -336,15 +345,7 @@ export async function undoEntry(db: Database, id: number, writer: PaymentWriter)
   if ((returned_transfer_id ?? returned_payment_id) !== null) return undoReturn(db, entry, writer);
   if (payout_id !== null) await movePayout(db, id, { from: payout_id, to: null }, writer);
   if (transfer_id === null) return;
-  const { version, reference, paid_back } = await getTransfer(db, transfer_id);
-  const shares = await listShares(db, reference);
-  if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
-    throw new AppError(
-      'conflict',
-      'Money of this transfer was paid back, refunded or returned: open the transfer to undo that or to delete it, or undo the entry of the return.',
-    );
-  }
-  await deleteTransfer(db, { id: transfer_id, version }, writer);
+  await deleteUnused(db, transfer_id, writer);
 }
 
 /**

@@ -70,11 +70,12 @@ const MIN_LEAD = 25;
  */
 export function propose(credit: Credit, candidates: Candidate[], closed: ClosedInvoice[] = []): Proposal[] {
   const texts = windowsOf(`${credit.purpose} ${credit.name ?? ''}`);
+  const namedClosed = closed.filter(({ number }) => texts.includes(plain(number)));
+  const correct = new Set(namedClosed.map(({ number }) => plain(number)));
   const evidence = candidates.map((candidate) => ({
     candidate,
-    found: findEvidence(credit, candidate, texts),
+    found: findEvidence(credit, candidate, texts, correct),
   }));
-  const namedClosed = closed.filter(({ number }) => texts.includes(plain(number)));
   const isNamed = evidence.some(({ found }) => found.named.length > 0);
   const proposals = evidence
     .flatMap(({ candidate, found }) => toProposal(credit, candidate, found, isNamed) ?? [])
@@ -198,12 +199,19 @@ interface Evidence {
  */
 const MIN_MISTYPED = 6;
 
-function findEvidence({ iban, name }: Credit, candidate: Candidate, texts: string[]): Evidence {
+/** @param correct texts that are the number of a known invoice, so they are not another number with a typing error */
+function findEvidence(
+  { iban, name }: Credit,
+  candidate: Candidate,
+  texts: string[],
+  correct: ReadonlySet<string>,
+): Evidence {
   const matchOf = (number: string | null): Evidence['customer'] => {
     const wanted = plain(number ?? '');
     if (wanted.length < 4) return null;
     if (texts.some((text) => containsNumber(text, wanted))) return 'named';
-    return wanted.length >= MIN_MISTYPED && texts.some((text) => isOneEditAway(text, wanted))
+    return wanted.length >= MIN_MISTYPED &&
+      texts.some((text) => !correct.has(text) && isOneEditAway(text, wanted))
       ? 'mistyped'
       : null;
   };

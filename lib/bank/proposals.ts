@@ -122,8 +122,9 @@ async function findCandidates(db: Database, entries: EntryRow[]) {
   // Stripe's invoice can have the number of one of our own.
   const closed = (await readClosed(db, numbers, first)).filter(({ number }) => !known.has(number));
   // A number has hundreds of spellings with one typing error. Search for them only for credits without a payable number.
+  const correct = new Set(closed.map(({ number }) => number));
   const unclear = credits.flatMap((one) =>
-    textsOf(one).some((text) => known.has(text)) ? [] : textsOf(one),
+    textsOf(one).some((text) => known.has(text)) ? [] : textsOf(one).filter((text) => !correct.has(text)),
   );
   const nearby = await readNumbered([...new Set(unclear.flatMap(neighboursOf))].slice(0, MAX_NUMBERS));
   const byAmount = await readOwners(

@@ -203,7 +203,8 @@ interface KnownEntry {
  * Returns rows for the entries that are not stored yet. A file covers whole days, so if it has more entries of one day
  * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
  * stored. Erasing a customer removes both from stored entries. Such an entry counts as the one with its bank reference,
- * or else as the first whose texts are not stored.
+ * or else as the oldest whose texts are not stored. A file of one day may list the latest entry first, which its days
+ * do not show.
  *
  * @param mayRegroup whether a day has no new entry if its credits have the sum of the stored credits, and its debits
  *   that of the stored debits. MT940 reports a collective credit as one entry, and CAMT as its parts.
@@ -220,19 +221,22 @@ export function toNewRows(
   const stated = sumsOfDays(entries);
   const isNew = ({ day }: StatedEntry) => !mayRegroup(day) || stated.get(day) !== sums.get(day);
   const groups = grouped(entries.filter(isNew), (one) => keyOf(one.day, one.amount));
+  const isLatestFirst = (entries[0]?.day ?? '') > (entries.at(-1)?.day ?? '');
   return [...groups].flatMap(([key, stated]) => {
     const before = stored.get(key) ?? [];
     const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
       `${iban ?? ''} ${purpose}`;
-    const unmatched = [...before];
+    const unmatched = before.map((row) => ({ ...row, text: textOf(row) }));
     const unknown = stated.filter((one) => {
-      const at = unmatched.findIndex((other) => textOf(other) === textOf(one));
+      const text = textOf(one);
+      const at = unmatched.findIndex((other) => other.text === text);
       if (at >= 0) unmatched.splice(at, 1);
       return at < 0;
     });
-    for (const { reference } of unmatched.filter(({ iban, purpose }) => iban + purpose === '')) {
+    const erased = unmatched.filter(({ iban, purpose }) => iban + purpose === '');
+    for (const { reference } of erased.sort((a, b) => b.reference.localeCompare(a.reference))) {
       const at = reference === '' ? -1 : unknown.findIndex((one) => one.reference === reference);
-      unknown.splice(Math.max(0, at), 1);
+      unknown.splice(at >= 0 ? at : isLatestFirst ? unknown.length - 1 : 0, 1);
     }
     const wanted = Math.max(0, stated.length - before.length);
     return unknown

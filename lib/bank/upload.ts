@@ -171,8 +171,10 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
   // Some banks issue several statements of a day. The later one has other entries, even if their sums are equal.
   const s = bankStatements;
   const [before, after] = [fromThousandths(opening), fromThousandths(closing)];
-  const hasEntry = (day: string) =>
-    sql`exists (select from ${e} where ${e.statement_id} = ${s.id} and ${e.day} = ${day}::date)`;
+  // An entry of the other statement may be stored with an earlier statement that also contains it.
+  const mayHaveEntry = (day: string) => sql`(
+    exists (select from ${e} where ${e.statement_id} = ${s.id} and ${e.day} = ${day}::date)
+    or ${s.entry_count} > (select count(*) from ${e} where ${e.statement_id} = ${s.id}))`;
   const others = await tx
     .select({ last_day: s.last_day })
     .from(s)
@@ -180,8 +182,8 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
       and(
         ...[eq(s.account, account), eq(s.currency, currency), ne(s.id, id)],
         or(
-          and(eq(s.last_day, from), eq(s.closing, before), hasEntry(from)),
-          and(eq(s.first_day, to), eq(s.opening, after), hasEntry(to)),
+          and(eq(s.last_day, from), eq(s.closing, before), mayHaveEntry(from)),
+          and(eq(s.first_day, to), eq(s.opening, after), mayHaveEntry(to)),
         ),
         // Another file with the same days and balances is the same statement, even if the balance did not change.
         or(ne(s.first_day, from), ne(s.last_day, to), ne(s.opening, before), ne(s.closing, after)),

@@ -5,8 +5,9 @@ import { idsOf } from '../customers/merged-customers';
  * Condition for the accounting entries that contain a customer's name. An entry keeps the number and the name as they
  * were booked. Since then, staff or sync may have moved its invoice to another customer, and another customer may have
  * taken over the number. Therefore an entry belongs to the customer that had its number when it was booked, which the
- * audit log knows. If several had it, for example because one was merged later, the newest counts. If no customer had it, because sync has deleted that customer, the entry belongs to the owner of its
- * invoice or transfer. A reversal repeats the reversed entry, so the time of the reversed entry counts.
+ * audit log knows. If several had it, for example because one was merged later, the newest counts. If no customer had
+ * it, because sync has deleted that customer, the entry belongs to the owner of its invoice or transfer. A reversal
+ * repeats the reversed entry, so the time of the reversed entry counts.
  */
 export const isBookedFor = (id: number): SQL => sql`id in (
   with holders as materialized (

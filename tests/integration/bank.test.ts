@@ -277,6 +277,17 @@ test('a collective credit is stored once although the earlier bank statement end
   expect(await countsOf(id)).toMatchObject({ all: 1 });
 });
 
+test('a second statement of a day adds its credits although a file without balances had those of the first one', async () => {
+  const day = newDay();
+  await upload([[day, '300.00', 'Ada', '', 'x']], OWN);
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, [
+    ['C', 100],
+    ['C', 200],
+  ]);
+  expect(await countsOf(id)).toMatchObject({ all: 3 });
+});
+
 test('a collective credit is stored once on a day that does not change the balance of the bank account', async () => {
   const day = newDay();
   const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
@@ -696,16 +707,23 @@ test('erasing a customer empties the name, account and text of its booked bank e
   expect((await listRules(base.db)).filter((one) => one.iban === iban)).toEqual([]);
 });
 
-test('a bank entry of an erased customer is not stored again when a longer file has another entry of its day and amount', async () => {
-  const { number, customer_id } = await invoice('19');
-  const day = newDay();
-  const erased: Line = [day, '19.00', 'Ada Secret', newIban(), number];
-  const [entry = 0] = (await uploadOpen(erased)).entries;
-  await bookNamedEntry(base.db, entry, { named: number, remember: false }, writer);
-  await eraseCustomer(base.db, customer_id, { actor: writer.actor, now: NOW, timeZone: 'UTC' });
-  const { open } = await uploadOpen(erased, [day, '19.00', 'Bob', newIban(), 'another']);
-  expect(open.map((one) => one.entry.purpose)).toEqual(['another']);
-});
+test.each([
+  ['oldest', (lines: Line[]) => lines],
+  ['latest', (lines: Line[]) => lines.reverse()],
+])(
+  'a bank entry of an erased customer is not stored again by a longer file with the %s entry first',
+  async (_, sorted) => {
+    const { number, customer_id } = await invoice('19');
+    const [day, next] = [newDay(), newDay()];
+    const erased: Line = [day, '19.00', 'Ada Secret', newIban(), number];
+    const [entry = 0] = (await uploadOpen(erased)).entries;
+    await bookNamedEntry(base.db, entry, { named: number, remember: false }, writer);
+    await eraseCustomer(base.db, customer_id, { actor: writer.actor, now: NOW, timeZone: 'UTC' });
+    const others: Line[] = [day, next].map((one) => [one, '19.00', 'Bob', newIban(), `of ${one}`]);
+    const { open } = await uploadOpen(...sorted([erased, ...others]));
+    expect(open.map((one) => one.entry.purpose).sort()).toEqual([`of ${day}`, `of ${next}`]);
+  },
+);
 
 const BOOKINGS = ['accept', 'exact', 'return', 'undo', 'ignore', 'reopen'] as const;
 const CHANGES = ['delete', 'refund', 'pay back', 'unpay'] as const;

@@ -363,6 +363,14 @@ test('a bank credit whose text names an invoice that cannot be paid is left to a
   expect(propose(credit(120_000, 'K10001'), [ada], closed)[0]).toMatchObject({ is_sure: true });
 });
 
+test('a bank credit that names a paid invoice almost names no other invoice, but may do so with another number', () => {
+  const closed = [{ number: 'RE-2026-00109', problem: 'that is paid' }];
+  const reasonsFor = (text: string) =>
+    propose(credit(50_000, text), all, closed).flatMap((one) => one.reasons);
+  expect(reasonsFor('RE-2026-00109').join()).not.toContain('almost');
+  expect(reasonsFor('RE-2026-00109 RE-2026-0100').join()).toContain('almost');
+});
+
 /**
  * Builds 300 credits. 200 pay one invoice, 60 pay all invoices of a customer, 20 have a mistyped invoice number, and 20
  * belong to no invoice.
