@@ -213,53 +213,29 @@ test('a bank file that is uploaded again or overlaps another adds no duplicates,
 });
 
 const ENTRY: [string, string, string] = ['C', 'NTRF', 'from Ada'];
-test.each([
+type Booked = ['C' | 'D', number];
+/** A collective credit as one entry, and as its parts. */
+const [WHOLE, PARTS]: [Booked[], Booked[]] = [
+  [['C', 300]],
   [
-    'its parts, if another file has it as one entry',
-    [['C', 300]],
-    [
-      ['C', 100],
-      ['C', 200],
-    ],
-    1,
+    ['C', 100],
+    ['C', 200],
   ],
-  [
-    'one entry, if another file has its parts',
-    [
-      ['C', 100],
-      ['C', 200],
-    ],
-    [['C', 300]],
-    2,
-  ],
-] as const)('a collective credit of a bank file is stored only once as %s', async (_, first, second, all) => {
+];
+test.each<[string, Booked[], Booked[], number]>([
+  ['its parts, if another file has it as one entry', WHOLE, PARTS, 1],
+  ['one entry, if another file has its parts', PARTS, WHOLE, 2],
+])('a collective credit of a bank file is stored only once as %s', async (_, first, second, all) => {
   const day = newDay();
-  const { id } = await uploadMt940(
-    [OWN, 'EUR'],
-    day,
-    [100, 400],
-    ENTRY,
-    first.map(([...one]) => one),
-  );
-  await uploadMt940(
-    [OWN, 'EUR'],
-    day,
-    [100, 400],
-    ENTRY,
-    second.map(([...one]) => one),
-  );
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, first);
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, second);
   expect(await countsOf(id)).toMatchObject({ all });
 });
 
 test('a collective credit is stored again as its parts if the other bank file has further entries of its day', async () => {
   const day = newDay();
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
-  const parts: ['C' | 'D', number][] = [
-    ['C', 100],
-    ['C', 200],
-    ['C', 50],
-    ['D', 50],
-  ];
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, WHOLE);
+  const parts: Booked[] = [...PARTS, ['C', 50], ['D', 50]];
   await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, parts);
   expect(await countsOf(id)).toMatchObject({ all: 5 });
 });
@@ -268,23 +244,16 @@ test('a collective credit is stored once although the earlier bank statement end
   const [before, day] = [newDay(), newDay()];
   const { id: earlier } = await uploadMt940([OWN, 'EUR'], before, [50, 100]);
   await base.db.update(bankStatements).set({ last_day: day }).where(eq(bankStatements.id, earlier));
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
-  const parts: ['C', number][] = [
-    ['C', 100],
-    ['C', 200],
-  ];
-  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, parts);
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, WHOLE);
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, PARTS);
   expect(await countsOf(id)).toMatchObject({ all: 1 });
 });
 
 test('a second statement of a day adds its credits although a file without balances had those of the first one', async () => {
   const day = newDay();
   await upload([[day, '300.00', 'Ada', '', 'x']], OWN);
-  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, [['C', 300]]);
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, [
-    ['C', 100],
-    ['C', 200],
-  ]);
+  await uploadMt940([OWN, 'EUR'], day, [100, 400], ENTRY, WHOLE);
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, PARTS);
   expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
@@ -294,11 +263,7 @@ test('a collective credit is stored once on a day that does not change the balan
     ['C', 300],
     ['D', 300],
   ]);
-  const parts: ['C' | 'D', number][] = [
-    ['C', 100],
-    ['C', 200],
-    ['D', 300],
-  ];
+  const parts: Booked[] = [...PARTS, ['D', 300]];
   await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
   expect(await countsOf(id)).toMatchObject({ all: 2 });
 });
@@ -306,11 +271,7 @@ test('a collective credit is stored once on a day that does not change the balan
 test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {
   const day = newDay();
   const { id } = await uploadMt940([OWN, 'EUR'], day, [100, 400]);
-  const parts: [string, number][] = [
-    ['C', 100],
-    ['C', 200],
-  ];
-  await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, parts);
+  await uploadMt940([OWN, 'EUR'], day, [400, 700], ENTRY, PARTS);
   expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
