@@ -159,6 +159,8 @@ function listBy<Row>(
   filters: Record<string, CountedFilter>,
 ) {
   const { name, column, blocks, deltas } = other;
+  const day = dayOrInfinity(column);
+  const { sorted, table } = options;
   const [from, to] = [`${name}_from`, `${name}_to`];
   // The counts of this list are by its second date, so the filters by the first date are ordinary conditions.
   const ordinary = Object.entries(filters).map(([key, { end: _, ...filter }]) => [key, filter]);
@@ -167,7 +169,9 @@ function listBy<Row>(
     complete: (values: Values): Values => ({ ...values, [to]: values[to] ?? LAST_DAY }),
     list: countedList({
       ...options,
-      ...{ blocks, deltas, order: [dayOrInfinity(column), options.table.id], newestFirst: true },
+      ...{ blocks, deltas, order: [day, table.id], newestFirst: true },
+      // The sum is no index's expression, so that this order, too, is a sort.
+      ...(sorted && { sorted: [sorted[0], sql`${day} + 0 desc, ${table.id} desc`] }),
       more: { ...Object.fromEntries(ordinary), ...rangeOf(other) },
     }),
   };

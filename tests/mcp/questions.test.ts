@@ -34,7 +34,10 @@ beforeAll(async () => {
     customer_id: number,
     next_billing_date: string | null,
     more = {},
-  ) => createService(mcp.db, { service_number, customer_id, next_billing_date, ...more });
+  ) =>
+    createService(mcp.db, {
+      ...{ service_number, customer_id, next_billing_date, domain: 'shop.example', ...more },
+    });
   await service('S1', muller, '2026-12-01');
   await service('S2', small, '2026-12-31');
   await service('S3', small, '2027-01-01');
@@ -65,6 +68,11 @@ test.each<[string, object, string[]]>([
   expect(await numbersOf(name, args)).toEqual(numbers);
   expect(await mcp.ask(name, args)).toMatchObject({ total: numbers.length });
   expect(await mcp.ask(name, { ...args, summary: true })).toMatchObject({ total: numbers.length });
+});
+
+test('list-services-tool with a domain and a billing date lists the latest date on the first page', async () => {
+  const args = { ...DECEMBER, domain: 'EXAMPLE', per_page: 1 };
+  expect(await numbersOf('list-services-tool', args)).toEqual(['S2']);
 });
 
 const ofCustomer = (customer_number: string, sums: object) => {
