@@ -376,6 +376,9 @@ export function update(
     refuseFuture(wanted, writer);
   }
   if (renamed && draft.payments.all().some(isNamed(wanted.payment_reference))) throw referenceTaken();
+  if (renamed && before.transfer === null && draft.findTransfer(wanted.payment_reference)) {
+    throw referenceTaken('A transfer');
+  }
   if ((moved || renamed) && before.source !== 'stripe') refuseCounted(draft, wanted, before.id);
   // Sync finds a payment by its reference. Without a tombstone, it would record the renamed payment a second time.
   if (before.source === 'stripe' && renamed) draft.tombstones.push(before.payment_reference);

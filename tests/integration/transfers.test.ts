@@ -234,6 +234,15 @@ test('a POST for a transfer is refused if it exceeds the transfer, moves a payme
   await expect(post(first, 10, unspread)).rejects.toMatchObject({ code: 'conflict', message });
 });
 
+test('a payment cannot take the reference of a transfer', async () => {
+  const { customerId, first } = await spread();
+  const { reference } = await getTransfer(base.db, await record(customerId, '30', []));
+  const { id } = await createPayment(base.db, { invoice_id: first.id, customer_id: customerId });
+  const changing = updatePayment(base.db, id, { payment_reference: reference }, writer());
+  const message = 'A transfer has this payment_reference.';
+  await expect(changing).rejects.toMatchObject({ code: 'conflict', message });
+});
+
 test('the reference of one payment of a transfer cannot be changed on its own', async () => {
   const { shareId } = await spread();
   const changing = updatePayment(base.db, shareId, { payment_reference: 'OTHER' }, writer());
