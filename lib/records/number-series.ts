@@ -1,6 +1,6 @@
 import { eq, inArray, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { type Database, rows } from '@/db/database';
+import { type Database, pgErrorCode, rows } from '@/db/database';
 import { creditNotes, invoices, numberSeries } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { auditNumber, recordAudit } from '../audit/audit-log';
@@ -24,8 +24,9 @@ const otherOf = (name: string) => Object.entries(OTHER_SERIES).find(([one]) => o
  * is skipped.
  *
  * @param date the date whose year becomes part of the number if the series uses years; defaults to today
- * @throws AppError validation_failed if a credit note already has the number of the new invoice, or the other way round.
- *   The formats exclude this, unless the other series had the format before, or the number was imported.
+ * @throws AppError validation_failed if all numbers of the series are taken, or if a credit note already has the number
+ *   of the new invoice, or the other way round. The formats exclude the latter, unless the other series had the format
+ *   before, or the number was imported.
  */
 export async function takeNumber(
   tx: Database,
@@ -36,15 +37,23 @@ export async function takeNumber(
   const [taken] = await rows<{ number: string }>(
     tx,
     sql`select take_number(${series}::text, ${Number(date.slice(0, 4))}::int) as number`,
-  );
+  ).catch((error) => {
+    if (pgErrorCode(error) !== NO_NUMBERS_LEFT) throw error;
+    throw unusable('The series has no numbers left.');
+  });
   const number = String(taken?.number);
   const other = otherOf(series);
   if (other && (await tx.$count(other.table, eq(other.table.number, number))) > 0) {
-    const problem = `The next number, ${number}, already belongs to ${other.title}.`;
-    throw new AppError('validation_failed', `${problem} Change the format under Settings, Numbers.`);
+    throw unusable(`The next number, ${number}, already belongs to ${other.title}.`);
   }
   return number;
 }
+
+/** The SQLSTATE of the only exception that take_number raises (db/functions/numbers.sql). */
+const NO_NUMBERS_LEFT = 'P0001';
+
+const unusable = (problem: string) =>
+  new AppError('validation_failed', `${problem} Change the format under Settings, Numbers.`);
 
 const MAX_WIDTH = 12;
 

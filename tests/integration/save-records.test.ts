@@ -297,6 +297,14 @@ test.each<[string, typeof settings, Partial<typeof settings>]>([
   },
 );
 
+test('a series whose numbers are all taken refuses to give another one, and names the setting', async () => {
+  await saveNumberSeries(base.db, 'invoice', { ...settings, width: 1 }, writer);
+  await createInvoice(base.db, { number: 'R-9' });
+  const taking = transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
+  const message = 'The series has no numbers left. Change the format under Settings, Numbers.';
+  await expect(taking).rejects.toMatchObject({ code: 'validation_failed', message });
+});
+
 test('an invoice does not get the number of a credit note that had the format before', async () => {
   await saveNumberSeries(base.db, 'invoice', { ...settings, prefix: 'X-' }, writer);
   const { id, customer_id } = await createInvoice(base.db);
