@@ -216,6 +216,15 @@ test('a status change is refused unless the current status allows it and the ver
   expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
 });
 
+test('a customer without a name can be deactivated, but a customer’s only name cannot be removed', async () => {
+  const { id } = await createCustomer(base.db, { company: null, first_name: null, last_name: null });
+  await takeStep(base.db, customerSteps, 'deactivate', { id, version: 0 }, writer);
+  expect(await readRow(base.db, customers, id)).toMatchObject({ status: 'inactive' });
+  await saveRecord(base.db, customerKind, { id, values: { company: 'Ada' } }, writer);
+  const emptying = saveRecord(base.db, customerKind, { id, values: { company: null } }, writer);
+  await expect(emptying).rejects.toMatchObject({ fields: [{ field: 'company' }] });
+});
+
 test('deleting a customer is refused from an outdated version, and leaves the customer’s data in the audit log', async () => {
   const { id } = await createCustomer(base.db, { company: 'Gone Ltd' });
   const remove = (version: number) => deleteRecord(base.db, customerKind, { id, version }, writer);
