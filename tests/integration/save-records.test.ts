@@ -200,7 +200,7 @@ test('the customer form does not overwrite another customer with the same number
 });
 
 test('a status change is refused unless the current status allows it and the version is current', async () => {
-  const { id } = await createService(base.db, { status: 'active' });
+  const { id } = await createService(base.db, { status: 'active', ends_on: '2026-11-23' });
   const step = (name: string, version: number) =>
     takeStep(base.db, serviceSteps, name, { id, version }, writer);
   const read = () => readRow(base.db, customerServices, id);
@@ -210,7 +210,7 @@ test('a status change is refused unless the current status allows it and the ver
   await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
   await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
   await step('resume', 1);
-  expect(await read()).toMatchObject({ status: 'active', cancelled_at: null });
+  expect(await read()).toMatchObject({ status: 'active', cancelled_at: null, ends_on: null });
   expect(stepsFrom(customerSteps, 'active')).toEqual(['deactivate']);
   expect(stepsFrom(customerSteps, 'blocked')).toEqual(['reactivate', 'deactivate']);
   expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
