@@ -12,8 +12,17 @@ import {
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
 import { customerKind, customerSteps, typedCustomer } from '@/lib/customers/save-customers';
+import { getCompany, saveCompany } from '@/lib/documents/company';
+import {
+  DEFAULTS,
+  getReminderSettings,
+  saveReminderSettings,
+  toTyped as toTypedReminders,
+} from '@/lib/documents/reminder-letter';
+import { getAccountingSettings, saveAccountingSettings, toTyped } from '@/lib/exports/accounting-settings';
+import { etagOf } from '@/lib/http/messages';
 import { listNumberSeries, saveNumberSeries, takeNumber } from '@/lib/records/number-series';
-import type { RecordWriter } from '@/lib/records/record-kind';
+import type { RecordWriter, SettingsWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { deleteRecord, readState, stepsFrom, takeStep } from '@/lib/records/steps';
 import { readTyped, saveTyped } from '@/lib/records/typed-record';
@@ -274,6 +283,51 @@ test('the next number of a series continues after its highest number, or follows
   const unknown = saveNumberSeries(base.db, 'bill', settings, writer);
   await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
 });
+
+type Save = (text: string, by: SettingsWriter<object>) => Promise<void>;
+test.each<[string, () => Promise<object>, Save]>([
+  [
+    'company',
+    () => getCompany(base.db),
+    async (bank_name, by) => {
+      const { logo: _, ...company } = await getCompany(base.db);
+      return saveCompany(base.db, { ...company, bank_name }, by);
+    },
+  ],
+  [
+    'DATEV export',
+    () => getAccountingSettings(base.db),
+    async (client_number, by) => {
+      const typed = toTyped(await getAccountingSettings(base.db));
+      return saveAccountingSettings(base.db, { ...typed, client_number }, by);
+    },
+  ],
+  [
+    'reminders',
+    () => getReminderSettings(base.db),
+    (pause_days, by) => {
+      const typed = toTypedReminders(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
+      return saveReminderSettings(base.db, { ...typed, pause_days }, by);
+    },
+  ],
+  [
+    'number series',
+    async () => (await listNumberSeries(base.db))[0] ?? {},
+    (prefix, by) => saveNumberSeries(base.db, 'credit_note', { ...settings, prefix }, by),
+  ],
+])(
+  'saving settings of the %s is refused if somebody else has changed them since the page showed them',
+  async (_, read, save) => {
+    const see = async () => {
+      const seen = etagOf(await read());
+      return { ...writer, precondition: (current: object) => etagOf(current) === seen };
+    };
+    const [first, late] = [await see(), await see()];
+    await save('5', first);
+    await expect(save('6', late)).rejects.toMatchObject({ code: 'precondition_failed' });
+    await save('6', await see());
+  },
+);
 
 test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
   [{ prefix: 'R 1' }, 'prefix'],
