@@ -1,6 +1,6 @@
 import { eq, inArray, like, or, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import { type Database, inTexts } from '@/db/database';
+import { type Database, inTexts, rows } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import type { CountedFilter } from '../counted-list/list-reader';
 import { textLine } from '../fields';
@@ -24,14 +24,19 @@ export function spellings(text: string): string[] {
   return [...new Set([text, capitals, capitals.replace(/[-\s]/g, '')])];
 }
 
-/** Finds a customer's id by `#id` or by the whole customer number. Returns null if the customer does not exist. */
+/**
+ * Finds a customer's id by `#id` or by the whole customer number. Both `123` and `1-23` may be numbers of customers, so
+ * the number as it is typed, in any case, comes before the other spellings. Returns null if the customer does not exist.
+ */
 export async function findCustomerId(db: Database, text: string): Promise<number | null> {
   const id = idAfterHash(text);
-  const [found] = await db
-    .select({ id: customers.id })
-    .from(customers)
-    .where(id === null ? hasNumber(spellings(text)) : eq(customers.id, id))
-    .limit(literal(1));
+  const [found] = await rows<{ id: number }>(
+    db,
+    id === null
+      ? sql`select id from (${numbered(spellings(text))}) named
+          order by lower(customer_number) = lower(${text}::text) desc limit 1`
+      : sql`select id from ${customers} where id = ${id}::int`,
+  );
   return found?.id ?? null;
 }
 

@@ -52,11 +52,15 @@ export const customerKind: RecordKind = {
 
 function checkCustomer({ before, after, changes }: Writing): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
+  // A customer that Stripe reported without a name, or an invalid VAT ID that was stored before its rule existed, must
+  // not block changes of other fields.
+  const isGiven = (...names: string[]) => !before || names.some((name) => changes[name] !== undefined);
   const isNamed = after.company || after.last_name || after.first_name;
-  const problems = isNamed ? [] : [{ field: 'company', message: 'must not be empty unless there is a name' }];
-  // An invalid VAT ID that was stored before this rule existed must not block changes of other fields.
-  const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
-  if (!isGiven || after.vat_id == null) return problems;
+  const isNameless = !isNamed && isGiven('company', 'last_name', 'first_name');
+  const problems = isNameless
+    ? [{ field: 'company', message: 'must not be empty unless there is a name' }]
+    : [];
+  if (!isGiven('vat_id', 'country') || after.vat_id == null) return problems;
   const message = vatIdProblem(String(after.vat_id), after.country == null ? null : String(after.country));
   return message === undefined ? problems : [...problems, { field: 'vat_id', message }];
 }

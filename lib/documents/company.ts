@@ -5,12 +5,14 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { company } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/audit-log';
+import { recordAudit } from '../audit/audit-log';
 import { normalVatId, vatIdProblem } from '../countries';
 import { AppError, toFieldErrors } from '../errors';
 import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
 import { countryCode } from '../records/fields';
+import type { SettingsWriter } from '../records/record-kind';
+import { outdated } from '../records/save-records';
 
 /** Our company's details for documents. All but `small_business` are null until staff fill them in. */
 export type Company = Omit<typeof company.$inferSelect, 'id' | 'created_at' | 'updated_at'>;
@@ -128,12 +130,16 @@ const EMPTY: Company = {
  * empty in the copy.
  *
  * @param logo the file of a new logo; null removes the logo, and undefined keeps it
- * @throws AppError validation_failed with the invalid fields
+ * @throws AppError validation_failed with the invalid fields; precondition_failed
  */
 export async function saveCompany(
   db: Database,
   wanted: Record<Exclude<keyof Company, 'logo'>, unknown>,
-  { actor, logo: file }: { actor: Actor; logo?: Buffer | null | undefined },
+  {
+    actor,
+    logo: file,
+    precondition = () => true,
+  }: SettingsWriter<Company> & { logo?: Buffer | null | undefined },
 ): Promise<void> {
   const parsed = fields.safeParse(wanted);
   const logo = file ? readLogo(file) : { logo: file };
@@ -147,6 +153,7 @@ export async function saveCompany(
   const values = { ...parsed.data, ...logo };
   await transact(db, async (tx) => {
     const [before = null] = await tx.select().from(company).where(eq(company.id, 1)).for('update');
+    if (!precondition(await getCompany(tx))) throw outdated();
     const [after = null] = before
       ? await tx.update(company).set(values).where(eq(company.id, 1)).returning()
       : await tx.insert(company).values(values).returning();

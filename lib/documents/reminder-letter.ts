@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { type ReminderLevel, reminderSettings } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/audit-log';
+import { recordAudit } from '../audit/audit-log';
 import { addDays } from '../dates';
 import { AppError, type FieldError } from '../errors';
 import { type DueInvoice, LEVELS, type ReminderRules } from '../invoices/reminders';
 import { fromThousandths, toThousandths } from '../money';
+import type { SettingsWriter } from '../records/record-kind';
+import { outdated } from '../records/save-records';
 import type { Company } from './company';
 import { type Language, languageFor } from './phrases';
 import { formatDay, numberFormats } from './printed-texts';
@@ -122,17 +124,18 @@ export function toTyped({ pause_days, levels }: ReminderSettings): Record<string
 /**
  * Saves the settings of payment reminders.
  *
- * @throws AppError validation_failed with the invalid fields
+ * @throws AppError validation_failed with the invalid fields; precondition_failed
  */
 export async function saveReminderSettings(
   db: Database,
   typed: TypedSettings,
-  { actor }: { actor: Actor },
+  { actor, precondition = () => true }: SettingsWriter<ReminderSettings>,
 ): Promise<void> {
   const { settings, problems } = readTyped(typed);
   if (problems.length > 0) throw new AppError('validation_failed', 'The reminders are not saved.', problems);
   await transact(db, async (tx) => {
     const [before = null] = await tx.select().from(reminderSettings).for('update');
+    if (!precondition(await getReminderSettings(tx))) throw outdated();
     const [after = null] = before
       ? await tx.update(reminderSettings).set(settings).returning()
       : await tx.insert(reminderSettings).values(settings).returning();

@@ -2,8 +2,10 @@ import { eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { accountingSettings } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, recordAudit } from '../audit/audit-log';
+import { recordAudit } from '../audit/audit-log';
 import { AppError, type FieldError } from '../errors';
+import type { SettingsWriter } from '../records/record-kind';
+import { outdated } from '../records/save-records';
 
 /** Settings of the export for DATEV. The table `accounting_settings` explains them. */
 export type AccountingSettings = Omit<
@@ -87,17 +89,18 @@ export function toTyped({ accounts, ...rest }: AccountingSettings): TypedSetting
 /**
  * Saves the settings of the export for DATEV.
  *
- * @throws AppError validation_failed with the invalid fields
+ * @throws AppError validation_failed with the invalid fields; precondition_failed
  */
 export async function saveAccountingSettings(
   db: Database,
   typed: TypedSettings,
-  { actor }: { actor: Actor },
+  { actor, precondition = () => true }: SettingsWriter<AccountingSettings>,
 ): Promise<void> {
   const { settings, problems } = readTyped(typed);
   if (problems.length > 0) throw new AppError('validation_failed', 'The accounts are not saved.', problems);
   await transact(db, async (tx) => {
     const [before = null] = await tx.select().from(accountingSettings).for('update');
+    if (!precondition(await getAccountingSettings(tx))) throw outdated();
     const [after = null] = before
       ? await tx.update(accountingSettings).set(settings).returning()
       : await tx.insert(accountingSettings).values(settings).returning();

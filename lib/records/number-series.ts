@@ -6,7 +6,8 @@ import { transact } from '@/db/transaction';
 import { auditNumber, recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
 import { AppError, invalidField, toFieldErrors } from '../errors';
-import type { RecordWriter } from './record-kind';
+import type { RecordWriter, SettingsWriter } from './record-kind';
+import { outdated } from './save-records';
 
 /** Names of the number series whose format staff can change (db/schema/invoices.ts). */
 type SeriesName = 'invoice' | 'credit_note' | 'offer' | 'order_confirmation' | 'service';
@@ -85,13 +86,13 @@ export async function listNumberSeries(db: Database) {
 /**
  * Changes the format of future numbers of a series. Existing numbers do not change.
  *
- * @throws AppError validation_failed with the invalid fields; not_found
+ * @throws AppError validation_failed with the invalid fields; not_found; precondition_failed
  */
 export async function saveNumberSeries(
   db: Database,
   name: string,
   wanted: Record<keyof z.infer<typeof settings>, unknown>,
-  { actor }: Pick<RecordWriter, 'actor'>,
+  { actor, precondition = () => true }: SettingsWriter<Series>,
 ): Promise<void> {
   const parsed = settings.safeParse(wanted);
   if (!parsed.success) {
@@ -109,6 +110,8 @@ export async function saveNumberSeries(
       .for('update');
     const before = locked.find((series) => series.name === name);
     if (!before) throw new AppError('not_found', 'There is no such series.');
+    const listed = await listNumberSeries(tx);
+    if (!listed.some((series) => series.name === name && precondition(series))) throw outdated();
     if (locked.some((series) => series.name === other && canBeEqual(series, parsed.data))) {
       throw invalidField(
         'prefix',
@@ -120,6 +123,8 @@ export async function saveNumberSeries(
     await recordAudit(tx, { actor, action: 'number_series.update', ...entity, before, after });
   });
 }
+
+type Series = Awaited<ReturnType<typeof listNumberSeries>>[number];
 
 type Format = Pick<z.infer<typeof settings>, 'prefix' | 'with_year' | 'width'>;
 

@@ -20,6 +20,13 @@ export interface RecordWriter {
   importId?: number | null;
 }
 
+/** Who saves settings, and a check of the settings that are stored until then. */
+export interface SettingsWriter<Settings> {
+  actor: Actor;
+  /** Returns whether the writer has seen these settings. If absent, the save does not check for conflicts. */
+  precondition?(current: Settings): boolean;
+}
+
 /** The requested values of a record, keyed by JSON field name. */
 export interface Draft {
   /** Id of the record to change. If absent, changes the record with the same key, or creates a new one. */

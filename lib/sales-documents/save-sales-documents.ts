@@ -10,7 +10,7 @@ import {
   salesDocumentType,
 } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { recordAudit } from '../audit/audit-log';
+import { listAudit, recordAudit } from '../audit/audit-log';
 import { toCalendarDate } from '../dates';
 import { AppError, type FieldError, invalidField } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
@@ -208,7 +208,7 @@ const sumsOf = ({ subtotal, tax, total }: StoredDocument) =>
 
 /**
  * Deletes a draft of an invoice or a sales document. If the draft was converted from another document, that document
- * becomes `accepted`, so that it can be converted again.
+ * gets back its status from before the conversion, so that it can be converted again.
  *
  * @throws AppError in the same cases as `deleteRecord`
  */
@@ -221,9 +221,13 @@ export function deleteDraft(db: Database, kind: RecordKind, seen: Seen, writer: 
     // Lock the source document before the draft, as `convertDocument` does, so that the two functions cannot deadlock.
     const sources = await tx.select().from(salesDocuments).where(eq(became, seen.id)).for('update');
     for (const before of sources) {
+      const entries = await listAudit(tx, 'sales_document', before.id);
+      const conversion = entries.find(({ action }) => action === 'sales_document.convert');
+      // Documents that were imported as converted have no such entry.
+      const status = conversion?.before?.status === 'sent' ? 'sent' : 'accepted';
       const [after = null] = await tx
         .update(salesDocuments)
-        .set({ status: 'accepted', [became.name]: null })
+        .set({ status, [became.name]: null })
         .where(eq(salesDocuments.id, before.id))
         .returning();
       const entry = { action: 'sales_document.update', entity: 'sales_document' } as const;

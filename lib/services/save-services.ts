@@ -4,6 +4,7 @@ import type { Database } from '@/db/database';
 import { billingInterval, customerServices, servers, serviceStatus, serviceType } from '@/db/schema';
 import { findWritableCustomerIds } from '../customers/merged-customers';
 import { getCustomer } from '../customers/queries';
+import { toCalendarDate } from '../dates';
 import { calendarDate, oneOf, textLine } from '../fields';
 import {
   amount,
@@ -60,10 +61,10 @@ export const serviceKind: RecordKind = {
       nameOf: async (db, id) => (await getServer(db, id)).hostname,
     },
   },
-  toColumns: ({ price, ...columns }, before, { now }): Row => ({
+  toColumns: ({ price, ...columns }, before, { now, timeZone }): Row => ({
+    ...endOf(columns.status, before, { now, today: toCalendarDate(now, timeZone) }),
     ...columns,
     ...(price !== undefined && { price: toAmountColumn(price) }),
-    ...endOf(columns.status, before, now),
   }),
   check: ({ after }) => {
     const problem = amountProblem(after.price, after.currency ?? 'eur');
@@ -73,12 +74,18 @@ export const serviceKind: RecordKind = {
   afterwards: (tx, written, { now }) => recheckSubscriptions(tx, written, now),
 };
 
-/** Sets `cancelled_at` when a service ends, and clears it when the service resumes. A new service gets no value. */
-function endOf(status: unknown, before: Row | null, now: Date): Row {
+/**
+ * Sets `cancelled_at` when a service ends. When the service resumes, clears it and an end date that is not in the
+ * future, because the service would otherwise count as ended. A new service gets no value.
+ */
+function endOf(status: unknown, before: Row | null, { now, today }: { now: Date; today: string }): Row {
   if (status === undefined || before === null) return {};
   const wasEnded = ENDED.includes(String(before.status));
   const isEnded = ENDED.includes(String(status));
-  return wasEnded === isEnded ? {} : { cancelled_at: isEnded ? now : null };
+  if (wasEnded === isEnded) return {};
+  if (isEnded) return { cancelled_at: now };
+  const isOver = before.ends_on != null && String(before.ends_on) <= today;
+  return { cancelled_at: null, ...(isOver && { ends_on: null }) };
 }
 
 /**

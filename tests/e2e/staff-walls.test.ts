@@ -3,6 +3,9 @@ import { asc, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
 import { auditLog, staffSessions } from '@/db/schema';
+import { getCompany } from '@/lib/documents/company';
+import { etagOf } from '@/lib/http/messages';
+import { listNumberSeries } from '@/lib/records/number-series';
 import { UPLOAD_PATH } from '@/lib/uploads/upload-limits';
 import { ADMIN, OTHER, STAFF } from './support/company';
 import {
@@ -173,7 +176,8 @@ describe('access to server actions', () => {
   ];
   let actions: BuiltAction[];
   let before: Awaited<ReturnType<typeof look>>;
-  const args = () => actionArguments(site.facts.otherId, uploadId);
+  const versions = { company: '', invoice: '' };
+  const args = () => actionArguments(site.facts.otherId, uploadId, versions);
   const post = (action: BuiltAction, headers: Record<string, string> = {}) =>
     postAction(site.url, action, args()[action.name] ?? [], headers);
 
@@ -181,6 +185,11 @@ describe('access to server actions', () => {
     actions = listServerActions('1').filter(({ name }) => !OPEN.includes(name));
     for (const who of [STAFF, ADMIN, OTHER]) await site.cookie(who);
     before = await site.inspect(look);
+    await site.inspect(async (db) => {
+      const series = await listNumberSeries(db);
+      versions.company = etagOf(await getCompany(db));
+      versions.invoice = etagOf(series.find(({ name }) => name === 'invoice'));
+    });
   });
 
   test('every server action that needs a session has arguments for the access tests', () => {

@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { customerServices, INTERVAL_MONTHS } from '@/db/schema';
+import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
 import { customerList } from '@/lib/invoices/customer-balances';
 import { customerAmountList, readReports } from '@/lib/overview/reports';
@@ -159,6 +160,17 @@ describe('one customer', () => {
     for (const by of [{ id: 999_999 }, { id: MAX_ID + 1 }, { customer_number: 'none' }]) {
       expect(await getCustomer(base.db, by)).toBeNull();
     }
+  });
+
+  test('a typed customer number means the customer with exactly this number, before one whose number lacks the hyphen', async () => {
+    const numbers = ['X123', 'x1-23', 'X789'];
+    for (const customer_number of numbers) await createCustomer(base.db, { customer_number });
+    const find = async (text: string) => {
+      const id = await findCustomerId(base.db, text);
+      return id && (await getCustomer(base.db, { id }))?.customer_number;
+    };
+    const typed = ['x123', 'X1-23', 'x 7-89', 'X7'];
+    expect(await Promise.all(typed.map(find))).toEqual([...numbers, null]);
   });
 });
 

@@ -388,3 +388,9 @@ test('deleting a draft invoice or order confirmation reopens the offer from whic
   const actions = (await logOf('sales_document', offer.id)).map(({ action }) => action.split('.')[1]);
   expect(actions).toEqual(['convert', 'update', 'convert', 'update']);
 });
+
+test('deleting a draft invoice does not accept the order confirmation that was only sent before its conversion', async () => {
+  const sent = await createSalesDocument(base.db, { type: 'order_confirmation', status: 'sent' });
+  await remove(invoiceKind, { ...(await convert(sent, 'invoice')), version: 0 });
+  expect((await readDocument(sent.id)).status).toBe('sent');
+});

@@ -12,8 +12,17 @@ import {
 import { transact } from '@/db/transaction';
 import { commandActor } from '@/lib/audit/audit-log';
 import { customerKind, customerSteps, typedCustomer } from '@/lib/customers/save-customers';
+import { getCompany, saveCompany } from '@/lib/documents/company';
+import {
+  DEFAULTS,
+  getReminderSettings,
+  saveReminderSettings,
+  toTyped as toTypedReminders,
+} from '@/lib/documents/reminder-letter';
+import { getAccountingSettings, saveAccountingSettings, toTyped } from '@/lib/exports/accounting-settings';
+import { etagOf } from '@/lib/http/messages';
 import { listNumberSeries, saveNumberSeries, takeNumber } from '@/lib/records/number-series';
-import type { RecordWriter } from '@/lib/records/record-kind';
+import type { RecordWriter, SettingsWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { deleteRecord, readState, stepsFrom, takeStep } from '@/lib/records/steps';
 import { readTyped, saveTyped } from '@/lib/records/typed-record';
@@ -200,7 +209,7 @@ test('the customer form does not overwrite another customer with the same number
 });
 
 test('a status change is refused unless the current status allows it and the version is current', async () => {
-  const { id } = await createService(base.db, { status: 'active' });
+  const { id } = await createService(base.db, { status: 'active', ends_on: '2026-11-23' });
   const step = (name: string, version: number) =>
     takeStep(base.db, serviceSteps, name, { id, version }, writer);
   const read = () => readRow(base.db, customerServices, id);
@@ -210,10 +219,19 @@ test('a status change is refused unless the current status allows it and the ver
   await expect(step('suspend', 1)).rejects.toMatchObject({ code: 'validation_failed' });
   await expect(step('toString', 1)).rejects.toMatchObject({ code: 'validation_failed' });
   await step('resume', 1);
-  expect(await read()).toMatchObject({ status: 'active', cancelled_at: null });
+  expect(await read()).toMatchObject({ status: 'active', cancelled_at: null, ends_on: null });
   expect(stepsFrom(customerSteps, 'active')).toEqual(['deactivate']);
   expect(stepsFrom(customerSteps, 'blocked')).toEqual(['reactivate', 'deactivate']);
   expect(stepsFrom(customerSteps, 'inactive')).toEqual(['reactivate']);
+});
+
+test('a customer without a name can be deactivated, but a customer’s only name cannot be removed', async () => {
+  const { id } = await createCustomer(base.db, { company: null, first_name: null, last_name: null });
+  await takeStep(base.db, customerSteps, 'deactivate', { id, version: 0 }, writer);
+  expect(await readRow(base.db, customers, id)).toMatchObject({ status: 'inactive' });
+  await saveRecord(base.db, customerKind, { id, values: { company: 'Ada' } }, writer);
+  const emptying = saveRecord(base.db, customerKind, { id, values: { company: null } }, writer);
+  await expect(emptying).rejects.toMatchObject({ fields: [{ field: 'company' }] });
 });
 
 test('deleting a customer is refused from an outdated version, and leaves the customer’s data in the audit log', async () => {
@@ -265,6 +283,51 @@ test('the next number of a series continues after its highest number, or follows
   const unknown = saveNumberSeries(base.db, 'bill', settings, writer);
   await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
 });
+
+type Save = (text: string, by: SettingsWriter<object>) => Promise<void>;
+test.each<[string, () => Promise<object>, Save]>([
+  [
+    'company',
+    () => getCompany(base.db),
+    async (bank_name, by) => {
+      const { logo: _, ...company } = await getCompany(base.db);
+      return saveCompany(base.db, { ...company, bank_name }, by);
+    },
+  ],
+  [
+    'DATEV export',
+    () => getAccountingSettings(base.db),
+    async (client_number, by) => {
+      const typed = toTyped(await getAccountingSettings(base.db));
+      return saveAccountingSettings(base.db, { ...typed, client_number }, by);
+    },
+  ],
+  [
+    'reminders',
+    () => getReminderSettings(base.db),
+    (pause_days, by) => {
+      const typed = toTypedReminders(DEFAULTS) as Parameters<typeof saveReminderSettings>[1];
+      return saveReminderSettings(base.db, { ...typed, pause_days }, by);
+    },
+  ],
+  [
+    'number series',
+    async () => (await listNumberSeries(base.db))[0] ?? {},
+    (prefix, by) => saveNumberSeries(base.db, 'credit_note', { ...settings, prefix }, by),
+  ],
+])(
+  'saving settings of the %s is refused if somebody else has changed them since the page showed them',
+  async (_, read, save) => {
+    const see = async () => {
+      const seen = etagOf(await read());
+      return { ...writer, precondition: (current: object) => etagOf(current) === seen };
+    };
+    const [first, late] = [await see(), await see()];
+    await save('5', first);
+    await expect(save('6', late)).rejects.toMatchObject({ code: 'precondition_failed' });
+    await save('6', await see());
+  },
+);
 
 test.each<[Partial<Record<keyof typeof settings, unknown>>, string]>([
   [{ prefix: 'R 1' }, 'prefix'],

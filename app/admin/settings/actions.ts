@@ -5,36 +5,43 @@ import { sendTestAlert } from '@/lib/alerts/watch-alerts';
 import { saveCompany } from '@/lib/documents/company';
 import { REMINDER_FORM, saveReminderSettings } from '@/lib/documents/reminder-letter';
 import { saveAccountingSettings } from '@/lib/exports/accounting-settings';
+import { etagOf } from '@/lib/http/messages';
 import { saveNumberSeries } from '@/lib/records/number-series';
 import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 import { ACCOUNTING_FORM } from './accounting/accounting-fields';
 import { COMPANY_FORM } from './company/company-fields';
 
+/** The ETag of the settings that the page showed. A save is refused if another admin has changed them since. */
+const sentEtag = z.string();
+const isAsSeen = (seen: string) => (current: object) => etagOf(current) === seen;
+
 /** Saves the settings of the DATEV export, and redirects to the accounting settings. */
 export const saveAccounts = staffFormAction({
   role: 'admin',
-  input: [],
+  input: [sentEtag],
   form: ACCOUNTING_FORM,
-  run: ({ runtime: { db }, actor }, typed) => saveAccountingSettings(db, typed, { actor }),
+  run: ({ runtime: { db }, actor }, seen, typed) =>
+    saveAccountingSettings(db, typed, { actor, precondition: isAsSeen(seen) }),
   done: () => '/admin/settings/accounting?notice=saved',
-  refused: ({ problems }, typed) => ({ typed, problems }),
+  refused: ({ problems }, _seen, typed) => ({ typed, problems }),
 });
 
 /** Saves the details of our company, and redirects to the company settings. */
 export const saveOurCompany = staffFormAction({
   role: 'admin',
-  input: [],
+  input: [sentEtag],
   form: { ...COMPANY_FORM, remove_logo: 'flag' },
-  run: async ({ runtime: { db }, actor }, { small_business, logo: _, remove_logo, ...texts }, form) => {
+  run: async ({ runtime: { db }, actor }, seen, typed, form) => {
+    const { small_business, logo: _, remove_logo, ...texts } = typed;
     const filled = Object.entries(texts).map(([name, text]) => [name, text.trim() || null]);
     const values = Object.fromEntries(filled) as Record<keyof typeof texts, string | null>;
     const file = form.get('logo');
     const isGiven = file instanceof File && file.size > 0;
     const logo = isGiven ? Buffer.from(await file.arrayBuffer()) : remove_logo ? null : undefined;
-    await saveCompany(db, { ...values, small_business }, { actor, logo });
+    await saveCompany(db, { ...values, small_business }, { actor, logo, precondition: isAsSeen(seen) });
   },
   done: () => '/admin/settings/company?notice=saved',
-  refused: ({ problems }, typed) => ({ typed: { ...typed, logo: '' }, problems }),
+  refused: ({ problems }, _seen, typed) => ({ typed: { ...typed, logo: '' }, problems }),
 });
 
 export interface SeriesState {
@@ -47,18 +54,22 @@ export interface SeriesState {
 /** Saves the format of the next numbers in a series, such as invoice numbers. */
 export const saveSeries = staffFormAction({
   role: 'admin',
-  input: [z.string()],
+  input: [z.string(), sentEtag],
   form: { prefix: 'text', with_year: 'flag', width: 'text', first_count: 'text' },
-  run: ({ runtime: { db }, actor }, name, sent) => {
+  run: ({ runtime: { db }, actor }, name, seen, sent) => {
     const typed = trimmed(sent);
     const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
-    return saveNumberSeries(db, name, wanted, { actor });
+    return saveNumberSeries(db, name, wanted, { actor, precondition: isAsSeen(seen) });
   },
-  done: (_saved, _name, sent): SeriesState => {
+  done: (_saved, _name, _seen, sent): SeriesState => {
     refreshPages();
     return { typed: trimmed(sent), problems: {}, saved: true };
   },
-  refused: ({ problems }, _name, sent): SeriesState => ({ typed: trimmed(sent), problems, saved: false }),
+  refused: ({ problems }, _name, _seen, sent): SeriesState => ({
+    typed: trimmed(sent),
+    problems,
+    saved: false,
+  }),
 });
 
 function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']): SeriesState['typed'] {
@@ -80,9 +91,10 @@ export const sendTest = staffAction({
 /** Saves the settings of payment reminders, and redirects to the page with these settings. */
 export const saveReminders = staffFormAction({
   role: 'admin',
-  input: [],
+  input: [sentEtag],
   form: REMINDER_FORM,
-  run: ({ runtime: { db }, actor }, typed) => saveReminderSettings(db, typed, { actor }),
+  run: ({ runtime: { db }, actor }, seen, typed) =>
+    saveReminderSettings(db, typed, { actor, precondition: isAsSeen(seen) }),
   done: () => '/admin/settings/reminders?notice=saved',
-  refused: ({ problems }, typed) => ({ typed, problems }),
+  refused: ({ problems }, _seen, typed) => ({ typed, problems }),
 });

@@ -144,8 +144,13 @@ const single = (fields: Record<string, string>, state: object = {}) => [
  * action is missing here.
  *
  * @param otherId id of a member of staff who may be changed and removed
+ * @param versions the current ETags of the company and of the series of invoice numbers
  */
-export function actionArguments(otherId: string, uploadId: string): Record<string, unknown[]> {
+export function actionArguments(
+  otherId: string,
+  uploadId: string,
+  versions: Record<'company' | 'invoice', string>,
+): Record<string, unknown[]> {
   const payment = { amount: '1', payment_date: '2026-01-01', payment_reference: 'forged' };
   const password = { password: 'forged password', repeated: 'forged password' };
   const inFiles: Record<string, Record<string, unknown[]>> = {
@@ -175,10 +180,10 @@ export function actionArguments(otherId: string, uploadId: string): Record<strin
     'sales-documents/actions.ts': { convert: [1, 0, 'invoice'] },
     'settings/actions.ts': {
       sendTest: [],
-      saveAccounts: typed({ consultant_number: '1001' }),
-      saveOurCompany: typed({ name: 'FORGED' }),
-      saveReminders: typed({ pause_days: '9' }),
-      saveSeries: ['invoice', ...typed({ prefix: 'FORGED', width: '6', first_count: '1' })],
+      saveAccounts: ['version', ...typed({ consultant_number: '1001' })],
+      saveOurCompany: [versions.company, ...typed({ name: 'FORGED' })],
+      saveReminders: ['version', ...typed({ pause_days: '9' })],
+      saveSeries: ['invoice', versions.invoice, ...typed({ prefix: 'FORGED', width: '6', first_count: '1' })],
     },
     'payments/actions.ts': {
       check: [1],

@@ -75,7 +75,7 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
     case 'choice':
       // The key is the value, so that a new value recreates the select. Otherwise a form reset would restore the first
       // default value.
-      return <NativeSelect key={text} {...input} defaultValue={text} data={options} />;
+      return <NativeSelect key={text} {...input} defaultValue={text} data={withValue(options, text)} />;
     case 'list':
       return <Textarea autoComplete="off" {...input} defaultValue={text} rows={rows} />;
     case 'password':
@@ -110,6 +110,15 @@ export function Field({ field, value, problem, look = { withAsterisk: false } }:
       );
   }
 }
+
+/**
+ * Adds a value to the options if it is missing, such as a server that another person has added since the page was
+ * opened. Otherwise the browser would show and submit the first option.
+ */
+const withValue = (options: NonNullable<FormField['options']>, value: string) =>
+  value === '' || options.some((option) => option.value === value)
+    ? options
+    : [...options, { value, label: value }];
 
 /** Makes the browser refuse to submit a file that is too large. */
 function limitFile(input: HTMLInputElement, maxBytes: number): void {

@@ -1,6 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import { TextLink } from '@/app/_components/links';
 import { getAccountingSettings, PRESETS, toTyped } from '@/lib/exports/accounting-settings';
+import { etagOf } from '@/lib/http/messages';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
@@ -35,7 +36,7 @@ export default adminPage(async ({ runtime: { db }, search, notice }) => {
         label="Accounting"
         isSheet
         stays
-        action={saveAccounts}
+        action={saveAccounts.bind(null, etagOf(settings))}
         fields={ACCOUNTING_FIELDS}
         typed={typed}
         submit="Save"

@@ -1,6 +1,7 @@
 import { Image } from '@mantine/core';
 import { countryName } from '@/lib/countries';
 import { getCompany } from '@/lib/documents/company';
+import { etagOf } from '@/lib/http/messages';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
@@ -10,7 +11,8 @@ import { COMPANY_FIELDS, REMOVE_LOGO } from './company-fields';
 export const metadata = { title: 'Company' };
 
 export default adminPage(async ({ runtime: { db, env }, notice }) => {
-  const { logo, ...company } = await getCompany(db);
+  const settings = await getCompany(db);
+  const { logo, ...company } = settings;
   const typed = { ...company, country: countryName(company.country ?? env.tax.country) };
   return (
     <FormPage
@@ -23,7 +25,7 @@ export default adminPage(async ({ runtime: { db, env }, notice }) => {
         label="Company"
         isSheet
         stays
-        action={saveOurCompany}
+        action={saveOurCompany.bind(null, etagOf(settings))}
         fields={logo ? [...COMPANY_FIELDS, REMOVE_LOGO] : COMPANY_FIELDS}
         typed={typed}
         submit="Save"

@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core';
 import { formatField } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
+import { etagOf } from '@/lib/http/messages';
 import { listNumberSeries } from '@/lib/records/number-series';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { saveSeries } from '../actions';
@@ -17,15 +18,15 @@ export default adminPage(async ({ runtime: { db, env, now } }) => {
       description="The format of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
     >
       <Stack gap="lg">
-        {(await listNumberSeries(db)).map(({ name, ...settings }) => (
+        {(await listNumberSeries(db)).map((series) => (
           <SeriesForm
-            key={name}
-            title={`${formatField(name)}s`}
-            action={saveSeries.bind(null, name)}
+            key={series.name}
+            title={`${formatField(series.name)}s`}
+            action={saveSeries.bind(null, series.name, etagOf(series))}
             initial={{
-              ...settings,
-              width: String(settings.width),
-              first_count: String(settings.first_count),
+              ...series,
+              width: String(series.width),
+              first_count: String(series.first_count),
             }}
             year={year}
           />

@@ -6,6 +6,7 @@ import {
   REMINDER_FORM,
   toTyped,
 } from '@/lib/documents/reminder-letter';
+import { etagOf } from '@/lib/http/messages';
 import type { FormField } from '../../_components/forms/field';
 import { ActionForm } from '../../_components/forms/form';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
@@ -16,30 +17,33 @@ import { saveReminders } from '../actions';
 export const metadata = { title: 'Reminders' };
 
 /** Shows the settings of payment reminders. */
-export default adminPage(async ({ runtime: { db }, notice }) => (
-  <FormPage
-    maw={720}
-    title="Reminders"
-    description="When an unpaid invoice is due for a reminder, and the texts that staff copy. This service sends no e-mail."
-  >
-    <OutcomeNotice notice={notice} done={{ saved: 'The reminders are saved.' }} />
-    <ActionForm
-      label="Reminders"
-      isSheet
-      stays
-      action={saveReminders}
-      fields={FIELDS}
-      typed={toTyped(await getReminderSettings(db))}
-      submit="Save"
+export default adminPage(async ({ runtime: { db }, notice }) => {
+  const settings = await getReminderSettings(db);
+  return (
+    <FormPage
+      maw={720}
+      title="Reminders"
+      description="When an unpaid invoice is due for a reminder, and the texts that staff copy. This service sends no e-mail."
     >
-      <Text size="sm">
-        {`Placeholders: ${Object.entries(PLACEHOLDERS)
-          .map(([name, meaning]) => `{${name}} ${meaning}`)
-          .join('; ')}.`}
-      </Text>
-    </ActionForm>
-  </FormPage>
-));
+      <OutcomeNotice notice={notice} done={{ saved: 'The reminders are saved.' }} />
+      <ActionForm
+        label="Reminders"
+        isSheet
+        stays
+        action={saveReminders.bind(null, etagOf(settings))}
+        fields={FIELDS}
+        typed={toTyped(settings)}
+        submit="Save"
+      >
+        <Text size="sm">
+          {`Placeholders: ${Object.entries(PLACEHOLDERS)
+            .map(([name, meaning]) => `{${name}} ${meaning}`)
+            .join('; ')}.`}
+        </Text>
+      </ActionForm>
+    </FormPage>
+  );
+});
 
 const FIELDS = REMINDER_FORM.map((name): FormField => {
   const [what, level] = name.split('_');
