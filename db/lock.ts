@@ -46,12 +46,7 @@ const SILENT_MS = 10_000;
  * @throws DataDirBusyError while any process holds the lock, even this process
  */
 export function lockDataDir(dataDir: string, silentMs = SILENT_MS): () => void {
-  const unlock = takeLock(dataDir, (file) => isSilent(file, silentMs));
-  const stopBeating = keepBeating(join(dataDir, 'lock.json'));
-  return () => {
-    stopBeating();
-    unlock();
-  };
+  return takeLock(dataDir, (file) => isSilent(file, silentMs));
 }
 
 /** @param hasEnded returns whether the owner of a lock file has ended, if it is a process of another PID namespace */
@@ -65,10 +60,12 @@ function takeLock(folder: string, hasEnded: (file: string) => boolean): () => vo
   } finally {
     rmSync(draft, { force: true });
   }
+  const stopBeating = keepBeating(file);
   const release = () => rmSync(file, { force: true });
   process.once('exit', release);
   return () => {
     process.removeListener('exit', release);
+    stopBeating();
     release();
   };
 }
@@ -114,22 +111,25 @@ export function nameSocket(dataDir: string, socket: string): void {
   renameSync(draft, file); // Replace the file atomically, because another process treats a half-written lock as stale.
 }
 
-/** Age in milliseconds at which the lock of `waitForLock` counts as left behind by another container. */
-const LEFT_MS = 30_000;
-
 /**
- * Waits until a folder's lock is free, and locks the folder. Its lock has no heartbeat, so a process in another
- * container takes it over after 30 seconds.
+ * Waits until a folder's lock is free, and locks the folder. Does not block, unlike `lockDataDir`.
  *
  * @returns a function that releases the lock
  */
-export async function waitForLock(folder: string): Promise<() => void> {
+export async function waitForLock(folder: string, silentMs = SILENT_MS): Promise<() => void> {
+  let seen: number | undefined;
+  let silent = 0;
   for (;;) {
     try {
-      return takeLock(folder, (file) => Date.now() - (modified(file) ?? 0) > LEFT_MS);
+      return takeLock(folder, (file) => {
+        const before = seen;
+        seen = modified(file);
+        silent = seen === before ? silent + BEAT_MS / 2 : 0;
+        return silent >= silentMs;
+      });
     } catch (error) {
       if (!(error instanceof DataDirBusyError)) throw error;
-      await sleep(500);
+      await sleep(BEAT_MS / 2);
     }
   }
 }

@@ -337,8 +337,8 @@ export function defineListTool<Filters extends z.ZodObject, RowSchema extends z.
       const { fields, summary, summary_by, ...filtered } = input as Row & AnswerArguments;
       const hidden = reads.includes('billing:read') ? [] : amounts;
       const cleared = (one: Row) => (hidden.length > 0 ? omitFields(one, hidden) : one);
-      if (fields) requireColumns(fields, row);
       if (fields) refuseAmounts(fields, hidden);
+      if (fields) requireColumns(fields, row, hidden);
       return forCustomer(db, filtered, async (given) => {
         const values = given as unknown as z.output<Filters>;
         if (summary_by) {
@@ -433,9 +433,14 @@ function requireFit(answer: Row, length: number): void {
   );
 }
 
-/** Checks the names of columns. @throws AppError validation_failed with the list of columns if one is unknown */
-export function requireColumns(fields: readonly string[], row: z.ZodObject): void {
-  const known = columnsOf(row);
+/**
+ * Checks the names of columns.
+ *
+ * @param hidden columns that the caller must not read
+ * @throws AppError validation_failed with the list of columns that the caller may read if one is not in it
+ */
+export function requireColumns(fields: string[], row: z.ZodObject, hidden: string[] = []): void {
+  const known = columnsOf(row).filter((column) => !hidden.includes(column));
   const unknown = fields.filter((field) => !known.includes(field));
   if (unknown.length === 0) return;
   const shown = unknown.map((field) => JSON.stringify(field.slice(0, 40))).join(', ');

@@ -221,12 +221,17 @@ export function keepUploadsCleared(deps: Pick<Runtime, 'env' | 'now' | 'log'>): 
   void clear();
 }
 
-/** Deletes expired uploads. A file that is being imported is kept until the next call. */
+/**
+ * Deletes expired uploads. A file that is being imported is kept until the next call. If another process may still
+ * import it, the file is kept for a day after the start of that import.
+ */
 export async function clearUploads({ env: { dataDir }, now }: Pick<Runtime, 'env' | 'now'>): Promise<void> {
   for (const id of await listFolders(dataDir)) {
     if (currentJob()?.upload.id === id) continue;
     const upload = await findUpload(dataDir, id);
-    const since = upload?.uploaded_at ?? (await stat(folderOf(dataDir, id))).mtime;
+    const run = await readRun(dataDir, id);
+    const started = run?.status === 'interrupted' ? run.started_at : upload?.uploaded_at;
+    const since = started ?? (await stat(folderOf(dataDir, id))).mtime;
     const kept = upload ? UPLOAD_KEPT_MS : ARRIVING_MS;
     if (now().getTime() - since.getTime() >= kept) await deleteFolder(dataDir, id);
   }

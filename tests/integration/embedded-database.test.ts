@@ -12,11 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
-import { DataDirBusyError, lockDataDir } from '@/db/lock';
+import { DataDirBusyError, lockDataDir, waitForLock } from '@/db/lock';
 import { staffSecret } from '@/lib/auth/staff-auth';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
@@ -120,18 +121,23 @@ describe('the lock of the embedded database', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'the database lock of another container is taken over only if no heartbeat comes',
-    () => {
+    'the lock of another container is taken over only if no heartbeat comes',
+    async () => {
       // The process id is that of a running process here, or of none. Neither says anything about the other container.
-      for (const pid of [process.pid, 2 ** 22 + 1]) {
-        const unlock = lockDataDir(empty);
-        const file = join(empty, 'lock.json');
-        const lock = { pid, started: 'there', namespace: 'another' };
-        writeFileSync(file, JSON.stringify(lock)); // The heartbeat of this process stands for that of the other.
+      for (const [pid, lock] of [[process.pid, lockDataDir] as const, [2 ** 22 + 1, waitForLock] as const]) {
+        const unlock = await lock(empty);
+        const owned = JSON.stringify({ pid, started: 'there', namespace: 'another' });
+        writeLock(owned); // The heartbeat of this process stands for that of the other.
         expect(owner(20_000)).toBe(pid);
         unlock();
-        writeLock(JSON.stringify(lock));
+        writeLock(owned);
         expect(owner()).toBeNull();
+        writeLock(owned);
+        const beat = setInterval(() => utimesSync(join(empty, 'lock.json'), new Date(), new Date()), 100);
+        const waiting = waitForLock(empty, 1000);
+        expect(await Promise.race([waiting, sleep(1800, 'waits')])).toBe('waits');
+        clearInterval(beat);
+        (await waiting)();
       }
     },
   );

@@ -41,6 +41,17 @@ function start(upload: Upload, chosen: Partial<ChosenOptions>, dryRun = false) {
   return startImport(runtime, { upload, chosen: { ...NONE, ...chosen }, options, dryRun, actor });
 }
 
+/** Stores that the latest run of a file still runs, as another process would. */
+async function storeRunning(upload: Upload, started_at: Date): Promise<void> {
+  const run = await readRun(dataDir, upload.id);
+  if (!run) throw new Error('there was a run');
+  await writeRun(dataDir, {
+    upload,
+    run: { ...run, started_at, status: 'running' },
+    stop: new AbortController(),
+  });
+}
+
 const KEY = 'customer_number';
 const COLUMNS = { columns: { Kunde: 'customer_number', Firma: 'company', Extra: '' } };
 
@@ -141,9 +152,7 @@ test('a stopped import of an uploaded file adds the remaining rows when started 
 test('an import whose process ended is listed as interrupted', async () => {
   const upload = await add(rowsFrom(0, 1));
   await start(upload, COLUMNS, true).ended;
-  const run = await readRun(dataDir, upload.id);
-  if (!run) throw new Error('there was a run');
-  await writeRun(dataDir, { upload, run: { ...run, status: 'running' }, stop: new AbortController() });
+  await storeRunning(upload, runtime.now());
   expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'interrupted' });
   const silent = { finished_at: null, updated_at: new Date('2026-01-01T12:00:00Z') };
   expect(importState(silent, new Date('2026-01-01T12:00:30Z'))).toBe('running');
@@ -185,10 +194,17 @@ test('an upload preselects the columns and decimal separator, but not the consta
   await removeUpload(dataDir, upload.id);
 });
 
-test('uploaded files are deleted after a day', async () => {
+test('uploaded files are deleted after a day, unless another process may still import them', async () => {
   await clearUploads(runtime);
   expect((await listUploads(dataDir)).length).toBeGreaterThan(1);
-  runtime.setNow(new Date(runtime.now().getTime() + 24 * 3_600_000));
+  const upload = await add(rowsFrom(0, 1));
+  await start(upload, COLUMNS, true).ended;
+  const tomorrow = new Date(runtime.now().getTime() + 24 * 3_600_000);
+  await storeRunning(upload, tomorrow);
+  runtime.setNow(tomorrow);
+  await clearUploads(runtime);
+  expect(await listUploads(dataDir)).toEqual([upload]);
+  runtime.setNow(new Date(tomorrow.getTime() + 24 * 3_600_000));
   await clearUploads(runtime);
   expect(await listUploads(dataDir)).toEqual([]);
 });

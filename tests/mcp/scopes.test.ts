@@ -94,9 +94,12 @@ describe('scopes of a token', () => {
 
   test('a request for the column price is refused with a token without billing:read, and the error names the scope', async () => {
     const asked = { domain: 'mueller.example', fields: ['name', 'price'] };
-    const refused = await ask(await as(['customers:read']), 'list-services-tool', asked);
+    const call = await as(['customers:read']);
+    const refused = await ask(call, 'list-services-tool', asked);
     expect(refused.isError).toBe(true);
     expect(refused.text).toContain('fields: price needs the scope billing:read');
+    const unknown = await ask(call, 'list-services-tool', { fields: ['prices'] });
+    expect(unknown.text).toMatch(/The columns are id, (?!.*\bprice\b)/);
     const content = { data: [{ price: 9.9 }] };
     expect(await ask(await as(['mcp:read']), 'list-services-tool', asked)).toMatchObject({ content });
   });

@@ -14,7 +14,7 @@ export const metadata = { title: 'Export' };
 export default staffPage(async ({ runtime: { env, now }, db, search, staff }) => {
   const kinds = EXPORT_NAMES.map((value) => ({ value, label: formatKind(value) }));
   const months = latestMonths(toCalendarDate(now(), env.timeZone));
-  const [running, last] = months.map(({ value }) => value);
+  const [running = '', last] = months.map(({ value }) => value);
   const month = calendarMonth.safeParse(search.get('datev')).data;
   return (
     <Page title="Export" description="Everything as CSV, with the columns that an import accepts.">
@@ -53,7 +53,7 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
         result={
           month ? (
             <>
-              {month === running && <Text size="sm">{NOT_OVER}</Text>}
+              {month >= running && <Text size="sm">{NOT_OVER}</Text>}
               <DatevMonth month={month} plan={await planDatev(db, month)} isAdmin={staff.role === 'admin'} />
             </>
           ) : null
@@ -66,7 +66,7 @@ export default staffPage(async ({ runtime: { env, now }, db, search, staff }) =>
 });
 
 const NOT_OVER =
-  'The entries of the running month may still change. Export the month for the tax adviser when it is over.';
+  'The entries of a month may still change until the month is over. Export it for the tax adviser after that.';
 
 const FORM = {
   name: 'form',

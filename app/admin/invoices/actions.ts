@@ -7,7 +7,7 @@ import { applyCredit, staffWriter } from '@/lib/payments/typed-payment';
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
-import { staffFormAction, textsOf, toProblems } from '../_components/page/staff-action';
+import { isOutdated, staffFormAction, textsOf, toProblems } from '../_components/page/staff-action';
 
 /** Syncs an invoice, its payments, and their refunds and disputes with Stripe. Redirects to the invoice's page. */
 export const check = checkAction('invoice');
@@ -27,9 +27,9 @@ export const credit = staffFormAction({
   done: (_issued, id) => `/admin/invoices/${id}?notice=credited`,
   refused: ({ code, error }, id, _version, _typed, form): FormState | string => {
     const typed = textsOf(form);
-    return code === 'validation_failed'
-      ? { typed, problems: toProblems(error, typed) }
-      : `/admin/invoices/${id}?notice=${code}`;
+    return isOutdated(code)
+      ? `/admin/invoices/${id}?notice=${code}`
+      : { typed, problems: toProblems(error, typed) };
   },
 });
 
@@ -42,5 +42,5 @@ export const payWithCredit = staffFormAction({
     applyCredit(runtime.db, id, amount, staffWriter(runtime, staff)),
   done: (_used, id) => `/admin/invoices/${id}?notice=credit_used`,
   refused: ({ code, problems }, id, typed): FormState | string =>
-    code === 'validation_failed' ? { typed, problems } : `/admin/invoices/${id}?notice=${code}`,
+    isOutdated(code) ? `/admin/invoices/${id}?notice=${code}` : { typed, problems },
 });

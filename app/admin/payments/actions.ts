@@ -20,7 +20,7 @@ import type { Runtime } from '@/lib/runtime';
 import { formatDate, formatMoney } from '../../_components/format';
 import { checkAction } from '../_components/audit/check-action';
 import type { FormState } from '../_components/forms/form';
-import { staffAction, staffFormAction } from '../_components/page/staff-action';
+import { refuseStep, staffAction, staffFormAction } from '../_components/page/staff-action';
 
 /** ETag of the payment as the page showed it, to detect that the payment has changed since then. */
 const tag = z.string().max(100);
@@ -99,7 +99,7 @@ export const markRefunded = staffAction({
       isAsSeen(version, 'completed'),
     ),
   done: (_updated, id) => pageOf(id, 'refunded'),
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal, id) => refuseStep(refusal, `/admin/payments/${id}`),
 });
 
 /** Completes a pending payment, or marks it as failed. */
@@ -109,8 +109,7 @@ export const decide = staffAction({
   run: ({ runtime, staff }, id, version, status) =>
     updatePayment(runtime.db, id, { status }, staffWriter(runtime, staff), isAsSeen(version, 'pending')),
   done: (_updated, id, _version, status) => pageOf(id, status),
-  // `validation_failed` means that the amount, the date or the invoice is wrong. Staff must first correct the payment.
-  refused: ({ code }, id) => pageOf(id, code === 'validation_failed' ? 'not_decided' : code),
+  refused: (refusal, id) => refuseStep(refusal, `/admin/payments/${id}`),
 });
 
 /** Deletes a payment, and redirects to the list of payments, which shows a notice about the deletion. */
@@ -121,7 +120,10 @@ export const remove = staffAction({
     deletePayment(runtime.db, id, staffWriter(runtime, staff), isAsSeen(version)),
   done: (_deleted, id) => `/admin/payments?deleted=${id}`,
   // If another person has already deleted the payment, the notice on the list names that person.
-  refused: ({ code }, id) => (code === 'not_found' ? `/admin/payments?deleted=${id}` : pageOf(id, code)),
+  refused: (refusal, id) =>
+    refusal.code === 'not_found'
+      ? `/admin/payments?deleted=${id}`
+      : refuseStep(refusal, `/admin/payments/${id}`),
 });
 
 /** Syncs a payment, its invoice, its refunds and its disputes with Stripe. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { rowId } from '@/lib/fields';
 import { staffRecordWriter } from '@/lib/records/record-kind';
 import { convertDocument } from '@/lib/sales-documents/save-sales-documents';
-import { staffAction } from '../_components/page/staff-action';
+import { refuseStep, staffAction } from '../_components/page/staff-action';
 
 /** Converts a document, unless it has changed since the page was loaded, and redirects to the new record. */
 export const convert = staffAction({
@@ -14,5 +14,5 @@ export const convert = staffAction({
     convertDocument(runtime.db, { id, version, to }, staffRecordWriter(runtime, staff)),
   done: (made, _id, _version, to) =>
     `/admin/${to === 'invoice' ? 'invoices' : 'sales-documents'}/${made.id}?notice=created`,
-  refused: ({ code }, id) => `/admin/sales-documents/${id}?notice=${code}`,
+  refused: (refusal, id) => refuseStep(refusal, `/admin/sales-documents/${id}`),
 });

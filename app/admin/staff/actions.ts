@@ -8,7 +8,13 @@ import { type Invitation, inviteStaffUser, renewInvitation } from '@/lib/staff/i
 import { addStaffUser, changeStaffRole, endStaffSessions, removeStaffUser } from '@/lib/staff/manage-staff';
 import type { FormState } from '../_components/forms/form';
 import type { SecretProps } from '../_components/forms/secret';
-import { refreshPages, showOnce, staffAction, staffFormAction } from '../_components/page/staff-action';
+import {
+  refreshPages,
+  refuseStep,
+  showOnce,
+  staffAction,
+  staffFormAction,
+} from '../_components/page/staff-action';
 
 const staffId = z.string().max(64);
 
@@ -92,7 +98,7 @@ export const changeRole = staffAction({
   input: [staffId, z.enum(['staff', 'admin'])],
   run: ({ runtime: { db }, actor }, id, role) => changeStaffRole(db, { id }, role, actor),
   done: (_changed, id) => pageOf(id, 'role'),
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal) => refuseStep(refusal, '/admin/staff'),
 });
 
 /** Ends all sessions of a person, and redirects to the person's page. */
@@ -101,7 +107,7 @@ export const signOutEverywhere = staffAction({
   input: [staffId],
   run: ({ runtime: { db }, actor }, id) => endStaffSessions(db, { id }, actor),
   done: (_ended, id) => pageOf(id, 'signed-out'),
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal) => refuseStep(refusal, '/admin/staff'),
 });
 
 /** Removes a person's authenticator app, recovery codes and passkeys, and ends the person's sessions. */
@@ -110,7 +116,7 @@ export const resetFactor = staffAction({
   input: [staffId],
   run: ({ runtime: { db }, actor }, id) => resetTwoFactor(db, { id }, actor),
   done: (_reset, id) => pageOf(id, 'factor-reset'),
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal) => refuseStep(refusal, '/admin/staff'),
 });
 
 /** Deletes a person's login and revokes the access tokens assigned to the person. */
@@ -119,7 +125,7 @@ export const remove = staffAction({
   input: [staffId],
   run: ({ runtime, actor }, id) => removeStaffUser(runtime, { id }, actor),
   done: () => '/admin/staff?notice=removed',
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal) => refuseStep(refusal, '/admin/staff'),
 });
 
 /** Sets whether all staff must use an authenticator app. */
@@ -130,6 +136,4 @@ export const demand = staffAction({
   done: (_done, isRequired) => `/admin/staff?notice=${isRequired ? 'demanded' : 'not-demanded'}`,
 });
 
-/** Returns the URL of a person's page, or of the list if the login no longer exists. */
-const pageOf = (id: string, notice: string) =>
-  `/admin/staff${notice === 'not_found' ? '' : `/${encodeURIComponent(id)}`}?notice=${notice}`;
+const pageOf = (id: string, notice: string) => `/admin/staff/${encodeURIComponent(id)}?notice=${notice}`;

@@ -35,8 +35,6 @@ export const STAFF_OUTCOMES = {
     removed: 'The person is removed and signed out.',
   },
   refused: {
-    conflict:
-      'Nothing was changed: you cannot change your own role or remove yourself, and one admin must remain.',
     not_found: 'Nothing was changed: the person was removed in the meantime.',
   },
 };

@@ -47,6 +47,8 @@ async function handleRequest(runtime: Runtime, request: Request, path: Endpoint)
     const error = form.has('grant_type') ? 'unsupported_grant_type' : 'invalid_request';
     return openError(400, error, `grant_type must be ${GRANTS.join(' or ')}.`);
   }
+  if (path === '/oauth2/revoke' && !form.has('token'))
+    return openError(400, 'invalid_request', 'token is required.');
   const { headers } = request;
   const credentials = readCredentials(headers.get('authorization'), form);
   if (!credentials)

@@ -361,7 +361,7 @@ describe('access tokens', () => {
 });
 
 describe('parameters without a value', () => {
-  test('empty parameters of a token request count as omitted', async () => {
+  test('empty parameters of a token or revocation request count as omitted', async () => {
     const { id, secret } = await flow.secretClient(CALLBACK, 'client_secret_basic');
     const basic = { authorization: `Basic ${btoa(`${id}:${secret}`)}` };
     const empty = { client_id: '', client_secret: '', scope: '', resource: '' };
@@ -371,6 +371,7 @@ describe('parameters without a value', () => {
     expect(status).toBe(200);
     const again = { grant_type: 'refresh_token', refresh_token: body.refresh_token };
     expect((await flow.token({ ...again, ...empty }, basic)).status).toBe(200);
+    expect((await flow.post('revoke', { token: '', ...empty }, basic)).status).toBe(400);
     const ended = await flow.post('revoke', { token: body.refresh_token, ...empty }, basic);
     expect(ended.status).toBe(200);
   });

@@ -1,12 +1,17 @@
 'use client';
 
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useActionState, useEffect, useState } from 'react';
+import { ProblemAlert } from '@/app/_components/problem-alert';
 import { SubmitButton } from './submit-button';
 
+interface Refused {
+  problem: string;
+}
+
 export interface Question {
-  /** Runs after the confirmation, and ends in a redirect. */
-  action(): Promise<void>;
+  /** Runs after the confirmation. Ends in a redirect, or returns why it was refused. */
+  action(): Promise<Refused>;
   question: string;
   /** Label of the button that confirms. */
   confirm: string;
@@ -43,21 +48,32 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       overlayProps={{ backgroundOpacity: 0.4 }}
       lockScroll={false} // the scroll lock adds a style sheet, which the Content-Security-Policy forbids
     >
-      <form action={action}>
-        <Stack gap="sm">
-          {consequences.map((sentence) => (
-            <Text key={sentence} size="sm" className="break-anywhere">
-              {sentence}
-            </Text>
-          ))}
-          <Group justify="flex-end" gap="xs" mt="sm">
-            <Button variant="default" size="sm" onClick={close} data-autofocus>
-              {decline}
-            </Button>
-            <SubmitButton {...(color && { color })}>{confirm}</SubmitButton>
-          </Group>
-        </Stack>
-      </form>
+      <Confirmation action={action}>
+        {consequences.map((sentence) => (
+          <Text key={sentence} size="sm" className="break-anywhere">
+            {sentence}
+          </Text>
+        ))}
+        <Group justify="flex-end" gap="xs" mt="sm">
+          <Button variant="default" size="sm" onClick={close} data-autofocus>
+            {decline}
+          </Button>
+          <SubmitButton {...(color && { color })}>{confirm}</SubmitButton>
+        </Group>
+      </Confirmation>
     </Modal>
+  );
+}
+
+/** Shows the dialog's form. It is a component of its own, because closing the dialog must forget the last refusal. */
+function Confirmation({ action, children }: Pick<Question, 'action'> & { children: ReactNode }) {
+  const [refused, send] = useActionState<Refused | null>(() => action(), null);
+  return (
+    <form action={send}>
+      <Stack gap="sm">
+        <ProblemAlert problem={refused?.problem} />
+        {children}
+      </Stack>
+    </form>
   );
 }

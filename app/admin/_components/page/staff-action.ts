@@ -1,7 +1,7 @@
 import { revalidatePath } from 'next/cache';
 import { notFound, redirect } from 'next/navigation';
 import { z } from 'zod';
-import { formatMessage } from '@/app/_components/format';
+import { formatField, formatMessage } from '@/app/_components/format';
 import { type Actor, staffActor } from '@/lib/audit/audit-log';
 import { requireAdmin, requireSession, requireSessionFor } from '@/lib/auth/staff-session';
 import { AppError, type ErrorCode } from '@/lib/errors';
@@ -183,6 +183,21 @@ export function toProblems({ fields, message }: AppError, typed: object): Record
 /** Returns the message of the first invalid field, or the error's own message if no field is invalid. */
 export function problemOf({ fields: [wrong], message }: AppError): string {
   return wrong ? formatMessage(wrong.message) : message;
+}
+
+/** Returns whether an action was refused because the page showed an old version of the record. */
+export const isOutdated = (code: ErrorCode) => code === 'precondition_failed' || code === 'not_found';
+
+/**
+ * Returns the sentences that a confirmation dialog shows after its action was refused. They name the fields, because
+ * the dialog does not show them. If the page is outdated, returns the URL that shows the record's page again.
+ */
+export function refuseStep({ error, code }: Pick<Refusal, 'error' | 'code'>, page: string) {
+  if (isOutdated(code)) return `${page}?notice=${code}`;
+  const sentences = error.fields.map(({ field, message }) =>
+    field ? `${formatField(field)}: ${message}.` : formatMessage(message),
+  );
+  return { problem: sentences.join(' ') || error.message };
 }
 
 /** Ends an action. Invalidates all staff pages and redirects the browser. */

@@ -127,7 +127,7 @@ const DONE = {
 };
 const REFUSED = {
   conflict:
-    'Nothing was saved: the entry or an open amount changed in the meantime. This is the latest state.',
+    'Nothing was saved: the entry or an open amount changed in the meantime, or the entry has a transfer of another customer, which you must delete first. This is the latest state.',
   linked: 'Nothing was saved: the entry was booked or explained in the meantime. Undo that to open it again.',
   kept: 'Nothing was undone: the entry changed in the meantime, or money of its transfer was paid back, refunded or returned by the bank. In that case, open the transfer to undo the repayment or to delete the transfer, or undo the entry of the return.',
   validation_failed:

@@ -113,12 +113,7 @@ const DONE = {
 const REFUSED = {
   precondition_failed:
     'The payment changed in the meantime, so nothing was saved. This is the latest version.',
-  not_decided:
-    'Nothing was saved: the payment does not fit its invoice, or its date is in the future. Correct it first.',
   not_found: 'The payment was deleted in the meantime. This is its last version.',
-  validation_failed: 'Nothing was saved: the payment does not fit its invoice.',
-  conflict:
-    'Nothing was saved: the payment is a share of a transfer and was partly refunded. Mark it as refunded, or delete the transfer.',
 };
 
 interface Props {

@@ -13,7 +13,13 @@ import {
   undoPayBack,
 } from '@/lib/payments/typed-payment';
 import type { FormState } from '../../_components/forms/form';
-import { staffAction, staffFormAction, textsOf, toProblems } from '../../_components/page/staff-action';
+import {
+  refuseStep,
+  staffAction,
+  staffFormAction,
+  textsOf,
+  toProblems,
+} from '../../_components/page/staff-action';
 
 /** Row version of the transfer that the page showed. */
 const version = z.int().min(0);
@@ -67,7 +73,7 @@ export const withdraw = staffAction({
   run: ({ runtime, staff }, id, seen, position) =>
     undoPayBack(runtime.db, { id, version: seen }, position, staffWriter(runtime, staff)),
   done: (_withdrawn, id) => pageOf(id, 'withdrawn'),
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal, id) => refuseStep(refusal, `/admin/payments/transfers/${id}`),
 });
 
 /** Deletes a transfer with its payments, and redirects to the customer's page. */
@@ -77,5 +83,5 @@ export const remove = staffAction({
   run: ({ runtime, staff }, id, seen) =>
     deleteTransfer(runtime.db, { id, version: seen }, staffWriter(runtime, staff)),
   done: (_deleted, _id, _seen, customerId) => `/admin/customers/${customerId}?notice=transfer_deleted`,
-  refused: ({ code }, id) => pageOf(id, code),
+  refused: (refusal, id) => refuseStep(refusal, `/admin/payments/transfers/${id}`),
 });

@@ -15,7 +15,7 @@ import {
   type TypedKind,
   type TypedRecord,
 } from '@/lib/records/typed-record';
-import { staffAction, staffFormAction, toProblems } from '../../page/staff-action';
+import { refuseStep, staffAction, staffFormAction, toProblems } from '../../page/staff-action';
 import { FORMS, type FormName, KINDS, type KindName, type StaffForm, type StaffKind } from './kinds';
 import type { RecordFormState } from './record-form';
 
@@ -74,17 +74,17 @@ function openedOf(form: FormData): TypedRecord | null {
   }
 }
 
-/** Moves a record to another status, and redirects to its page. */
+/** Moves a record to another status, and redirects to its page. If the step is refused, returns the reason. */
 export const step = staffAction({
   role: 'staff',
   input: [sentKind, rowId, sentVersion, z.string()],
   run: ({ runtime, staff }, { steps }, id, version, name) =>
     takeStep(runtime.db, steps, name, { id, version }, staffRecordWriter(runtime, staff)),
   done: (_none, { path }, id, _version, name) => `${path}/${id}?notice=${name}`,
-  refused: ({ code }, { path }, id) => `${path}/${id}?notice=${code}`,
+  refused: (refusal, { path }, id) => refuseStep(refusal, `${path}/${id}`),
 });
 
-/** Deletes a record, and redirects to the list. If the deletion is refused, it redirects to the record's page. */
+/** Deletes a record, and redirects to the list. If the deletion is refused, returns the reason. */
 export const remove = staffAction({
   role: 'staff',
   input: [sentKind, rowId, sentVersion],
@@ -92,6 +92,6 @@ export const remove = staffAction({
     removeIt(runtime.db, steps.kind, { id, version }, staffRecordWriter(runtime, staff)),
   done: (_none, { path }) => `${path}?notice=deleted`,
   // If another person has already deleted the record, treat this as success.
-  refused: ({ code }, { path }, id) =>
-    code === 'not_found' ? `${path}?notice=deleted` : `${path}/${id}?notice=${code}`,
+  refused: (refusal, { path }, id) =>
+    refusal.code === 'not_found' ? `${path}?notice=deleted` : refuseStep(refusal, `${path}/${id}`),
 });

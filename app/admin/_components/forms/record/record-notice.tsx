@@ -29,13 +29,10 @@ export function OutcomeNotice({ notice, done, refused = {} }: OutcomeNoticeProps
 const REFUSED = {
   precondition_failed:
     'Someone else changed this in the meantime, so nothing was saved. This is the current version.',
-  validation_failed:
-    'Nothing was saved: the status, the date, the next number or the tax of a line does not allow this step.',
   not_found: 'This record no longer exists.',
   no_link: 'Stripe does not provide this file. Use the button “Open in Stripe”.',
   no_answer:
     'Stripe did not answer in time. Try the link again in a minute, or use the button “Open in Stripe”.',
-  conflict: 'Nothing was deleted: other records refer to this one.',
 };
 
 /** Shows the outcome of a record form or action. After a success, it deletes the form values that this tab has kept. */

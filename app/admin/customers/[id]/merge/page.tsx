@@ -57,7 +57,7 @@ export default adminRecordPage(readCustomer, async (customer, { db, search, noti
 const REFUSED = {
   same: 'Choose a different customer: this one cannot be merged with itself.',
   conflict:
-    'Someone else changed one of the customers in the meantime, so nothing was merged. These are the current versions.',
+    'Someone else changed or erased one of the customers in the meantime, so nothing was merged. These are the current versions.',
   not_found: 'One of the customers no longer exists, so nothing was merged.',
 };
 

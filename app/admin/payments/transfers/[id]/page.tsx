@@ -68,7 +68,6 @@ const REFUSED = {
   precondition_failed:
     'The transfer changed in the meantime, so nothing was saved. This is the latest version.',
   not_found: 'This entry was withdrawn in the meantime.',
-  conflict: 'Nothing was saved: another change was made at the same time. Try again.',
 };
 
 function TransferActions({ transfer }: { transfer: TransferRow }) {
