@@ -556,6 +556,22 @@ test('undoing a booking is refused if credit of its transfer was paid back, or a
   expect(await readTransfer()).toMatchObject({ amount: 80, credit: 10 });
 });
 
+test('a booking that is undone while a colleague refunds its payment is either undone or refunded', async () => {
+  // The colleague begins after a different number of reads each time, so that the refund also comes after the check.
+  for (let reads = 0; reads < 6; reads += 1) {
+    const due = await invoice('70');
+    const { id, first } = await uploadOpen([newDay(), '70.00', 'X', '', due.number]);
+    await bookExactMatches(base.db, id, writer);
+    const [share] = await readRows(base.db, payments, eq(payments.invoice_id, due.id));
+    const refund = async () => {
+      for (let read = 0; read < reads; read += 1) await dueOf(due.id);
+      await recordTypedRefund(base.db, share?.id ?? 0, { amount: '70', date: '2026-11-20' }, writer);
+    };
+    const problems = await problemsAtOnce([undoEntry(base.db, first.entry.id, writer), refund()]);
+    expect(problems).toEqual([[], [expect.any(String)]]);
+  }
+});
+
 test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {
   const due = await invoice('70');
   const [first, second] = [newDay(), newDay()];
