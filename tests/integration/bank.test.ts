@@ -437,6 +437,21 @@ test('an exact match that cannot be booked is left, and the exact matches behind
   expect([await dueOf(stuck.id), await dueOf(next.id)]).toEqual([31, 0]);
 });
 
+test('an invoice number with other text directly beside it is found in a bank entry, but not with more digits', async () => {
+  const numbers = ['2031-000010', 'RE-2032-000077'];
+  for (const number of numbers) await createInvoice(base.db, { number });
+  const textsOf = (number: string) => [`RE${number}`, `Rechnung${number}vom`, `RE9${number}`, `RE${number}9`];
+  // The entries pay a part, so that their amounts suggest no invoice.
+  const lines = numbers.flatMap(textsOf).map((text): Line => [newDay(), '7.00', 'Zoe', '', text]);
+  const found = (await uploadOpen(...lines)).open.map(({ proposals }) => proposals[0]?.reasons[0]);
+  expect(found).toEqual(
+    numbers.flatMap((number) => {
+      const reason = `The text names ${number}.`;
+      return [reason, reason, undefined, undefined];
+    }),
+  );
+});
+
 test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time, and a booked entry is not reopened', async () => {
   const { id: invoice_id, customer_id: customerId, number } = await invoice('30');
   const { entries, first } = await uploadOpen([newDay(), '30.00', 'X', '', number]);
