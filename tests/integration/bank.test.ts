@@ -257,16 +257,26 @@ test('a second statement of a day adds its credits although a file without balan
   expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
-test('a collective credit is stored once on a day that does not change the balance of the bank account', async () => {
-  const day = newDay();
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
-    ['C', 300],
-    ['D', 300],
-  ]);
-  const parts: Booked[] = [...PARTS, ['D', 300]];
-  await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
-  expect(await countsOf(id)).toMatchObject({ all: 2 });
-});
+test.each([
+  ['at the end of the day', (day: string) => day],
+  ['at midnight', () => newDay()],
+])(
+  'a collective credit is stored once on a day without a change of balance if the first file ends %s',
+  async (_, endOf) => {
+    const day = newDay();
+    const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
+      ['C', 300],
+      ['D', 300],
+    ]);
+    await base.db
+      .update(bankStatements)
+      .set({ last_day: endOf(day) })
+      .where(eq(bankStatements.id, id));
+    const parts: Booked[] = [...PARTS, ['D', 300]];
+    await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
+    expect(await countsOf(id)).toMatchObject({ all: 2 });
+  },
+);
 
 test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {
   const day = newDay();
