@@ -8,7 +8,7 @@ import { AppError, invalidField } from '../errors';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
 import { findPayableInvoice } from '../payments/list';
-import { findTransferId, getTransfer, listShares } from '../payments/queries';
+import { findTransferId, getTransfer } from '../payments/queries';
 import type { PaymentWriter } from '../payments/schema';
 import { deleteTransfer, recordTransfer } from '../payments/typed-payment';
 import { unmistakable } from '../read-amount';
@@ -270,15 +270,8 @@ async function book(
 
 /** Deletes a transfer of an entry. @throws AppError conflict if money of it was paid back, refunded or returned */
 async function deleteUnused(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const { version, reference, paid_back } = await getTransfer(db, id);
-  const shares = await listShares(db, reference);
-  if (paid_back.length > 0 || shares.some(({ refunded_amount }) => refunded_amount > 0)) {
-    throw new AppError(
-      'conflict',
-      'Money of this transfer was paid back, refunded or returned: open the transfer to undo that or to delete it, or undo the entry of the return.',
-    );
-  }
-  await deleteTransfer(db, { id, version }, writer);
+  const { version } = await getTransfer(db, id);
+  await deleteTransfer(db, { id, version }, writer, { onlyKept: true });
 }
 
 /**

@@ -70,13 +70,17 @@ const MIN_LEAD = 25;
  */
 export function propose(credit: Credit, candidates: Candidate[], closed: ClosedInvoice[] = []): Proposal[] {
   const texts = windowsOf(`${credit.purpose} ${credit.name ?? ''}`);
-  const namedClosed = closed.filter(({ number }) => texts.includes(plain(number)));
-  const correct = new Set(namedClosed.map(({ number }) => plain(number)));
+  const correct = new Set(closed.map(({ number }) => plain(number)).filter((one) => texts.includes(one)));
   const evidence = candidates.map((candidate) => ({
     candidate,
     found: findEvidence(credit, candidate, texts, correct),
   }));
-  const isNamed = evidence.some(({ found }) => found.named.length > 0);
+  const named = evidence.flatMap(({ found }) => found.named.map(({ number }) => plain(number ?? '')));
+  const isNamed = named.length > 0;
+  const namedClosed = closed.filter(({ number }) => {
+    const isPart = named.some((one) => one.includes(plain(number)));
+    return correct.has(plain(number)) || (!isPart && isNumberIn(number, texts));
+  });
   const proposals = evidence
     .flatMap(({ candidate, found }) => toProposal(credit, candidate, found, isNamed) ?? [])
     .sort((a, b) => b.score - a.score || a.customer_id - b.customer_id);
@@ -132,6 +136,22 @@ export function numbersIn(text: string): string[] {
       return [raw, joined.join(''), joined.join('-'), joined.join('/')];
     }),
   );
+}
+
+/** Maximum number of letters at the start of a number that other letters may directly precede, such as `RE-`. */
+const MAX_PREFIX = 3;
+
+/**
+ * Returns the possible numbers in a text that have letters directly before or after them, such as `2026-000010` in
+ * `Rechnung2026-000010vom`, in the spellings of `numbersIn`. Never parts two digits, because more digits make another
+ * number. Leaves out texts with fewer than 6 characters, because references of banks contain many of these.
+ */
+export function joinedNumbersIn(text: string): string[] {
+  const numbers = Array.from({ length: MAX_PREFIX + 1 }, (_, letters) => {
+    const start = `(?<=\\p{L})(?=\\p{L}{${letters}}[^\\p{L}\\p{N}]?\\p{N})`;
+    return numbersIn(text.replace(new RegExp(`${start}|(?<=\\p{N})(?=\\p{L})`, 'gu'), ' '));
+  });
+  return [...new Set(numbers.flat())].filter((number) => number.length >= MIN_MISTYPED);
 }
 
 /**

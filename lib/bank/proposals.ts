@@ -12,6 +12,7 @@ import {
   type Candidate,
   type ClosedInvoice,
   type Credit,
+  joinedNumbersIn,
   matchPayouts,
   neighboursOf,
   numbersIn,
@@ -115,12 +116,23 @@ async function findCandidates(db: Database, entries: EntryRow[]) {
       .where(and(isNull(customers.erased_at), hasOwnNumber(numbers)))
       .limit(literal(MAX_CANDIDATES))),
   ];
-  const textsOf = ({ purpose, name }: EntryRow) => numbersIn(`${purpose} ${name}`);
+  const textOf = ({ purpose, name }: EntryRow) => `${purpose} ${name}`;
+  const textsOf = (entry: EntryRow) => numbersIn(textOf(entry));
   const numbers = [...new Set(credits.flatMap(textsOf))];
-  const named = await readNumbered(numbers);
-  const known = new Set(named.map(({ number }) => number?.toUpperCase()));
+  const whole = await readNumbered(numbers);
+  const toNumbers = (found: typeof whole) => new Set(found.map(({ number }) => number?.toUpperCase()));
+  const known = toNumbers(whole);
+  // Part of a known number is not another number, even if an invoice has it.
+  const joinedOf = (one: EntryRow) => {
+    const found = textsOf(one).filter((text) => known.has(text));
+    return joinedNumbersIn(textOf(one)).filter((text) => !found.some((number) => number.includes(text)));
+  };
+  const joined = [...new Set(credits.flatMap(joinedOf))].slice(0, MAX_NUMBERS);
+  const named = [...whole, ...(await readNumbered(joined))];
+  const payable = toNumbers(named);
   // Stripe's invoice can have the number of one of our own.
-  const closed = (await readClosed(db, numbers, first)).filter(({ number }) => !known.has(number));
+  const unpayable = await readClosed(db, [...numbers, ...joined], first);
+  const closed = unpayable.filter(({ number }) => !payable.has(number));
   // A number has hundreds of spellings with one typing error. Search for them only for credits without a payable number.
   const correct = new Set(closed.map(({ number }) => number));
   const unclear = credits.flatMap((one) =>

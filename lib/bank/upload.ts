@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { and, eq, gte, lte, ne, or, sql } from 'drizzle-orm';
+import { and, eq, gte, lte, ne, not, or, sql } from 'drizzle-orm';
 import { type Database, lockKey } from '@/db/database';
 import { bankEntries, bankStatements } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -175,6 +175,7 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
   const mayHaveEntry = (day: string) => sql`(
     exists (select from ${e} where ${e.statement_id} = ${s.id} and ${e.day} = ${day}::date)
     or ${s.entry_count} > (select count(*) from ${e} where ${e.statement_id} = ${s.id}))`;
+  const isNested = sql`(${s.first_day} - ${from}::date) * (${s.last_day} - ${to}::date) <= 0`;
   const others = await tx
     .select({ last_day: s.last_day })
     .from(s)
@@ -185,8 +186,9 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
           and(eq(s.last_day, from), eq(s.closing, before), mayHaveEntry(from)),
           and(eq(s.first_day, to), eq(s.opening, after), mayHaveEntry(to)),
         ),
-        // Another file with the same days and balances is the same statement, even if the balance did not change.
-        or(ne(s.first_day, from), ne(s.last_day, to), ne(s.opening, before), ne(s.closing, after)),
+        // Another file with the same balances is the same statement, even if the balance did not change. One of the two
+        // may begin or end on another day without entries, for example at midnight.
+        or(ne(s.opening, before), ne(s.closing, after), not(isNested)),
       ),
     );
   const split = others.map(({ last_day }) => (last_day === from ? from : to));

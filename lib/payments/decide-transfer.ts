@@ -44,7 +44,8 @@ interface Seen {
 export type TransferChange =
   | { kind: 'record'; customer_id: number; currency: string; values: TransferValues; shares: Share[] }
   | { kind: 'correct'; seen: Seen; values: TransferValues }
-  | { kind: 'delete'; seen: Seen }
+  /** With `onlyKept`, the change is refused if money of the transfer was paid back, refunded or returned. */
+  | { kind: 'delete'; seen: Seen; onlyKept?: boolean | undefined }
   | { kind: 'pay_back'; seen: Seen; amount: number; date: string }
   | { kind: 'undo_pay_back'; seen: Seen; position: number }
   /** The bank has taken back the whole transfer. `date` is the day of the return. */
@@ -114,7 +115,7 @@ export function decideTransfer(
     case 'correct':
       return correct(draft, findSeen(draft, change.seen), change.values, writer);
     case 'delete':
-      return deleteWhole(draft, findSeen(draft, change.seen), writer);
+      return deleteWhole(draft, findSeen(draft, change.seen), change, writer);
     case 'pay_back':
       return payBack(draft, findSeen(draft, change.seen), change, writer);
     case 'return':
@@ -371,12 +372,26 @@ const sharesOf = (draft: PaymentDraft, { reference }: StoredTransfer) =>
   draft.payments.all().filter(({ transfer }) => transfer === reference);
 
 /** Deletes a transfer with its payments and their refunds that were recorded here. */
-function deleteWhole(draft: PaymentDraft, transfer: StoredTransfer, writer: PaymentWriter): TransferDecision {
+function deleteWhole(
+  draft: PaymentDraft,
+  transfer: StoredTransfer,
+  { onlyKept = false }: { onlyKept?: boolean | undefined },
+  writer: PaymentWriter,
+): TransferDecision {
   const shares = sharesOf(draft, transfer);
+  if (onlyKept && isPartlyReturned(transfer, shares)) {
+    throw new AppError(
+      'conflict',
+      'Money of this transfer was paid back, refunded or returned: open the transfer to undo that or to delete it, or undo the entry of the return.',
+    );
+  }
   for (const share of shares) remove(draft, share, writer);
   draft.transfers.delete(transfer.id);
   return { transfer: null, payments: shares.map((before) => ({ before, after: null })) };
 }
+
+const isPartlyReturned = ({ paid_back }: StoredTransfer, shares: StoredPayment[]) =>
+  paid_back.length > 0 || shares.some(({ refunded_amount }) => Number(refunded_amount) > 0);
 
 const MAX_PAID_BACK = 99;
 
@@ -441,9 +456,9 @@ function returnWhole(
   date: string,
   writer: PaymentWriter,
 ): TransferDecision {
-  const { reference, credit, paid_back } = transfer;
+  const { reference, credit } = transfer;
   const shares = sharesOf(draft, transfer);
-  if (paid_back.length > 0 || shares.some((share) => Number(share.refunded_amount) > 0)) {
+  if (isPartlyReturned(transfer, shares)) {
     throw new AppError('conflict', `A part of transfer ${reference} was refunded or paid back already.`);
   }
   const refund = { refundedAt: startOfDay(date, writer.timeZone), refundReason: BANK_RETURN };

@@ -287,9 +287,19 @@ export async function correctTransfer(
   await writeTransfer(db, change, writer);
 }
 
-/** Deletes a transfer with all its payments. @throws AppError not_found; precondition_failed */
-export async function deleteTransfer(db: Database, seen: SeenTransfer, writer: PaymentWriter): Promise<void> {
-  await writeTransfer(db, { kind: 'delete', seen: await toSeen(db, seen) }, writer);
+/**
+ * Deletes a transfer with all its payments.
+ *
+ * @param onlyKept whether to refuse if money of the transfer was paid back, refunded or returned
+ * @throws AppError not_found; precondition_failed; conflict in the case of `onlyKept`
+ */
+export async function deleteTransfer(
+  db: Database,
+  seen: SeenTransfer,
+  writer: PaymentWriter,
+  { onlyKept }: { onlyKept?: boolean } = {},
+): Promise<void> {
+  await writeTransfer(db, { kind: 'delete', seen: await toSeen(db, seen), onlyKept }, writer);
 }
 
 /**

@@ -257,16 +257,26 @@ test('a second statement of a day adds its credits although a file without balan
   expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
-test('a collective credit is stored once on a day that does not change the balance of the bank account', async () => {
-  const day = newDay();
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
-    ['C', 300],
-    ['D', 300],
-  ]);
-  const parts: Booked[] = [...PARTS, ['D', 300]];
-  await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
-  expect(await countsOf(id)).toMatchObject({ all: 2 });
-});
+test.each([
+  ['at the end of the day', (day: string) => day],
+  ['at midnight', () => newDay()],
+])(
+  'a collective credit is stored once on a day without a change of balance if the first file ends %s',
+  async (_, endOf) => {
+    const day = newDay();
+    const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, [
+      ['C', 300],
+      ['D', 300],
+    ]);
+    await base.db
+      .update(bankStatements)
+      .set({ last_day: endOf(day) })
+      .where(eq(bankStatements.id, id));
+    const parts: Booked[] = [...PARTS, ['D', 300]];
+    await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, parts);
+    expect(await countsOf(id)).toMatchObject({ all: 2 });
+  },
+);
 
 test('a second statement of the same day that begins where the first ends adds its entries, even if the sums are equal', async () => {
   const day = newDay();
@@ -437,6 +447,21 @@ test('an exact match that cannot be booked is left, and the exact matches behind
   expect([await dueOf(stuck.id), await dueOf(next.id)]).toEqual([31, 0]);
 });
 
+test('an invoice number with other text directly beside it is found in a bank entry, but not with more digits', async () => {
+  const numbers = ['2031-000010', 'RE-2032-000077'];
+  for (const number of numbers) await createInvoice(base.db, { number });
+  const textsOf = (number: string) => [`RE${number}`, `Rechnung${number}vom`, `RE9${number}`, `RE${number}9`];
+  // The entries pay a part, so that their amounts suggest no invoice.
+  const lines = numbers.flatMap(textsOf).map((text): Line => [newDay(), '7.00', 'Zoe', '', text]);
+  const found = (await uploadOpen(...lines)).open.map(({ proposals }) => proposals[0]?.reasons[0]);
+  expect(found).toEqual(
+    numbers.flatMap((number) => {
+      const reason = `The text names ${number}.`;
+      return [reason, reason, undefined, undefined];
+    }),
+  );
+});
+
 test('a bank entry is not booked for an unknown number, by an outdated proposal or a second time, and a booked entry is not reopened', async () => {
   const { id: invoice_id, customer_id: customerId, number } = await invoice('30');
   const { entries, first } = await uploadOpen([newDay(), '30.00', 'X', '', number]);
@@ -554,6 +579,22 @@ test('undoing a booking is refused if credit of its transfer was paid back, or a
   await recordTypedRefund(base.db, share?.id ?? 0, typed, writer);
   expect(await problemsOf(undoEntry(base.db, entry, writer))).toEqual(['conflict']);
   expect(await readTransfer()).toMatchObject({ amount: 80, credit: 10 });
+});
+
+test('a booking that is undone while a colleague refunds its payment is either undone or refunded', async () => {
+  // The colleague begins after a different number of reads each time, so that the refund also comes after the check.
+  for (let reads = 0; reads < 6; reads += 1) {
+    const due = await invoice('70');
+    const { id, first } = await uploadOpen([newDay(), '70.00', 'X', '', due.number]);
+    await bookExactMatches(base.db, id, writer);
+    const [share] = await readRows(base.db, payments, eq(payments.invoice_id, due.id));
+    const refund = async () => {
+      for (let read = 0; read < reads; read += 1) await dueOf(due.id);
+      await recordTypedRefund(base.db, share?.id ?? 0, { amount: '70', date: '2026-11-20' }, writer);
+    };
+    const problems = await problemsAtOnce([undoEntry(base.db, first.entry.id, writer), refund()]);
+    expect(problems).toEqual([[], [expect.any(String)]]);
+  }
 });
 
 test('a returned transfer counts as refunded on the day of the return, and undoing the return pays its invoice again', async () => {

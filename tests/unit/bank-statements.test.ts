@@ -360,6 +360,11 @@ test('a bank credit whose text names an invoice that cannot be paid is left to a
   expect(first).toMatchObject({ customer_id: 1, is_exact: false, is_sure: false });
   expect(first?.reasons).toContain('The text names RE-2026-00139, an invoice that is paid.');
   expect(first?.reasons.join()).not.toContain('almost');
+  expect(propose(credit(120_000, 'K10001 NrRE2026-00139'), [ada], closed)[0]).toMatchObject({
+    is_sure: false,
+  });
+  const part = [{ number: '2026-00100', problem: 'that is paid' }];
+  expect(propose(credit(50_000, 'RE2026-00100'), [ada], part)[0]).toMatchObject({ is_sure: true });
   expect(propose(credit(120_000, 'K10001'), [ada], closed)[0]).toMatchObject({ is_sure: true });
 });
 
