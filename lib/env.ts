@@ -229,6 +229,7 @@ export const variables = z.object({
       error: 'must be an address such as smtps://user:password@mail.example.com',
       abort: true,
     })
+    .refine(isDecodable, 'is not a valid address: in a user or password, write %25 for %')
     .optional(),
   ALERT_MAIL_FROM: z.email('must be an e-mail address').optional(),
   ALERT_MAIL_TO: text.refine(isAddressList, 'must be e-mail addresses, separated by commas').optional(),

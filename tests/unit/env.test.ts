@@ -97,6 +97,7 @@ test.each<[Variables, RegExp]>([
   [{ ALERT_WEBHOOK_URL: 'https://a.example' }, /^ALERT_WEBHOOK_SECRET must be set if ALERT_WEBHOOK_URL is/],
   [{ ALERT_WEBHOOK_SECRET: 'whsec_short' }, /^ALERT_WEBHOOK_SECRET must be whsec_/],
   [{ SMTP_URL: 'mail.example' }, /^SMTP_URL must be an address such as smtps:/],
+  [{ SMTP_URL: 'smtp://a:50%@b.example' }, /^SMTP_URL is not a valid address: .*write %25 for %/],
   [{ SMTP_URL: 'smtp://mail.example' }, /^SMTP_URL must be set together with ALERT_MAIL_FROM/],
   [{ ALERT_MAIL_TO: 'ops@a.example' }, /^ALERT_MAIL_TO must be set together with SMTP_URL/],
   [{ ALERT_MAIL_TO: 'ops@a.example, ops' }, /^ALERT_MAIL_TO must be e-mail addresses/],
