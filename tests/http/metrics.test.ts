@@ -67,7 +67,10 @@ describe('the metrics', () => {
   test('the metrics count Stripe events by outcome, and measure the time until an event is processed', async () => {
     await openMetrics(routeNames([]));
     const { runtime } = api;
-    const counts = async () => samplesOf((await scrape()).text, 'w5t_stripe_events_total').sort().join(' ');
+    const counts = async () =>
+      samplesOf((await scrape()).text, 'w5t_stripe_events_total')
+        .sort()
+        .join(' ');
     // `increase` in an alert rule does not count the first sample of a series, so each outcome starts with 0.
     expect(await counts()).toMatch(/^({outcome="[a-z]+"} 0 ?){6}$/);
     const { stripe_customer_id: customer } = await createStripeCustomer(runtime.db);
