@@ -52,8 +52,8 @@ function toEnv(v: Variables) {
     host: v.HOST ?? null,
     /** IP addresses and networks of proxies whose forwarding headers are trusted. */
     trustedProxies: list(v.TRUSTED_PROXIES),
-    /** Public URL of the service, without a trailing slash. */
-    publicUrl: (v.PUBLIC_URL ?? `http://localhost:${v.PORT}`).replace(/\/+$/, ''),
+    /** Public URL of the service, as browsers write its origin: in lower case, and without a trailing slash. */
+    publicUrl: v.PUBLIC_URL ?? new URL(`http://localhost:${v.PORT}`).origin,
     timeZone: v.APP_TIMEZONE ?? 'UTC',
     /** Time zone of the daily reconciliation at 03:40, except on Vercel. Null for the machine's time zone. */
     scheduleTimeZone: v.APP_TIMEZONE ?? null,
@@ -145,7 +145,8 @@ const integer = z.coerce.number('must be a whole number').int('must be a whole n
 const whole = integer.min(0).max(1_000_000);
 const days = (min: number, tooFew: string) => integer.min(min, tooFew).max(36_500);
 const onOrOff = z.enum(['on', 'off'], 'must be on or off').default('on');
-const webAddress = z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional();
+const web = z.url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true });
+const webAddress = web.optional();
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const databaseUrl = text
@@ -167,7 +168,10 @@ export const variables = z.object({
   TRUSTED_PROXIES: text
     .refine(isNetworkList, 'must be addresses or networks such as 10.0.0.0/8, separated by commas')
     .optional(),
-  PUBLIC_URL: webAddress,
+  PUBLIC_URL: web
+    .refine(isOnlyOrigin, 'must be an http or https address without a path, a query or a login')
+    .transform((url) => new URL(url).origin)
+    .optional(),
   APP_TIMEZONE: text.refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin').optional(),
   TAX_COUNTRY: text
     .toUpperCase()
@@ -220,7 +224,12 @@ export const variables = z.object({
     .regex(/^whsec_[A-Za-z\d+/]{32,}={0,2}$/, 'must be whsec_ followed by at least 24 bytes in Base64')
     .optional(),
   SMTP_URL: z
-    .url({ protocol: /^smtps?$/, error: 'must be an address such as smtps://user:password@mail.example.com' })
+    .url({
+      protocol: /^smtps?$/,
+      error: 'must be an address such as smtps://user:password@mail.example.com',
+      abort: true,
+    })
+    .refine(isDecodable, 'is not a valid address: in a user or password, write %25 for %')
     .optional(),
   ALERT_MAIL_FROM: z.email('must be an e-mail address').optional(),
   ALERT_MAIL_TO: text.refine(isAddressList, 'must be e-mail addresses, separated by commas').optional(),
@@ -280,12 +289,21 @@ function isNetworkList(value: string): boolean {
 function isDatabaseUrl(value: string): boolean {
   const [, before = '', hosts = '', after = ''] =
     /^(\w+:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s.exec(value) ?? [];
+  return isDecodable(value) && hosts.split(',').every((host) => URL.canParse(before + host + after));
+}
+
+function isDecodable(value: string): boolean {
   try {
     decodeURIComponent(value);
-    return hosts.split(',').every((host) => URL.canParse(before + host + after));
+    return true;
   } catch {
     return false;
   }
+}
+
+function isOnlyOrigin(value: string): boolean {
+  const { origin, href } = new URL(value);
+  return href === `${origin}/`;
 }
 
 function isOriginList(value: string): boolean {

@@ -6,7 +6,9 @@ import { Cron } from 'croner';
 import { getTableColumns } from 'drizzle-orm';
 import { z } from 'zod';
 import { type Database, pgErrorCode } from '@/db/database';
+import { isNoSpace } from '@/db/embedded-files';
 import { waitForLock } from '@/db/lock';
+import { perProcess } from '@/db/per-process';
 import { alerts } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { Env } from '../env';
@@ -250,43 +252,63 @@ const stored = z.array(
   }),
 );
 
+/** Alerts that a process could not write to the file, by DATA_DIR and by cause. */
+const unsaved = perProcess('unsaved-alerts', () => new Map<string, Map<string, AlertState>>());
+
 /**
  * Stores alerts in a small file, for problems that can make the database unusable. The processes on one machine
- * share the file. It is below DATA_DIR, or in the system's temporary folder if DATA_DIR is not writable.
+ * share the file. It is below DATA_DIR, or in the system's temporary folder if DATA_DIR is not writable. While the disk
+ * is full, each process keeps its changes in memory, so that it can report that.
  */
 function fileStore(env: Pick<Env, 'dataDir' | 'databaseUrl'>): AlertStore {
   const folder = folderFor(env);
   const file = join(folder, 'alerts.json');
-  const read = (): AlertState[] => {
-    try {
-      return stored.parse(JSON.parse(readFileSync(file, 'utf8')));
-    } catch (error) {
-      // A missing file means that there are no alerts. A damaged file counts as missing, because repeating an alert is
-      // better than losing it.
-      if (error instanceof SyntaxError || error instanceof z.ZodError || isMissing(error)) return [];
-      throw error;
-    }
-  };
+  const kept = unsaved.get(env.dataDir) ?? new Map<string, AlertState>();
+  unsaved.set(env.dataDir, kept);
+  const read = (): AlertState[] => merge(readFile(file), [...kept.values()]);
   return {
     list: async () => read(),
     change: async (work) => {
       const planned = work(read());
       if (toList(planned).length === 0) return planned;
-      const unlock = await waitForLock(folder);
       try {
-        const known = read();
-        const changed = work(known);
-        const causes = new Set(toList(changed).map(({ cause }) => cause));
-        const kept = [...known.filter(({ cause }) => !causes.has(cause)), ...toList(changed)];
-        const draft = `${file}.${process.pid}.tmp`;
-        writeFileSync(draft, JSON.stringify(kept), { mode: 0o600 });
-        renameSync(draft, file); // The rename is atomic, so that a crash leaves the old or the new state.
+        const unlock = await waitForLock(folder);
+        try {
+          const known = read();
+          const changed = work(known);
+          const draft = `${file}.${process.pid}.tmp`;
+          writeFileSync(draft, JSON.stringify(merge(known, toList(changed))), { mode: 0o600 });
+          renameSync(draft, file); // The rename is atomic, so that a crash leaves the old or the new state.
+          kept.clear();
+          return changed;
+        } finally {
+          unlock();
+        }
+      } catch (error) {
+        if (!isNoSpace(error)) throw error;
+        const changed = work(read());
+        for (const alert of toList(changed)) kept.set(alert.cause, alert);
         return changed;
-      } finally {
-        unlock();
       }
     },
   };
+}
+
+function readFile(file: string): AlertState[] {
+  try {
+    return stored.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    // A missing file means that there are no alerts. A damaged file counts as missing, because repeating an alert is
+    // better than losing it.
+    if (error instanceof SyntaxError || error instanceof z.ZodError || isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Returns the known alerts, in which the changed alerts replace those of the same cause. */
+function merge(known: AlertState[], changed: AlertState[]): AlertState[] {
+  const causes = new Set(changed.map(({ cause }) => cause));
+  return [...known.filter(({ cause }) => !causes.has(cause)), ...changed];
 }
 
 function folderFor({ dataDir, databaseUrl }: Pick<Env, 'dataDir' | 'databaseUrl'>): string {

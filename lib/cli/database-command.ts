@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
@@ -41,6 +42,7 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
       } catch (error) {
         if (!(error instanceof DatabaseBusyError) || !error.socket) throw error;
         const code = await askServer(error.socket, { command: name, args: all }, terminal);
+        if (code === 0) requireVisible(command.writes?.(command.read(all)));
         if (code !== null) return code;
         if (tries === MAX_TRIES) throw error;
         await sleep(500); // The server is stopping, and will release the database soon.
@@ -53,6 +55,14 @@ export async function runDatabaseCommand([script = '', ...args]: string[]): Prom
       ? await confirmAndRun(command.question, terminal, () => runWithRetries([...args, '--yes']))
       : code;
   requirePrinted();
+}
+
+/** Throws if this process cannot see what a server wrote. systemd can give a server its own view of the folders. */
+function requireVisible(path: string | undefined): void {
+  if (path === undefined || existsSync(path)) return;
+  throw new StartError([
+    `The server wrote ${path} where other programs cannot see it: name a folder that it shares with them, not /tmp.`,
+  ]);
 }
 
 /** Calls `run` if the user confirms at the terminal. A script must pass `--yes` instead. */

@@ -17,6 +17,7 @@ export const backup = command({
   variables: DATABASE_VARIABLES,
   positionals: 1,
   read: (_values, [file]) => file || undefined,
+  writes: (file) => file,
   async runUnopened(file, { databaseUrl, databaseUrlDirect }, terminal) {
     const url = databaseUrlDirect ?? databaseUrl;
     if (!url) return null;

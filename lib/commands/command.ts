@@ -37,6 +37,8 @@ export interface Command<Wanted = unknown> {
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
+  /** Returns the path of the file or folder that the command writes. Undefined if it writes none. */
+  writes?(wanted: Wanted): string | undefined;
   /** Question to ask after the exit code `UNCONFIRMED`. If the user agrees, the command runs again with `--yes`. */
   question?: string;
   /** Runs before the database is opened. It must do nothing if DATABASE_URL is not set. */

@@ -5,7 +5,7 @@ import { type Database, pgErrorCode, rows } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { isServer, writersOf } from '@/db/transaction';
 import type { Logger } from '../log';
-import { HANDLED_EVENTS, type HandledDelivery } from '../sync/inbox/handle-event';
+import { HANDLED_EVENTS, HANDLED_OUTCOMES, type HandledDelivery } from '../sync/inbox/handle-event';
 import { nameBuiltRoute, OTHER } from './route-names';
 
 interface Metrics {
@@ -155,6 +155,8 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
     labelNames: ['outcome'],
     registers,
   });
+  // `increase` in an alert rule does not count the first sample of a series, so each outcome starts with 0.
+  for (const outcome of HANDLED_OUTCOMES) events.inc({ outcome }, 0);
   const lags = new Histogram({
     name: 'w5t_stripe_event_lag_seconds',
     help: 'Time from an event’s creation at Stripe until it was applied.',

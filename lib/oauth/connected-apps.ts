@@ -11,7 +11,7 @@ import {
   staffVerifications,
 } from '@/db/schema';
 import { transact } from '@/db/transaction';
-import { type Actor, auditNumber, recordAudit } from '../audit/audit-log';
+import { type Actor, auditNumber, recordAudit, staffActor } from '../audit/audit-log';
 import { AppError } from '../errors';
 import { DOCUMENT_CLIENT } from './discover-client';
 import { hashOAuthToken, type RefreshToken } from './grant';
@@ -162,20 +162,49 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
 }
 
 /**
- * Ends the grant of a refresh token: deletes its consent, codes and tokens. For an older grant, which has no reference,
- * deletes only the tokens.
+ * Ends the grant of a refresh token: deletes its consent, codes and tokens, and adds an audit entry. For an older grant,
+ * which has no reference, deletes only the tokens.
+ *
+ * @param reason `revoked` if the app asked for it; `reused` if the token was used again, so that it may be stolen
  */
-export async function endGrantOf(tx: Database, refreshToken: RefreshToken): Promise<void> {
+export async function endGrantOf(
+  db: Database,
+  refreshToken: RefreshToken,
+  reason: 'revoked' | 'reused',
+): Promise<void> {
+  await transact(db, async (tx) => {
+    if ((await deleteGrant(tx, refreshToken)) === 0) return; // Another request ended the grant, and added the entry.
+    const { clientId, userId, scopes } = refreshToken;
+    const { id, email } = staffUsers;
+    const [staff] = await tx.select({ id, email }).from(staffUsers).where(eq(id, userId));
+    if (!staff) return; // Removing a member of staff ends all their grants, and adds its own entry.
+    const before = { client_id: clientId, user_id: userId, scopes };
+    await recordAudit(tx, {
+      ...clientEntry(clientId, staffActor(staff), 'disconnect'),
+      before,
+      after: { reason },
+    });
+  });
+}
+
+/** @returns the number of deleted consents, or for an older grant of deleted refresh tokens */
+async function deleteGrant(tx: Database, refreshToken: RefreshToken): Promise<number> {
   const { id, referenceId, authorizationCodeId: code } = refreshToken;
   if (referenceId !== null) {
-    await tx.delete(oauthConsents).where(eq(oauthConsents.referenceId, referenceId));
-    return endGrant(tx, refreshToken);
+    const isOfGrant = eq(oauthConsents.referenceId, referenceId);
+    const ended = await tx.delete(oauthConsents).where(isOfGrant).returning({ id: oauthConsents.id });
+    await endGrant(tx, refreshToken);
+    return ended.length;
   }
   // Older grants share a consent, so do not delete it. The tokens of one older grant have the same authorization code.
+  const ended = await tx
+    .delete(oauthRefreshTokens)
+    .where(eq(oauthRefreshTokens.id, id))
+    .returning({ id: oauthRefreshTokens.id });
   for (const table of TOKENS) {
     if (code !== null) await tx.delete(table).where(eq(table.authorizationCodeId, code));
   }
-  await tx.delete(oauthRefreshTokens).where(eq(oauthRefreshTokens.id, id));
+  return ended.length;
 }
 
 /**

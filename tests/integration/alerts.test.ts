@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -192,6 +192,27 @@ test('a process that restarts while the database is down does not report the pro
   await check();
   expect(kinds()).toEqual(['alert.started database_down']);
 });
+
+const onLinux = test.runIf(existsSync('/dev/full'));
+onLinux(
+  'a database that is down is reported once, and its end too, even if the disk of DATA_DIR is full',
+  async () => {
+    mkdirSync(join(dataDir, 'alerts'));
+    const draft = join(dataDir, 'alerts', `alerts.json.${process.pid}.tmp`);
+    symlinkSync('/dev/full', draft); // Writing to this device fails with ENOSPC.
+    const check = alertWatch(withoutDatabase(runtime), 1);
+    await check();
+    await check();
+    expect(kinds()).toEqual(['alert.started database_down']);
+    rmSync(draft);
+    later(60);
+    await alertWatch(runtime)();
+    expect(kinds().slice(1)).toEqual(['alert.resolved database_down']);
+    expect(await listReported(runtime)).toMatchObject([
+      { cause: 'database_down', failure: null, pending: [] },
+    ]);
+  },
+);
 
 test('a reported problem is not resolved while the database is down', async () => {
   await runtime.db.insert(reconciliationRuns).values(failedRun(runtime));

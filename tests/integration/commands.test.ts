@@ -324,4 +324,17 @@ describe('a server with the embedded database', () => {
     stopped.close();
     unlock();
   });
+
+  test('npm run backup fails if it cannot see the file that the server wrote', async () => {
+    const { other, socket, unlock } = lockOther('hidden');
+    const isolated = createServer((connection) =>
+      connection.once('data', () => connection.end('{"exit":0}\n')),
+    );
+    await new Promise<void>((done) => isolated.listen(socket, done));
+    nameSocket(other, socket);
+    const done = await runCommandFile('backup', [join(other, 'one.dump')], { DATA_DIR: other });
+    expect(done).toEqual(refusal(/^The server wrote \S+one\.dump where other programs cannot see it: /));
+    isolated.close();
+    unlock();
+  });
 });

@@ -18,9 +18,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { openEmbedded } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { DataDirBusyError, lockDataDir, waitForLock } from '@/db/lock';
+import { staffUsers } from '@/db/schema';
 import { staffSecret } from '@/lib/auth/staff-auth';
+import { prepareDatabase } from '@/lib/cli/demo/prepare-database';
+import { readSettings } from '@/lib/cli/demo/settings';
 import { parseEnv } from '@/lib/env';
 import { openDatabase, restoreDatabase } from '@/lib/open-database';
+import { baseRuntime } from '@/lib/runtime';
 import {
   bundledCommands,
   makeDataDir,
@@ -285,5 +289,15 @@ describe('backups of the embedded database', () => {
   test('a command opens the embedded database itself if no server is running', async () => {
     const listed = await runCommandFile('token', ['list'], { DATA_DIR: at('two') });
     expect(listed).toEqual(success('There are no access tokens yet.'));
+  });
+
+  test('the demo refuses an embedded database with a customer that it did not create, and adds no login', async () => {
+    const env = parseEnv({ DATA_DIR: at('two'), LOG_LEVEL: 'silent' });
+    const settings = readSettings(at('two'), baseRuntime(env).randomBytes);
+    const demo = { env, settings, variables: { NODE_ENV: 'production' as const }, ownStripe: false };
+    await expect(prepareDatabase(demo)).rejects.toThrow(/contains rows that the demo did not create/);
+    const { db, close } = await openEmbedded(at('two'));
+    expect(await db.$count(staffUsers)).toBe(0);
+    await close();
   });
 });

@@ -54,6 +54,8 @@ test('an empty environment variable counts as unset', () => {
 test.each<[Variables, object]>([
   [{ PORT: '4000' }, { publicUrl: 'http://localhost:4000' }],
   [{ PORT: '4000', PUBLIC_URL: 'https://a.example/' }, { publicUrl: 'https://a.example' }],
+  [{ PORT: '80' }, { publicUrl: 'http://localhost' }],
+  [{ ...LIVE, PUBLIC_URL: 'HTTPS://A.example:443' }, { publicUrl: 'https://a.example' }],
   [{ STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b ' }, { stripe: { webhookSecrets: ['whsec_a', 'whsec_b'] } }],
   [
     { MCP_ALLOWED_ORIGINS: 'https://a.example, http://localhost:6274' },
@@ -76,6 +78,9 @@ test.each<[Variables, RegExp]>([
   [{ TRUSTED_PROXIES: '10.0.0.0/40' }, /^TRUSTED_PROXIES /],
   [{ PUBLIC_URL: 'a.example' }, /^PUBLIC_URL must be an http or https address\.$/],
   [{ PUBLIC_URL: 'ftp://a.example' }, /^PUBLIC_URL /],
+  [{ PUBLIC_URL: 'https://a.example/w5t' }, /^PUBLIC_URL must be an http or https address without a path/],
+  [{ PUBLIC_URL: 'https://a.example?b=c' }, /^PUBLIC_URL /],
+  [{ PUBLIC_URL: 'https://user:secret@a.example' }, /^PUBLIC_URL /],
   [{ APP_TIMEZONE: 'Mars/Olympus' }, /^APP_TIMEZONE must be an IANA time zone/],
   [{ TAX_COUNTRY: 'XX' }, /^TAX_COUNTRY must be a two-letter country code/],
   [{ TAX_RATE: '101' }, /^TAX_RATE must be at most 100\.$/],
@@ -92,6 +97,7 @@ test.each<[Variables, RegExp]>([
   [{ ALERT_WEBHOOK_URL: 'https://a.example' }, /^ALERT_WEBHOOK_SECRET must be set if ALERT_WEBHOOK_URL is/],
   [{ ALERT_WEBHOOK_SECRET: 'whsec_short' }, /^ALERT_WEBHOOK_SECRET must be whsec_/],
   [{ SMTP_URL: 'mail.example' }, /^SMTP_URL must be an address such as smtps:/],
+  [{ SMTP_URL: 'smtp://a:50%@b.example' }, /^SMTP_URL is not a valid address: .*write %25 for %/],
   [{ SMTP_URL: 'smtp://mail.example' }, /^SMTP_URL must be set together with ALERT_MAIL_FROM/],
   [{ ALERT_MAIL_TO: 'ops@a.example' }, /^ALERT_MAIL_TO must be set together with SMTP_URL/],
   [{ ALERT_MAIL_TO: 'ops@a.example, ops' }, /^ALERT_MAIL_TO must be e-mail addresses/],

@@ -22,7 +22,7 @@ import { showStates } from './show-states';
  * Migrates the demo's database, fills it if it is empty, and closes it so that the server can open it.
  *
  * @returns the token of this run, and the local Stripe account, or null if the environment configures a Stripe account
- * @throws StartError if the database of DATABASE_URL contains rows that no demo created
+ * @throws StartError if the database contains rows that no demo created
  */
 export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   const runtime = baseRuntime(env);
@@ -32,7 +32,8 @@ export async function prepareDatabase({ env, settings, ownStripe }: DemoEnv) {
   await migrateServer(env); // This does nothing for an embedded database, which `openDatabase` migrates.
   const { db, close } = await openDatabase(env);
   try {
-    // This must be the first write, because `findForeign` looks for its audit entry.
+    await requireOwnFolder(db, env, settings.staffEmail);
+    // This must be the first write, because the checks look for its audit entry.
     await prepareStaffUser({ db, ...runtime }, settings);
     const fresh = !(await hasCustomers(db));
     if (fresh) {
@@ -112,20 +113,33 @@ async function requireOwnDatabase(
   throw new StartError([`The database of DATABASE_URL contains ${found}: give the demo an empty database.`]);
 }
 
+/**
+ * Checks that a demo filled the embedded database, or that it has no staff, customers or valid access tokens. Other rows
+ * do not count, because the server that created the database writes some itself.
+ *
+ * @throws StartError for any other database
+ */
+async function requireOwnFolder(
+  db: Database,
+  { databaseUrl, dataDir }: Pick<Env, 'databaseUrl' | 'dataDir'>,
+  staffEmail: string,
+): Promise<void> {
+  if (databaseUrl) return; // `requireOwnDatabase` has checked it before the migration.
+  const inUse = sql`exists (select from staff_users) or exists (select from customers)
+    or exists (select from access_tokens where revoked_at is null)`;
+  if (!(await holds(db, inUse)) || (await holds(db, isFilledByDemo(staffEmail)))) return;
+  throw new StartError([
+    `The database in DATA_DIR ${dataDir} contains rows that the demo did not create: set DATA_DIR to another folder.`,
+  ]);
+}
+
 /** Describes rows that no demo created, as part of an error message. Returns null if the database has no such rows. */
 async function findForeign(tx: Database, staffEmail: string): Promise<string | null> {
   const used = await findUsedTable(tx);
   if (!used) return null;
   const tables = sql`to_regclass('audit_log') is not null and to_regclass('staff_users') is not null
     and to_regclass('access_tokens') is not null`;
-  const isOwn =
-    (await holds(tx, tables)) &&
-    (await holds(
-      tx,
-      // The audit entry that a demo writes first in an empty database.
-      sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
-        and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`,
-    ));
+  const isOwn = (await holds(tx, tables)) && (await holds(tx, isFilledByDemo(staffEmail)));
   if (!isOwn) return `rows that the demo did not create (in ${used})`;
   if (await holds(tx, sql`exists (select from staff_users where email <> ${staffEmail})`)) {
     return 'staff that the demo did not create';
@@ -134,6 +148,11 @@ async function findForeign(tx: Database, staffEmail: string): Promise<string | n
     where revoked_at is null and created_by is distinct from ${DEMO})`;
   return (await holds(tx, others)) ? 'access tokens that the demo did not create' : null;
 }
+
+/** Returns whether the audit log has the entry that a demo writes first in an empty database. */
+const isFilledByDemo = (staffEmail: string) =>
+  sql`exists (select from audit_log where actor_type::text = 'cli' and actor_id = ${DEMO}
+    and action = 'staff_user.create' and after ->> 'email' = ${staffEmail})`;
 
 /** Finds the first table with a row, except tables of PostgreSQL, of extensions and of drizzle. */
 async function findUsedTable(tx: Database): Promise<string | null> {

@@ -110,7 +110,7 @@ async function refreshTokens(tokenRequest: TokenRequest): Promise<Response> {
 async function endStaleGrant(tokenRequest: TokenRequest, stored: RefreshToken): Promise<Response> {
   const refusal = await authenticate(tokenRequest);
   if (refusal) return refusal;
-  await endGrantOf(tokenRequest.runtime.db, stored);
+  await endGrantOf(tokenRequest.runtime.db, stored, 'reused');
   return refuse(tokenRequest, 'invalid_grant', 'The refresh token was used before. Sign in again.');
 }
 
@@ -128,7 +128,7 @@ async function revokeToken(tokenRequest: TokenRequest): Promise<Response> {
   const refusal = await authenticate(tokenRequest);
   if (refusal) return refusal;
   const stored = await findRefreshToken(runtime, credentials.clientId, token);
-  if (stored) await endGrantOf(runtime.db, stored);
+  if (stored) await endGrantOf(runtime.db, stored, 'revoked');
   return openJson({});
 }
 

@@ -36,9 +36,14 @@ import {
 export const HANDLED_EVENTS = 'w5t.handled-events';
 const handledEvents = channel(HANDLED_EVENTS);
 
+const OUTCOMES = ['processed', 'duplicate', 'stale', 'ignored', 'unmatched'] as const;
+export type EventOutcome = (typeof OUTCOMES)[number];
+/** All outcomes of a `HandledDelivery`. */
+export const HANDLED_OUTCOMES = [...OUTCOMES, 'failed'] as const;
+
 /** The result of handling an event from a webhook, a replay or a reconciliation run. */
 export interface HandledDelivery {
-  outcome: EventOutcome | 'failed';
+  outcome: (typeof HANDLED_OUTCOMES)[number];
   /** Time from the event's creation at Stripe until it was handled, in milliseconds. */
   lagMs: number;
 }
@@ -262,8 +267,6 @@ async function tellsOfErased(db: Database, text: EventText): Promise<boolean> {
     .limit(literal(1));
   return paid !== undefined;
 }
-
-export type EventOutcome = 'processed' | 'duplicate' | 'stale' | 'ignored' | 'unmatched';
 
 interface Delivery {
   event: ProviderEvent;

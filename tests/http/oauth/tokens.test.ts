@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { oauthAccessTokens, oauthClients, oauthConsents, oauthRefreshTokens } from '@/db/schema';
-import { commandActor } from '@/lib/audit/audit-log';
+import { auditNumber, commandActor, listAudit } from '@/lib/audit/audit-log';
 import { disconnectApp, listConnectedApps } from '@/lib/oauth/connected-apps';
 import { findRefreshToken, hashOAuthToken, verifyOAuthToken } from '@/lib/oauth/grant';
 import { clearOver } from '@/lib/oauth/register-client';
@@ -182,11 +182,17 @@ describe('refresh tokens', () => {
     };
 
     test.each(Object.entries(WAYS))(
-      '%s ends the tokens of its device, and leaves the second device connected',
-      async (_, end) => {
+      '%s ends the tokens of its device with one audit entry, and leaves the second device connected',
+      async (way, end) => {
         const { client, one, two } = await devices();
         await expectEnded({ client, ...(await end(client, one)) });
         await expectConnected(client, two);
+        const entries = await listAudit(flow.server.runtime.db, 'oauth_client', auditNumber(client));
+        const ended = entries.filter(({ action }) => action === 'oauth_client.disconnect');
+        const reason = way.startsWith('reusing') ? 'reused' : 'revoked';
+        expect(ended).toMatchObject([
+          { actor_name: ADA.email, before: { client_id: client }, after: { reason } },
+        ]);
       },
     );
 
