@@ -21,6 +21,7 @@ export const SCOPE_TEXTS: Record<GrantedScope, string> = {
   'payments:read': 'Read payments over the REST API.',
   'payments:write': 'Record, change and delete payments over the REST API, but not read them.',
   'customers:read': 'Part of mcp:read: only customers and their services, without prices.',
-  'billing:read': 'Part of mcp:read: only invoices, offers and order confirmations, and what services cost.',
+  'billing:read':
+    'Part of mcp:read: only invoices, offers and order confirmations, and what services cost. Also download the documents of invoices over the REST API.',
   'servers:read': 'Part of mcp:read: only servers.',
 };

@@ -1,5 +1,6 @@
 import { getCreditNoteDocument, getDocument } from '../documents/invoice-document';
 import { AppError } from '../errors';
+import { hidesPersonalData } from '../tokens/access-token';
 import type { HttpRequest } from './messages';
 import { endpoint, pathId, route } from './route';
 
@@ -10,7 +11,10 @@ const downloadOf = (get: typeof getDocument) =>
   route({
     GET: endpoint({
       scope: 'billing:read',
-      run: async ({ request, runtime: { db, env, now }, params }) => {
+      run: async ({ request, runtime: { db, env, now }, token, params }) => {
+        if (hidesPersonalData(token)) {
+          throw new AppError('forbidden', 'This access token hides personal data, and documents contain it.');
+        }
         const type = acceptedType(request);
         return documentResponse(await get(db, pathId(params), { now: now(), timeZone: env.timeZone }), type);
       },

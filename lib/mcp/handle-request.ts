@@ -343,6 +343,8 @@ function traceOf(traceparent: unknown): string | null {
   return typeof traceparent === 'string' ? (TRACE.exec(traceparent)?.[1] ?? null) : null;
 }
 
+/** Returns a customer's id, which many models write as text. */
 function idOf(given: unknown): number | null {
-  return Number.isInteger(given) && Number(given) > 0 && Number(given) <= MAX_ID ? Number(given) : null;
+  const id = typeof given === 'string' ? Number(given) : given;
+  return Number.isInteger(id) && Number(id) > 0 && Number(id) <= MAX_ID ? Number(id) : null;
 }

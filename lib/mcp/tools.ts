@@ -185,10 +185,17 @@ async function readBills(db: Database, customer: { id: number; currency: string 
   ]);
   return {
     unpaid_invoices: unpaid,
-    open_tasks: tasks.map(({ message }) => message),
+    open_tasks: shortened(tasks.map(({ message }) => message)),
     open_sales_documents_total: documents.total,
     open_sales_documents: documents.data.map(withoutCustomer),
   };
+}
+
+const MAX_TASKS = 20;
+
+function shortened(tasks: string[]): string[] {
+  const more = tasks.length - MAX_TASKS;
+  return more > 0 ? [...tasks.slice(0, MAX_TASKS), `There are ${more} more open tasks.`] : tasks;
 }
 
 async function readServices(db: Database, { id }: { id: number }, mayReadBills: boolean) {

@@ -106,7 +106,7 @@ export const paymentsPaths = {
       parameters: [ifMatch],
       responses: {
         204: empty('The payment is deleted.', ['X-Request-Id']),
-        ...failures('not_found', 'precondition_failed'),
+        ...failures('not_found', 'conflict', 'precondition_failed'),
         ...ownErrors(UNKNOWN_PARAMETER),
       },
       ...codeSamples('DELETE', ITEM),

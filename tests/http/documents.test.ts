@@ -37,6 +37,7 @@ import { takeStep } from '@/lib/records/steps';
 import { salesDocumentKind, salesDocumentSteps } from '@/lib/sales-documents/save-sales-documents';
 import { dropOldDocuments } from '@/lib/sync/reconcile/upkeep';
 import { syncDeps } from '@/lib/sync/sync-deps';
+import type { Scope } from '@/lib/tokens/access-token';
 import { useApi } from '../support/api';
 import { readRow, readRows } from '../support/database';
 import { createCustomer, createInvoice, createStripeInvoice } from '../support/factories';
@@ -85,8 +86,8 @@ const setCompany = (changes: Partial<Record<keyof Company, unknown>> = {}, logo?
 };
 beforeEach(() => setCompany());
 
-const download = async (id: number | string, accept = '*/*', list = 'invoices') => {
-  const authorization = `Bearer ${await server.token('billing:read')}`;
+const download = async (id: number | string, accept = '*/*', list = 'invoices', ...more: Scope[]) => {
+  const authorization = `Bearer ${await server.token('billing:read', ...more)}`;
   return fetch(`${server.url}/api/w5t/${list}/${id}/document`, { headers: { authorization, accept } });
 };
 const pdfOf = async (id: number, list?: string) =>
@@ -312,15 +313,16 @@ describe('documents of credit notes', () => {
   });
 });
 
-test.each([
+test.each<[string, string, string, string, number, ...Scope[]]>([
   ['an unknown invoice', 'application/pdf', '999999', 'invoices', 404],
   ['an invalid invoice id', 'application/pdf', 'x', 'invoices', 404],
   ['an unsupported media type', 'text/html', '1', 'invoices', 406],
   ['a media type with quality 0', 'application/pdf;q=0', '1', 'invoices', 406],
   ['an unknown credit note', 'application/pdf', '999999', 'credit-notes', 404],
   ['an unsupported media type of a credit note', 'text/html', '1', 'credit-notes', 406],
-])('the download of a document is refused for %s', async (_, accept, id, list, status) => {
-  expect((await download(id, accept, list)).status).toBe(status);
+  ['a token that hides personal data', '*/*', '1', 'invoices', 403, 'without_personal_data'],
+])('the download of a document is refused for %s', async (_, accept, id, list, status, ...scopes) => {
+  expect((await download(id, accept, list, ...scopes)).status).toBe(status);
 });
 
 test.each([

@@ -195,8 +195,9 @@ describe('the log of tool calls', () => {
     });
     await mcp.callTool('get-customer-tool', { customer_number: 'private-number' });
     await mcp.callTool('get-customer-tool', {});
+    await mcp.callTool('list-services-tool', { customer_id: String(customerId) });
     const [find, get, outcome] = ['find-customer-tool', 'get-customer-tool', 'ok'];
-    expect((await newest(4)).reverse()).toMatchObject([
+    expect((await newest(5)).reverse()).toMatchObject([
       {
         ...{ tool: find, caller_name: 'Test', rows: 1, outcome, customer_id: null },
         arguments: { query: 'mue…' },
@@ -211,6 +212,7 @@ describe('the log of tool calls', () => {
       },
       { tool: get, rows: 0, outcome: 'not_found' },
       { tool: get, rows: 0, outcome: 'validation_failed' },
+      { tool: 'list-services-tool', outcome, customer_id: customerId },
     ]);
     const line = { msg: 'tools/call', token_id: '1', duration_ms: 0 };
     expect(mcp.logged.filter(({ msg }) => msg === line.msg)).toMatchObject([
@@ -218,6 +220,7 @@ describe('the log of tool calls', () => {
       { ...line, tool: get, rows: 1, outcome, trace_id },
       { ...line, tool: get, rows: 0, outcome: 'not_found' },
       { ...line, tool: get, rows: 0, outcome: 'validation_failed' },
+      { ...line, tool: 'list-services-tool', outcome },
     ]);
     expect(JSON.stringify(mcp.logged)).not.toMatch(/mueller|private-number|w5t_/i);
   });

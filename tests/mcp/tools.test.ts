@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { staffTasks } from '@/db/schema';
 import { TOOLS } from '@/lib/mcp/tools';
 import {
   createCustomer,
@@ -267,5 +268,20 @@ describe('the size of results', () => {
     const few = await textOf('list-servers-tool', { fields: ['id', 'hostname', 'status'] });
     expect(JSON.parse(few)).toEqual({ count, data: expect.anything(), has_more: false });
     expect(few.length).toBeLessThan(MOST / 2);
+  });
+
+  test('get-customer-tool returns at most 20 open tasks, and the number of the others', async () => {
+    const { id } = await createCustomer(mcp.db, { customer_number: 'C-TASKS' });
+    const invoice = {
+      entity: 'invoice',
+      entity_id: (await createInvoice(mcp.db, { customer_id: id })).id,
+    } as const;
+    const task = { kind: 'payment_not_counted', message: 'Check it.', ...invoice } as const;
+    const numbers = Array.from({ length: 22 }, (_, index) => index);
+    await mcp.db
+      .insert(staffTasks)
+      .values(numbers.map((number) => ({ ...task, subject: `C-TASKS ${number}` })));
+    const { open_tasks } = await mcp.ask<{ open_tasks: string[] }>('get-customer-tool', { id });
+    expect(open_tasks.slice(19)).toEqual(['Check it.', 'There are 2 more open tasks.']);
   });
 });
