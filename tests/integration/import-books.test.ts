@@ -116,7 +116,7 @@ describe('an import of payments and Stripe invoices', () => {
       'ST-4,P1,,2026-03-01,100,0,100,in_11,',
     ];
     expect((await importing('invoices', [header, good, ...bad])).slice(0, -1)).toEqual([
-      'line 3, column amount_credited: is only for Stripe invoices, which have a stripe_invoice_id',
+      'line 3, column amount_due: does not agree with the rest: 90.00 EUR',
       'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
       'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
       'line 6, column status: is required for a Stripe invoice',
