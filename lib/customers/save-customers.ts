@@ -6,7 +6,7 @@ import { normalVatId, vatIdProblem } from '../countries';
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
 import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
-import type { RecordKind, Writing } from '../records/record-kind';
+import type { RecordKind, RecordWriter, Writing } from '../records/record-kind';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { hasOwnNumber } from './match-customer';
@@ -50,9 +50,11 @@ export const customerKind: RecordKind = {
   afterwards: (tx, written, { now }) => recheckStripeCustomers(tx, written.filter(hasNewNumber), now),
 };
 
-function checkCustomer({ before, after, changes }: Writing): FieldError[] {
+function checkCustomer({ before, after, changes }: Writing, { importId }: RecordWriter): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
-  const isNamed = after.company || after.last_name || after.first_name;
+  // Sync creates customers of whom Stripe knows only an e-mail address. An import of our own export must accept them.
+  const isNamed =
+    after.company || after.last_name || after.first_name || (importId !== undefined && after.email);
   const problems = isNamed ? [] : [{ field: 'company', message: 'must not be empty unless there is a name' }];
   // An invalid VAT ID that was stored before this rule existed must not block changes of other fields.
   const isGiven = changes.vat_id !== undefined || changes.country !== undefined;
