@@ -12,11 +12,12 @@ import {
   toInstant,
 } from '../records/fields';
 import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { amountProblems, fieldError, toAmounts, withoutAmounts } from './lines';
+import { amountProblems, fieldError, signedSums, toAmounts, withoutAmounts } from './lines';
 import { invoiceKind } from './save-invoices';
 
-/** Fields that only a file may set. */
+/** Fields that only a file may set, and sums, which may be negative for Stripe's invoices. */
 const ofFiles = {
+  ...signedSums,
   stripe_invoice_id: optionalText(255),
   stripe_customer_id: optionalText(255),
   amount_credited: amount.optional(),

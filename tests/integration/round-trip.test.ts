@@ -220,6 +220,7 @@ test('all exported files have the same rows after import into another database, 
     { amount_credited: '19', amount_due: '100' },
     { amount_credited: '19', status: 'cancelled' },
     { amount_credited: '119', amount_due: '0', status: 'paid', paid_at: NOW },
+    { stripe_invoice_id: 'in_down', subtotal: '-20', tax: '-3.8', total: '-23.8', amount_due: '0' },
   ];
   for (const one of rareInvoices) await createInvoice(base.db, { customer_id: customer.id, ...one });
   await fc.assert(
