@@ -9,7 +9,8 @@ export const MAX_INPUT = 65_536;
 /** Schema of the request: the only line that a command's process sends. */
 export const commandRequest = z.strictObject({
   command: z.string().max(100),
-  args: z.array(z.string().max(10_000)).max(50),
+  // An import may have two arguments for each of its file's columns. MAX_LINE limits all of them together.
+  args: z.array(z.string().max(10_000)).max(1000),
   input: z.string().max(MAX_INPUT).optional(),
   user: z.string().max(200).nullable(),
   isTTY: z.boolean(),

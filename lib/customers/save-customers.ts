@@ -6,7 +6,7 @@ import { normalVatId, vatIdProblem } from '../countries';
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
 import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
-import type { RecordKind, Writing } from '../records/record-kind';
+import type { RecordKind, RecordWriter, Writing } from '../records/record-kind';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
 import { hasOwnNumber } from './match-customer';
@@ -50,12 +50,13 @@ export const customerKind: RecordKind = {
   afterwards: (tx, written, { now }) => recheckStripeCustomers(tx, written.filter(hasNewNumber), now),
 };
 
-function checkCustomer({ before, after, changes }: Writing): FieldError[] {
+function checkCustomer({ before, after, changes }: Writing, { importId }: RecordWriter): FieldError[] {
   if (before?.erased_at) return [{ field: '', message: ERASED }];
   // A customer that Stripe reported without a name, or an invalid VAT ID that was stored before its rule existed, must
-  // not block changes of other fields.
+  // not block changes of other fields. An import of our own export must accept a customer without a name, too.
   const isGiven = (...names: string[]) => !before || names.some((name) => changes[name] !== undefined);
-  const isNamed = after.company || after.last_name || after.first_name;
+  const isNamed =
+    after.company || after.last_name || after.first_name || (importId !== undefined && after.email);
   const isNameless = !isNamed && isGiven('company', 'last_name', 'first_name');
   const problems = isNameless
     ? [{ field: 'company', message: 'must not be empty unless there is a name' }]

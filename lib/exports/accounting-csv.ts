@@ -135,11 +135,9 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
   return entries.flatMap((entry) => {
     const rates = entry.tax_rate === null ? (ratesOf.get(entry.invoice_id ?? 0) ?? []) : [];
     const sumOf = (field: 'net' | 'tax') => rates.reduce((sum, one) => sum + one[field], 0);
-    // The entry of a cancellation has negative amounts.
-    const sign = [1, -1].find((one) =>
-      (['net', 'tax'] as const).every((field) => toThousandths(entry[field] ?? '0') === one * sumOf(field)),
-    );
-    if (rates.length === 0 || sign === undefined) return entry;
+    const sign = isReversal(entry) ? -1 : 1;
+    const isSum = (field: 'net' | 'tax') => toThousandths(entry[field] ?? '0') === sign * sumOf(field);
+    if (rates.length === 0 || !isSum('net') || !isSum('tax')) return entry;
     const text = (thousandths: number) => fromThousandths(sign * thousandths);
     return rates.map(({ tax_rate, net, tax }) => {
       const amounts = { net: text(net), tax: text(tax), gross: text(net + tax) };
@@ -147,6 +145,14 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
     });
   });
 }
+
+/**
+ * Returns whether an entry takes back an earlier entry. Our own cancellation is a separate entry with a number. A
+ * cancellation by Stripe or another program has no number and reverses the invoice's entry. The sign of the amounts does
+ * not show it, because discounts and downgrades are negative too.
+ */
+export const isReversal = ({ record, reverses, credit_note_number }: Entry): boolean =>
+  reverses !== null || (record === 'invoice' && credit_note_number !== null);
 
 /** The kinds of entries that reports sum up. `received` includes payments and refunds. */
 export const POSTING_KINDS = ['invoice', 'credit', 'payment', 'refund', 'received'] as const;
@@ -188,17 +194,13 @@ const nextMonth = (first: string) => addDays(first, 31).replace(/\d\d$/, '01');
 function toRow(entry: Entry, form: CsvForm) {
   const { booked_on: date, tax_rate, net, tax, gross, ...rest } = entry;
   const [more, less, reversed] = EVENTS[entry.record];
-  // Our own cancellation is a separate entry with a number. A cancellation by Stripe or another program has no number
-  // and reverses the invoice's entry.
-  const isReversal =
-    entry.reverses !== null || (entry.record === 'invoice' && entry.credit_note_number !== null);
   const text = (number: string) => (form === 'comma' ? number : number.replace('.', ','));
   // Every amount has all decimals of its currency, such as 7.50 EUR and 500 JPY.
   const amount = (value: string | null) =>
     value === null ? null : text(Number(value).toFixed(currencyDecimals(entry.currency)));
   return {
     ...rest,
-    event: isReversal ? reversed : Number(gross) < 0 ? less : more,
+    event: isReversal(entry) ? reversed : Number(gross) < 0 ? less : more,
     date,
     tax_rate: tax_rate === null ? null : text(String(Number(tax_rate))),
     net: amount(net),

@@ -6,6 +6,7 @@ import { readStripeLines } from '../invoices/lines';
 import { lineTotals } from '../invoices/totals';
 import { currencyDecimals, toThousandths } from '../money';
 import { literal } from '../page-query';
+import { isReversal } from './accounting-csv';
 
 /**
  * The product of amounts that belong to no other product, such as invoices that were imported with totals only,
@@ -58,12 +59,13 @@ async function sumProducts(db: Database, month: string): Promise<Map<string, Sum
   };
   for await (const entries of readInvoices(db, month)) {
     const linesOf = await readLines(db, [...new Set(entries.map(({ invoice_id }) => invoice_id ?? 0))]);
-    for (const { invoice_id, currency, tax_rate, net } of entries) {
+    for (const entry of entries) {
+      const { invoice_id, currency, tax_rate, net } = entry;
       // Our own invoices have an entry for each tax rate. A Stripe invoice has a single entry for all rates.
       const isIts = (line: Line) => tax_rate === null || line.rate === null || line.rate === Number(tax_rate);
       const lines = (linesOf.get(invoice_id ?? 0) ?? []).filter(isIts);
       const booked = toThousandths(net ?? '0');
-      const sign = booked < 0 ? -1 : 1;
+      const sign = isReversal(entry) ? -1 : 1;
       for (const line of lines) add(currency, line.product, sign * line.net, sign);
       const explained = lines.reduce((sum, line) => sum + sign * line.net, 0);
       if (booked !== explained) add(currency, OTHER, booked - explained, 0);

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { and, desc, eq } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import { imports } from '@/db/schema';
@@ -13,7 +12,7 @@ import { comparable } from './columns';
 import type { FileOptions } from './file-format';
 import { FORMATS, type ImportName } from './kinds';
 import { readFirstLines } from './open-import';
-import { linesOf } from './text-file';
+import { rawLines } from './text-file';
 
 /** Number of rows by outcome. */
 export type ImportCounts = Record<'created' | 'changed' | 'unchanged' | 'rejected', number>;
@@ -135,8 +134,7 @@ const nameOf = (format: FileOptions['format']) =>
 
 /** Hashes the header of a file. Ignores case, spaces, and non-ASCII characters, whose bytes depend on the encoding. */
 async function readShape(path: string): Promise<string> {
-  const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
-  const lines = linesOf(pieces);
+  const lines = rawLines(path);
   const { text } = await withFile(path, () => readFirstLines(lines));
   await lines.return(undefined); // This ends the generator, which closes the file.
   return hash('sha256', text.toLowerCase().replace(/[^\x21-\x7e]/g, ''));

@@ -91,7 +91,7 @@ async function* decodedLines(lines: AsyncGenerator<Line>, encoding: Encoding, is
 }
 
 function decodeLine(line: Line, encoding: Encoding, isForeign: boolean): Line {
-  const raw = line.number === 1 && line.text.startsWith(BOM_BYTES) ? line.text.slice(3) : line.text;
+  const raw = withoutBom(line);
   const bytes = Buffer.from(raw, 'latin1');
   if (isAscii(bytes)) return { ...line, text: raw };
   if (isUtf8(bytes)) {
@@ -102,6 +102,15 @@ function decodeLine(line: Line, encoding: Encoding, isForeign: boolean): Line {
   const isUnlikely = isForeign || UNLIKELY.test(text);
   const problem = encoding === 'utf-8' ? NOT_UTF8 : isUnlikely ? UNLIKELY_TEXT : undefined;
   return { ...line, text, problem };
+}
+
+const withoutBom = ({ number, text }: Line) =>
+  number === 1 && text.startsWith(BOM_BYTES) ? text.slice(3) : text;
+
+/** Yields the lines of a file with one character for each byte, without its byte order mark. */
+export async function* rawLines(path: string): AsyncGenerator<Line> {
+  const pieces = createReadStream(path, 'latin1') as AsyncIterable<string>;
+  for await (const line of linesOf(pieces)) yield { ...line, text: withoutBom(line) };
 }
 
 const CHECK = 'correct it, or choose the encoding of the whole file with --encoding';

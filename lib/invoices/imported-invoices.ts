@@ -3,19 +3,30 @@ import { type Database, inTexts } from '@/db/database';
 import { invoices } from '@/db/schema';
 import type { FieldError } from '../errors';
 import { toAmountText } from '../money';
-import { amount, instantOrDay, optionalText, toAmountColumn, toInstant } from '../records/fields';
+import {
+  amount,
+  amountProblem,
+  instantOrDay,
+  optionalText,
+  toAmountColumn,
+  toInstant,
+} from '../records/fields';
 import type { Draft, RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
-import { amountProblems, fieldError, toAmounts, withoutAmounts } from './lines';
+import { amountProblems, fieldError, signedSums, toAmounts, withoutAmounts } from './lines';
 import { invoiceKind } from './save-invoices';
 
-/** Fields that a file may set only for Stripe's invoices. */
-const ofStripe = {
+/** Fields that only a file may set, and sums, which may be negative for Stripe's invoices. */
+const ofFiles = {
+  ...signedSums,
   stripe_invoice_id: optionalText(255),
   stripe_customer_id: optionalText(255),
   amount_credited: amount.optional(),
   payment_failed_at: instantOrDay.nullable().optional(),
   uncollectible: z.boolean('must be true or false').optional(),
+  amount_due: amount.optional(),
 };
+/** Fields that a file may set only for Stripe's invoices. */
+const OF_STRIPE = ['stripe_invoice_id', 'stripe_customer_id', 'payment_failed_at', 'uncollectible'];
 const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
 
 /**
@@ -24,7 +35,7 @@ const AMOUNTS = ['amount_paid', 'amount_due', 'amount_credited'] as const;
  */
 export const importedInvoiceKind: RecordKind = {
   ...invoiceKind,
-  fields: invoiceKind.fields.extend({ ...ofStripe, amount_due: amount.optional() }),
+  fields: invoiceKind.fields.extend(ofFiles),
   identify: async (tx, drafts) => {
     const found = await findByStripeId(tx, drafts);
     return (await invoiceKind.identify?.(tx, found)) ?? found;
@@ -53,8 +64,10 @@ async function findByStripeId(tx: Database, drafts: Draft[]): Promise<Draft[]> {
 function toOurColumns(values: Row, before: Row | null, writer: RecordWriter): Row {
   const rest: Row = {};
   for (const [name, value] of Object.entries(values)) {
-    if (name !== 'amount_due' && !Object.hasOwn(ofStripe, name)) rest[name] = value;
+    if (name !== 'amount_due' && name !== 'amount_credited' && !OF_STRIPE.includes(name)) rest[name] = value;
   }
+  // Only our own credit notes credit a stored invoice. Those of another database are not in its files.
+  if (!before) rest.amount_credited = toAmountColumn(values.amount_credited);
   const columns = invoiceKind.toColumns?.(rest, before, writer) ?? rest;
   // If the file has no time of payment, `toColumns` uses the import's time, which is not when the invoice was paid.
   // Keep the stored time instead, or null.
@@ -89,7 +102,7 @@ function checkOurs(writing: Writing, writer: RecordWriter): FieldError[] {
   if (!before && values.invoice_date == null) return [fieldError('invoice_date', 'is needed')];
   const problems = invoiceKind.check?.(writing, writer) ?? [];
   if (before || problems.length > 0) return problems;
-  const foreign = Object.keys(ofStripe).filter((name) => values[name] && Number(values[name]) !== 0);
+  const foreign = OF_STRIPE.filter((name) => values[name]);
   const due = String(after.amount_due);
   // For a cancelled invoice, other programs' files and our older files have the amount due before the cancellation.
   const isDue =
@@ -99,6 +112,17 @@ function checkOurs(writing: Writing, writer: RecordWriter): FieldError[] {
   const text = toAmountText(due, String(after.currency ?? 'eur'));
   return [
     ...foreign.map((name) => fieldError(name, 'is only for Stripe invoices, which have a stripe_invoice_id')),
+    ...creditProblems(after),
     ...(isDue ? [] : [fieldError('amount_due', `does not agree with the rest: ${text}`)]),
   ];
+}
+
+/** Checks the credited amount of a new invoice of our own. Its credit notes stay where they were issued. */
+function creditProblems({ status, total, amount_credited, currency }: Row): FieldError[] {
+  const credited = Number(amount_credited ?? 0);
+  const isMore = credited > (status === 'draft' ? 0 : Number(total));
+  const problem = isMore
+    ? 'must not be more than the total of an issued invoice'
+    : amountProblem(amount_credited, currency ?? 'eur');
+  return problem === undefined ? [] : [fieldError('amount_credited', problem)];
 }

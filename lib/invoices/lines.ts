@@ -13,7 +13,14 @@ import {
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
 import { fromThousandths, MAX_AMOUNT, toAmountText, toThousandths } from '../money';
-import { amount, amountProblem, currencyCode, NO_NUMBER, toAmountColumn } from '../records/fields';
+import {
+  amount,
+  amountProblem,
+  currencyCode,
+  NO_NUMBER,
+  signedAmount,
+  toAmountColumn,
+} from '../records/fields';
 import type { Row, Writing } from '../records/record-kind';
 import { lineTotals } from './totals';
 
@@ -70,12 +77,15 @@ export const amountFields = {
   lines: linesField.optional(),
 };
 
+/** Sums of an invoice from a file. `amountProblems` refuses negative sums unless Stripe manages the invoice. */
+export const signedSums = {
+  subtotal: signedAmount.optional(),
+  tax: signedAmount.optional(),
+  total: signedAmount.optional(),
+};
+
 // Create the schema once. zod compiles a schema at its first use, which takes longer than a check.
-const sums = z.object({
-  subtotal: amountFields.subtotal,
-  tax: amountFields.tax,
-  total: amountFields.total,
-});
+const sums = z.object(signedSums);
 
 /**
  * Returns the lines and sums to write for the given values. If the record has lines, the sums are calculated from them.
@@ -99,7 +109,12 @@ export const fieldError = (field: string, message: string): FieldError => ({ fie
 export function amountProblems({ after, values }: Writing): FieldError[] {
   if (after.total === undefined) return [fieldError('lines', 'at least one line, or a total, is needed')];
   const currency = currencyOf(after);
-  if (Number(after.total) < 0) return [fieldError('lines', 'the lines must not add up to less than zero')];
+  const isStripes = after.stripe_invoice_id != null;
+  const negative = isStripes ? [] : SUMS.filter((field) => Number(values[field] ?? 0) < 0);
+  if (negative.length > 0) return negative.map((field) => fieldError(field, 'must not be negative'));
+  if (Number(after.total) < 0 && !isStripes) {
+    return [fieldError('lines', 'the lines must not add up to less than zero')];
+  }
   if (Number(after.total) > MAX_AMOUNT) return [fieldError('lines', 'the lines add up to too much')];
   return SUMS.flatMap((field) => {
     const text = String(after[field]);

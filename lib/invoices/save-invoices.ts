@@ -154,11 +154,12 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
   const wanted = status ?? before?.status ?? 'draft';
-  const usual = wanted === 'paid' ? toThousandths(String(after.total)) : 0;
+  const { total, amount_credited = '0', due_date, payment_failed_at, uncollectible } = after;
+  const claimed = toThousandths(String(total)) - toThousandths(String(amount_credited));
+  const usual = wanted === 'paid' ? claimed : 0;
   const paid = amount_paid === undefined ? usual : toThousandths(String(amount_paid));
-  const { total, due_date, payment_failed_at, uncollectible } = after;
   const given = { status: wanted, paid_at: toInstant(paid_at, writer.timeZone) };
-  const owed = { total, due_date, payment_failed_at, uncollectible, ...given };
+  const owed = { total, amount_credited, due_date, payment_failed_at, uncollectible, ...given };
   return Object.assign(columns, stateBy(owed, paid, writer));
 }
 

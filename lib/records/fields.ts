@@ -27,6 +27,12 @@ export const NO_NUMBER = 'must be a number';
 /** Amount in units of a currency, such as euros. It must not be negative. */
 export const amount = z.number(NO_NUMBER).min(0, 'must not be negative').max(MAX_AMOUNT, 'is too large');
 
+/** Amount in units of a currency that may be negative, such as the total of a Stripe invoice after a downgrade. */
+export const signedAmount = z
+  .number(NO_NUMBER)
+  .min(-MAX_AMOUNT, 'is too small')
+  .max(MAX_AMOUNT, 'is too large');
+
 /** Converts an amount to the text with three decimals that its column stores. Returns other values unchanged. */
 export const toAmountColumn = (value: unknown): unknown =>
   typeof value === 'number' ? value.toFixed(3) : value;

@@ -16,7 +16,10 @@ export interface RecordWriter {
   clock?(): Date;
   /** Time zone in which a time is converted to a calendar date. */
   timeZone: string;
-  /** Id of the import that writes, if any. New records then get no audit entries, because the import has its own. */
+  /**
+   * Id of the import that writes. Null in its dry run, and absent outside imports. New records of an import get no audit
+   * entries, because the import has its own.
+   */
   importId?: number | null;
 }
 

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { invoiceLines, invoices, payments } from '@/db/schema';
 import { bookEntries } from '@/lib/book-entries';
@@ -14,6 +14,7 @@ import {
   createInvoice,
   createPayment,
   createRefund,
+  createStripeInvoice,
 } from '../support/factories';
 import { useFiles } from '../support/run-command';
 import { watchedDatabase } from '../support/watched-database';
@@ -224,6 +225,43 @@ test.each([
     expect(products).toEqual([`${day.slice(0, 7)},${currency},Traffic,1,${net}`]);
   },
 );
+
+test('the product revenue keeps the sign of each line, and contains no line of a cancelled invoice', async () => {
+  const { db } = base;
+  const on = { invoice_date: '2031-04-01', amount_due: '0' };
+  const sums = { subtotal: '-20', tax: '0', total: '-20' };
+  const downgrade = await createStripeInvoice(
+    db,
+    { ...on, ...sums },
+    { amount: '-20', discount: '0', taxes: [] },
+  );
+  const issued = await createInvoice(db, { ...on, subtotal: '95', tax: '18.65', total: '113.65' });
+  const cancelled = await createInvoice(db, { ...on, subtotal: '0', tax: '0', total: '0' });
+  const rows = [
+    [issued, 'Hosting', '100', '19'],
+    [issued, 'Discount', '-5', '7'],
+    [cancelled, 'Setup', '10', '19'],
+    [cancelled, 'Voucher', '-10', '19'],
+  ] as const;
+  await db.insert(invoiceLines).values(
+    rows.map(([{ id: invoice_id }, text, unit_price, tax_rate], i) => {
+      return { invoice_id, position: i + 1, text, quantity: '1', unit_price, tax_rate };
+    }),
+  );
+  const book = async (...booked: { id: number }[]) => {
+    const at = { now: new Date('2031-04-02T12:00:00Z'), timeZone: 'UTC' };
+    await bookEntries(db, { invoices: booked.map(({ id }) => id), payments: [] }, at);
+  };
+  await book(downgrade, issued, cancelled);
+  await db.update(invoices).set({ status: 'cancelled' }).where(eq(invoices.id, cancelled.id));
+  await book(cancelled);
+  const [, ...products] = await linesOf(productRevenueCsv(db, ['2031-04-01']));
+  expect(products).toEqual([
+    '2031-04,eur,Hosting,1,100.00',
+    '2031-04,eur,Discount,1,-5.00',
+    '2031-04,eur,Webhosting L,1,-20.00',
+  ]);
+});
 
 test('the accounting export of December 9999 contains the last day of the month', async () => {
   const { db } = base;

@@ -114,13 +114,15 @@ describe('an import of payments and Stripe invoices', () => {
       'ST-3,P1,sent,2026-03-01,100,0,90,,',
       'R-1,P1,paid,2026-03-01,119,119,0,in_10,',
       'ST-4,P1,,2026-03-01,100,0,100,in_11,',
+      'ST-5,P1,sent,2026-03-01,-1,0,0,,',
     ];
     expect((await importing('invoices', [header, good, ...bad])).slice(0, -1)).toEqual([
-      'line 3, column amount_credited: is only for Stripe invoices, which have a stripe_invoice_id',
+      'line 3, column amount_due: does not agree with the rest: 90.00 EUR',
       'line 4, column amount_due: does not agree with the rest: 100.00 EUR',
       'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
       'line 6, column status: is required for a Stripe invoice',
-      created(1, 4),
+      'line 7, column total: must not be negative',
+      created(1, 5),
     ]);
     const row = await invoiceOf('ST-1');
     expect(row).toMatchObject({ status: 'overdue', amount_due: '70.000', provider_as_of: null });

@@ -119,6 +119,11 @@ test('an import without --map reuses the column mapping of the last file with th
     'next.csv (UTF-8): 1 new, 0 changed, 0 unchanged, 0 rejected.',
   ];
   expect(await importing('customers', 'next.csv')).toEqual({ code: 0, output });
+  write('excel.csv', ['\ufeffsep=;', 'KUNDENNUMMER;Firma;Preis', 'ASK2;Two;x']);
+  expect((await importing('customers', 'excel.csv')).output).toEqual([
+    output[0],
+    expect.stringMatching(/1 unchanged/),
+  ]);
   write('other.csv', ['Kundennummer;Firma', 'ASK3;Three']);
   const unlike = await importing('customers', 'other.csv');
   expect(unlike.output[0]).toMatch(/^Unknown: "Kundennummer", "Firma"/);

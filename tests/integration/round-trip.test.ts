@@ -215,6 +215,14 @@ test('an export without a folder is printed, and with --since contains only rows
 
 test('all exported files have the same rows after import into another database, and a second import changes nothing', async () => {
   const customer = await createCustomer(base.db);
+  await createCustomer(base.db, { first_name: null, last_name: null });
+  const rareInvoices: Parameters<typeof createInvoice>[1][] = [
+    { amount_credited: '19', amount_due: '100' },
+    { amount_credited: '19', status: 'cancelled' },
+    { amount_credited: '119', amount_due: '0', status: 'paid', paid_at: NOW },
+    { stripe_invoice_id: 'in_down', subtotal: '-20', tax: '-3.8', total: '-23.8', amount_due: '0' },
+  ];
+  for (const one of rareInvoices) await createInvoice(base.db, { customer_id: customer.id, ...one });
   await fc.assert(
     fc.asyncProperty(books, async ({ invoices, documents, stripes }) => {
       for (const one of invoices) await addInvoice(base.db, customer, one);
