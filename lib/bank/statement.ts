@@ -197,14 +197,16 @@ interface KnownEntry {
   iban: string;
   /** The bank's reference, or ''. */
   reference: string;
+  /** Whether the entry belongs to another part of its day than the file, so that no entry of the file is the same. */
+  isOfOtherPart: boolean;
 }
 
 /**
- * Returns rows for the entries that are not stored yet. A file covers whole days, so if it has more entries of one day
- * and amount than are stored, the surplus is new. The surplus consists of entries whose purpose and IBAN are not
- * stored. Erasing a customer removes both from stored entries. Such an entry counts as the one with its bank reference,
- * or else as the oldest whose texts are not stored. A file of one day may list the latest entry first, which its days
- * do not show.
+ * Returns rows for the entries that are not stored yet. A file covers whole days, except for other parts of a day that
+ * are known. So if it has more entries of one day and amount than are stored, the surplus is new. The surplus consists
+ * of entries whose purpose and IBAN are not stored. Erasing a customer removes both from stored entries. Such an entry
+ * counts as the one with its bank reference, or else as the oldest whose texts are not stored. A file of one day may
+ * list the latest entry first, which its days do not show.
  *
  * @param mayRegroup whether a day has no new entry if its credits have the sum of the stored credits, and its debits
  *   that of the stored debits. MT940 reports a collective credit as one entry, and CAMT as its parts.
@@ -223,7 +225,8 @@ export function toNewRows(
   const groups = grouped(entries.filter(isNew), (one) => keyOf(one.day, one.amount));
   const isLatestFirst = (entries[0]?.day ?? '') > (entries.at(-1)?.day ?? '');
   return [...groups].flatMap(([key, stated]) => {
-    const before = stored.get(key) ?? [];
+    const all = stored.get(key) ?? [];
+    const before = all.filter(({ isOfOtherPart }) => !isOfOtherPart);
     const textOf = ({ purpose, iban }: { purpose: string; iban: string | null }) =>
       `${iban ?? ''} ${purpose}`;
     const unmatched = before.map((row) => ({ ...row, text: textOf(row) }));
@@ -239,9 +242,7 @@ export function toNewRows(
       unknown.splice(at >= 0 ? at : isLatestFirst ? unknown.length - 1 : 0, 1);
     }
     const wanted = Math.max(0, stated.length - before.length);
-    return unknown
-      .slice(0, wanted)
-      .map((one, at) => toRow(one, `${currency} ${key} ${before.length + at + 1}`));
+    return unknown.slice(0, wanted).map((one, at) => toRow(one, `${currency} ${key} ${all.length + at + 1}`));
   });
 }
 

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { and, eq, gte, lte, ne, not, or, sql } from 'drizzle-orm';
-import { type Database, lockKey } from '@/db/database';
+import { type Database, lockKey, pickColumns } from '@/db/database';
 import { bankEntries, bankStatements } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit, toActorColumns } from '../audit/audit-log';
 import { getCompany, ownIbans } from '../documents/company';
 import { decodeWindows1252 } from '../imports/text-file';
-import { fromThousandths } from '../money';
+import { fromThousandths, toThousandths } from '../money';
 import type { PaymentWriter } from '../payments/schema';
 import { bookByRules } from './book-entries';
 import { isXml, readCamt } from './camt';
@@ -148,14 +148,14 @@ async function insert(tx: Database, stated: NewStatement, { actor }: PaymentWrit
 
 /** Returns the rows of the entries that no earlier file contained. @param id the id of the statement itself */
 async function readNewRows(tx: Database, stated: NewStatement, id: number) {
-  const { account, currency, from, to, opening, closing, entries } = stated;
+  const { account, currency, from, to, entries } = stated;
   const days = entries
     .map(({ day }) => day)
     .concat(from, to)
     .sort();
   const known = await tx
     .select({
-      ...{ day: e.day, amount: e.amount },
+      ...{ statement_id: e.statement_id, day: e.day, amount: e.amount },
       ...{ purpose: e.purpose, iban: e.iban, reference: e.bank_reference },
     })
     .from(e)
@@ -167,8 +167,30 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
         lte(e.day, days.at(-1) ?? to),
       ),
     );
-  if (opening === null || closing === null) return toNewRows(entries, known, currency, () => false);
-  // Some banks issue several statements of a day. The later one has other entries, even if their sums are equal.
+  const others = await findOtherParts(tx, stated, id);
+  // If the entries of the other statement add up to zero, its balance may be the same before and after them. Then it
+  // may be the statement of a longer period, with the same entries.
+  const apart = others.filter((part) => {
+    const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
+    return sumOf(its.map(({ amount }) => ({ amount: toThousandths(amount) }))) !== 0;
+  });
+  const rows = known.map(({ statement_id, ...row }) => {
+    const isOfOtherPart = apart.some((part) => part.id === statement_id && part.day === row.day);
+    return { ...row, isOfOtherPart };
+  });
+  return toNewRows(entries, rows, currency, (day) => !others.some((part) => part.day === day));
+}
+
+/**
+ * Finds the statements that contain another part of the first or the last day of a statement. Some banks issue several
+ * statements of a day, each of which begins with the closing balance of the one before. They have different entries,
+ * even if their sums are equal.
+ *
+ * @returns the ids of the statements, each with the day that it shares. Empty if the balances are unknown.
+ */
+async function findOtherParts(tx: Database, stated: NewStatement, id: number) {
+  const { account, currency, from, to, opening, closing } = stated;
+  if (opening === null || closing === null) return [];
   const s = bankStatements;
   const [before, after] = [fromThousandths(opening), fromThousandths(closing)];
   // An entry of the other statement may be stored with an earlier statement that also contains it.
@@ -176,21 +198,54 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
     exists (select from ${e} where ${e.statement_id} = ${s.id} and ${e.day} = ${day}::date)
     or ${s.entry_count} > (select count(*) from ${e} where ${e.statement_id} = ${s.id}))`;
   const isNested = sql`(${s.first_day} - ${from}::date) * (${s.last_day} - ${to}::date) <= 0`;
-  const others = await tx
-    .select({ last_day: s.last_day })
+  const found = await tx
+    .select(pickColumns(s, 'id', 'first_day', 'last_day', 'opening', 'closing'))
     .from(s)
     .where(
       and(
         ...[eq(s.account, account), eq(s.currency, currency), ne(s.id, id)],
-        or(
-          and(eq(s.last_day, from), eq(s.closing, before), mayHaveEntry(from)),
-          and(eq(s.first_day, to), eq(s.opening, after), mayHaveEntry(to)),
-        ),
+        or(and(eq(s.last_day, from), mayHaveEntry(from)), and(eq(s.first_day, to), mayHaveEntry(to))),
         // Another file with the same balances is the same statement, even if the balance did not change. One of the two
         // may begin or end on another day without entries, for example at midnight.
         or(ne(s.opening, before), ne(s.closing, after), not(isNested)),
       ),
     );
-  const split = others.map(({ last_day }) => (last_day === from ? from : to));
-  return toNewRows(entries, known, currency, (day) => !split.includes(day));
+  const parts = found.flatMap((one) =>
+    one.opening === null || one.closing === null
+      ? []
+      : { ...one, opening: toThousandths(one.opening), closing: toThousandths(one.closing) },
+  );
+  const earlier = parts
+    .filter(({ last_day }) => last_day === from)
+    .map((one) => ({ id: one.id, near: one.closing, far: one.first_day === from ? one.opening : null }));
+  const later = parts
+    .filter(({ first_day }) => first_day === to)
+    .map((one) => ({ id: one.id, near: one.opening, far: one.last_day === to ? one.closing : null }));
+  return [
+    ...followBalances(earlier, opening).map((other) => ({ id: other, day: from })),
+    ...followBalances(later, closing).map((other) => ({ id: other, day: to })),
+  ];
+}
+
+/**
+ * Returns the ids of the statements that adjoin a balance, or adjoin each other and so lead to it.
+ *
+ * @param parts statements with their balance on the nearer and on the farther side. The latter is null if the statement
+ *   goes on to another day.
+ */
+function followBalances(
+  parts: { id: number; near: number; far: number | null }[],
+  balance: number,
+): number[] {
+  const reached = [balance];
+  const ids = new Set<number>();
+  // This loop also visits the balances that it adds.
+  for (const at of reached) {
+    for (const { id, near, far } of parts) {
+      if (near !== at || ids.has(id)) continue;
+      ids.add(id);
+      if (far !== null) reached.push(far);
+    }
+  }
+  return [...ids];
 }

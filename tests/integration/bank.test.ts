@@ -285,6 +285,33 @@ test('a second statement of the same day that begins where the first ends adds i
   expect(await countsOf(id)).toMatchObject({ all: 3 });
 });
 
+test('each part of a day adds its credit of the same amount once if its bank statement begins where another ends', async () => {
+  const day = newDay();
+  for (const texts of [
+    ['from Ada', 'from Bob', 'from Cy'],
+    ['Ada', 'Bob', 'Cy'],
+  ]) {
+    let id = 0;
+    for (const [at, text] of texts.entries()) {
+      const opening = 100 + 300 * at;
+      ({ id } = await uploadMt940([OWN, 'EUR'], day, [opening, opening + 300], ['C', 'NTRF', text]));
+    }
+    expect(await countsOf(id)).toMatchObject({ all: 3 });
+  }
+});
+
+test('the entries of a day that leaves the balance unchanged are stored once, although the statement of a longer period has the same closing balance', async () => {
+  const [first_day, day] = [newDay(), newDay()];
+  const booked: Booked[] = [
+    ['C', 300],
+    ['D', 300],
+  ];
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [400, 400], ENTRY, booked);
+  await base.db.update(bankStatements).set({ first_day, opening: '50' }).where(eq(bankStatements.id, id));
+  await uploadMt940([OWN, 'EUR'], day, [400, 400], ['C', 'NTRF', 'other'], booked);
+  expect(await countsOf(id)).toMatchObject({ all: 2 });
+});
+
 const FOREIGN = 'DE25500105170137075030';
 
 test('a bank statement of an account that is not the company’s is refused, and the error names the account', async () => {
