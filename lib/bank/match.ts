@@ -120,20 +120,21 @@ export function windowsOf(text: string): string[] {
 }
 
 /**
- * Returns the possible numbers in a text, in capitals, each in four spellings: as written, without separators, with
- * hyphens and with slashes. A possible number is a run of one to four words with two digits in a row.
+ * Returns the possible numbers in a text, each in four spellings: as written, without separators, with hyphens and with
+ * slashes. A possible number is a run of one to four words with two digits in a row. All spellings are in capitals. If
+ * the text has lower-case letters, it also returns each number exactly as written.
  */
 export function numbersIn(text: string): string[] {
-  const words = [...text.toUpperCase().matchAll(/[\p{L}\p{N}]+/gu)];
+  const words = [...text.matchAll(/[\p{L}\p{N}]+/gu)];
   return words.flatMap((word, from) =>
     [0, 1, 2, 3].flatMap((more) => {
       const run = words.slice(from, from + more + 1);
       const last = run.at(-1);
-      const joined = run.map(([one]) => one);
+      const joined = run.map(([one]) => one.toUpperCase());
       if (!last || run.length <= more || joined.join('').length > 40 || !/\d{2}/.test(joined.join('')))
         return [];
-      const raw = text.toUpperCase().slice(word.index, last.index + last[0].length);
-      return [raw, joined.join(''), joined.join('-'), joined.join('/')];
+      const raw = text.slice(word.index, last.index + last[0].length);
+      return [...new Set([raw.toUpperCase(), joined.join(''), joined.join('-'), joined.join('/'), raw])];
     }),
   );
 }

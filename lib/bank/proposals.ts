@@ -125,18 +125,22 @@ async function findCandidates(db: Database, entries: EntryRow[]) {
   // Part of a known number is not another number, even if an invoice has it.
   const joinedOf = (one: EntryRow) => {
     const found = textsOf(one).filter((text) => known.has(text));
-    return joinedNumbersIn(textOf(one)).filter((text) => !found.some((number) => number.includes(text)));
+    return joinedNumbersIn(textOf(one)).filter(
+      (text) => !found.some((number) => number.includes(text.toUpperCase())),
+    );
   };
   const joined = [...new Set(credits.flatMap(joinedOf))].slice(0, MAX_NUMBERS);
   const named = [...whole, ...(await readNumbered(joined))];
   const payable = toNumbers(named);
   // Stripe's invoice can have the number of one of our own.
   const unpayable = await readClosed(db, [...numbers, ...joined], first);
-  const closed = unpayable.filter(({ number }) => !payable.has(number));
-  // A number has hundreds of spellings with one typing error. Search for them only for credits without a payable number.
-  const correct = new Set(closed.map(({ number }) => number));
+  const closed = unpayable.filter(({ number }) => !payable.has(number.toUpperCase()));
+  // A number has hundreds of spellings with one typing error. Search for them only for credits without a payable number,
+  // and only in capitals.
+  const correct = new Set(closed.map(({ number }) => number.toUpperCase()));
+  const isUnclear = (text: string) => text === text.toUpperCase() && !correct.has(text);
   const unclear = credits.flatMap((one) =>
-    textsOf(one).some((text) => known.has(text)) ? [] : textsOf(one).filter((text) => !correct.has(text)),
+    textsOf(one).some((text) => known.has(text)) ? [] : textsOf(one).filter(isUnclear),
   );
   const nearby = await readNumbered([...new Set(unclear.flatMap(neighboursOf))].slice(0, MAX_NUMBERS));
   const byAmount = await readOwners(

@@ -578,12 +578,15 @@ test('a bank rule books an entry that names no invoice only if the customer owes
   expect(await receive('44.00')).toBe(0);
 });
 
-test('a bank rule does not book an entry whose text names a paid invoice, even if the customer owes exactly its amount', async () => {
+test('a bank rule does not book an entry whose text names a paid invoice in capitals or small letters, even if the customer owes exactly its amount', async () => {
   const paid = await invoice('119');
   const iban = newIban();
   const [entry = 0] = (await uploadOpen([newDay(), '119.00', 'X', iban, 'thanks'])).entries;
   await bookNamedEntry(base.db, entry, { named: paid.number, remember: true }, writer);
   const other = await invoice('119', paid.customer_id);
+  const small = { number: 're-2033-01', customer_id: paid.customer_id };
+  await createInvoice(base.db, { ...small, status: 'paid', amount_paid: '119', amount_due: '0' });
+  expect(await upload([[newDay(), '119.00', 'X', iban, small.number]])).toMatchObject({ booked: 0 });
   const { id, booked } = await upload([[newDay(), '119.00', 'X', iban, `RE ${paid.number}`]]);
   expect([booked, await dueOf(other.id)]).toEqual([0, 119]);
   const [first] = (await openOf(id))[0]?.proposals ?? [];
