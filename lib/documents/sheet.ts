@@ -128,13 +128,12 @@ export function drawLetterhead(pen: Pen, { seller, buyer, language }: Parties): 
   const field = { x: SHEET.left, width: mm(80) };
   const fits = pen.heightOf(sender, { width: field.width, size: 6 }) < 10;
   pen.write(root, 'P', sender, { ...field, y: mm(fits ? 58 : 55), size: 6, color: GREY });
-  const isAbroad = buyer.country !== seller.country;
   const address = [
     buyerName(buyer),
     ...(buyer.company ? [[buyer.first_name, buyer.last_name].filter(Boolean).join(' ')] : []),
     buyer.street,
     `${buyer.postal_code} ${buyer.city}`,
-    ...(isAbroad ? [countryIn(language, buyer.country ?? '').toUpperCase()] : []),
+    buyer.country && buyer.country !== seller.country && countryIn(language, buyer.country).toUpperCase(),
   ];
   const text = address.filter(Boolean).join('\n');
   // A long address must stay inside the window, which is 27.3 mm high.

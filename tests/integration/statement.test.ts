@@ -145,7 +145,7 @@ test('the CSV file of a statement has its entries between an opening and a closi
   ]);
 });
 
-test('the PDF of a statement is refused only if the font lacks a character that the PDF prints', async () => {
+test('the PDF of a statement is refused only if the font lacks a character that it prints, and not without a country', async () => {
   const none = { small_business: false, payment_terms: null, footer: null, other_ibans: null };
   await saveCompany(base.db, { ...none, ...DEMO_COMPANY } as Company, { actor: commandActor('test') });
   const { customer_id } = await createInvoice(base.db);
@@ -155,6 +155,7 @@ test('the PDF of a statement is refused only if the font lacks a character that 
     return getStatementFile(base.db, customer_id, {}, { now, timeZone: ZONE });
   };
   expect((await openAfter({ phone: '☎ 089 123' })).name).toMatch(/^statement-.+-2026-03-31$/);
+  expect((await openAfter({ country: null, document_language: 'de' })).name).toMatch(/^statement/);
   await expect(openAfter({ city: 'Köln ☎' })).rejects.toThrow(/no character for ☎\.$/);
 });
 
