@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { asc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, inTexts, rows } from '@/db/database';
 import { customers, mergedCustomers } from '@/db/schema';
+import { ChangedMeanwhileError } from '@/db/transaction';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import type { CustomerDetails } from './schema';
@@ -48,15 +49,24 @@ export async function findCustomerIds(db: Database, numbers: string[]): Promise<
   );
 }
 
-/** Finds ids like `findCustomerIds`, but leaves out erased customers because they accept no writes. */
-export async function findWritableCustomerIds(db: Database, numbers: string[]): Promise<Map<string, number>> {
-  const ids = await findCustomerIds(db, numbers);
+/**
+ * Finds ids like `findCustomerIds`, but leaves out erased customers because they accept no writes. Locks the others
+ * until the transaction ends, so that none of them is erased or merged before its record is written.
+ *
+ * @throws ChangedMeanwhileError if a customer was merged into another one meanwhile
+ */
+export async function findWritableCustomerIds(tx: Database, numbers: string[]): Promise<Map<string, number>> {
+  const ids = await findCustomerIds(tx, numbers);
   if (ids.size === 0) return ids;
-  const erased = await db
-    .select({ id: customers.id })
+  const wanted = [...new Set(ids.values())];
+  const locked = await tx
+    .select({ id: customers.id, erased_at: customers.erased_at })
     .from(customers)
-    .where(and(inArray(customers.id, [...ids.values()]), isNotNull(customers.erased_at)));
-  const isErased = new Set(erased.map(({ id }) => id));
+    .where(inArray(customers.id, wanted))
+    .orderBy(asc(customers.id))
+    .for('key share');
+  if (locked.length < wanted.length) throw new ChangedMeanwhileError();
+  const isErased = new Set(locked.filter(({ erased_at }) => erased_at !== null).map(({ id }) => id));
   return new Map([...ids].filter(([, id]) => !isErased.has(id)));
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { rows } from '@/db/database';
@@ -22,6 +23,7 @@ import { bookEntries } from '@/lib/book-entries';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
 import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
+import { invoiceKind } from '@/lib/invoices/save-invoices';
 import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
@@ -38,6 +40,7 @@ import {
   createToolCall,
   createTransfer,
 } from '../support/factories';
+import { problemsOf } from '../support/problems';
 import { runCommandHere } from '../support/run-command';
 import * as act from '../support/stripe-actions';
 import { useSync } from '../support/sync';
@@ -320,6 +323,19 @@ test('erasing a customer clears the journal entries of a customer that sync dele
   expect(await nameInJournal('invoice_id', invoice.id)).toEqual(['Mustermann null']);
   await erase(owner.id);
   expect(await nameInJournal('invoice_id', invoice.id)).toEqual([ERASED_ENTRY]);
+});
+
+test('a record that is saved while its customer is erased is refused', async () => {
+  const { id, customer_number } = await createCustomer(sync.db);
+  const values = { customer_number, lines: [{ text: 'x', quantity: 1, unit_price: 1, tax_rate: 19 }] };
+  const saved: Promise<string[]>[] = [];
+  await sync.db.transaction(async (tx) => {
+    await tx.select().from(customers).where(eq(customers.id, id)).for('update');
+    saved.push(problemsOf(saveRecord(sync.db, invoiceKind, { values }, writer())));
+    await sleep(200);
+    await tx.update(customers).set({ erased_at: sync.now() }).where(eq(customers.id, id));
+  });
+  expect(await Promise.all(saved)).toEqual([['customer_number']]);
 });
 
 test('npm run customer:erase erases a customer only with --yes', async () => {
