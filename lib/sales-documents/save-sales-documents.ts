@@ -1,7 +1,8 @@
 import { eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Database } from '@/db/database';
+import { type Database, pickColumns } from '@/db/database';
 import {
+  company,
   customers,
   draftImportKeys,
   invoices,
@@ -11,6 +12,7 @@ import {
 } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { listAudit, recordAudit } from '../audit/audit-log';
+import { categorize } from '../customers/tax-category';
 import { toCalendarDate } from '../dates';
 import { AppError, type FieldError, invalidField } from '../errors';
 import { calendarDate, oneOf, textLine } from '../fields';
@@ -27,6 +29,7 @@ import {
 } from '../invoices/lines';
 import { invoiceKind } from '../invoices/save-invoices';
 import { toJsonAmounts } from '../money';
+import { printProblems } from '../printable';
 import { optionalChoice, optionalText } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordKind, RecordWriter, Row, Writing } from '../records/record-kind';
@@ -112,7 +115,10 @@ export const salesDocumentKind: RecordKind = {
     status === 'draft' ? null : `Only drafts can be deleted: this document is ${status}.`,
   nextKey: (tx, row, writer) =>
     takeNumber(tx, row.type === 'offer' ? 'offer' : 'order_confirmation', writer, String(row.document_date)),
-  afterwards: (tx, written) => writeLines(tx, 'sales_document', written),
+  afterwards: async (tx, written, writer) => {
+    await writeLines(tx, 'sales_document', written);
+    await refuseUnprintable(tx, written, writer);
+  },
 };
 
 function checkDocument(writing: Writing): FieldError[] {
@@ -140,6 +146,35 @@ function changeProblems({ changes }: Writing, before: Row): FieldError[] {
     { field: 'status', message: `cannot be ${changes.status}: the document is ${status}` },
   ];
 }
+
+/**
+ * Refuses to send a document whose lines a PDF cannot contain, because they can no longer be changed afterwards. Skips
+ * documents in imported files, because another program sent them.
+ *
+ * @throws AppError validation_failed for an invalid tax category or an unprintable character
+ */
+async function refuseUnprintable(
+  tx: Database,
+  written: Writing[],
+  { importId }: RecordWriter,
+): Promise<void> {
+  if (importId != null) return;
+  for (const { before, after, changes } of written) {
+    if (!before || changes.status !== 'sent') continue;
+    const lines = linesOf(after);
+    const [buyer] = await tx
+      .select(pickColumns(customers, 'country', 'vat_id', 'tax_exempt'))
+      .from(customers)
+      .where(eq(customers.id, Number(after.customer_id)));
+    const [seller] = await tx.select(pickColumns(company, 'country', 'small_business')).from(company);
+    const taxed = buyer && seller ? categorize(lines, buyer, seller).problems : [];
+    const [problem] = [...printProblems(NO_PARTIES, lines), ...taxed];
+    if (problem) throw invalidField('lines', problem);
+  }
+}
+
+/** The details of the customer and the company can still be changed after the document was sent. */
+const NO_PARTIES = { company: {}, customer: {} };
 
 function dateProblems({ document_date, valid_until }: Row): FieldError[] {
   if (typeof valid_until !== 'string' || valid_until >= String(document_date)) return [];

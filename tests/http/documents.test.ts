@@ -407,10 +407,14 @@ test('the zip of a month contains each document, and a list that says why other 
 });
 
 describe('the PDF of a sales document', () => {
-  async function offer(type: string, customer: Partial<typeof customers.$inferInsert> = {}) {
+  async function offer(
+    type: string,
+    customer: Partial<typeof customers.$inferInsert> = {},
+    lines: Line[] = LINES,
+  ) {
     const { db } = server.runtime;
     const { customer_number } = await createCustomer(db, { ...BERLIN, ...customer });
-    const values = { type, customer_number, lines: LINES, valid_until: '2099-12-31' };
+    const values = { type, customer_number, lines, valid_until: '2099-12-31' };
     return (await saveRecord(db, salesDocumentKind, { values }, writer())).id;
   }
   const send = (id: number) =>
@@ -432,6 +436,18 @@ describe('the PDF of a sales document', () => {
     expect(textOf((await getSalesFile(db, id, moment())).pdf)).toBe(textOf(pdf));
     expect(textOf(pdf)).not.toContain('/EmbeddedFile');
   });
+
+  test.each<[string, Line, string]>([
+    ['a character that the PDF cannot print', { ...HOSTING, text: 'Server 🚀' }, 'Line 1 contains 🚀'],
+    ['a tax category that its customer cannot have', { ...UNTAXED, tax_category: 'K' }, 'BR-IC'],
+  ])(
+    'an offer with %s cannot be sent, because its lines could no longer be changed',
+    async (_, line, problem) => {
+      await expect(send(await offer('offer', {}, [line]))).rejects.toMatchObject({
+        fields: [{ field: 'lines', message: expect.stringContaining(problem) }],
+      });
+    },
+  );
 
   test('the PDF of an order confirmation requires the address of its customer, but no IBAN', async () => {
     const { db } = server.runtime;
