@@ -20,7 +20,7 @@ export const customerErase = command({
     if (id === null) throw new StartError([`There is no customer ${number}.`]);
     const found = await requireErasable(db, id);
     if (!yes) {
-      for (const sentence of consequencesOf(env.documentRetentionYears)) print(sentence);
+      for (const sentence of await consequencesOf(db, id, env.documentRetentionYears)) print(sentence);
       print(`Nothing was changed. To erase ${found}: npm run customer:erase -- ${found} --yes`);
       return 0;
     }

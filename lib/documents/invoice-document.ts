@@ -299,6 +299,46 @@ async function findDocument(
   return { files, reason: null };
 }
 
+/** Maximum number of records of each kind to check. Each needs several queries, and most can have a document. */
+const MAX_DESCRIBED = 1000;
+/** Maximum number of records to name. */
+const MAX_NAMED = 100;
+
+/**
+ * Lists the issued invoices and credit notes of a customer that cannot have a document now.
+ *
+ * @returns a sentence with the reasons for each, at most 100
+ */
+export async function describeUndocumented(db: Database, customerId: number): Promise<string[]> {
+  const own = await db
+    .select(pickColumns(invoices, 'id', 'number'))
+    .from(invoices)
+    .leftJoin(invoiceDocuments, eq(invoiceDocuments.invoice_id, invoices.id))
+    .where(
+      and(
+        ...[eq(invoices.customer_id, customerId), ne(invoices.status, 'draft')],
+        isNull(invoiceDocuments.made_at),
+      ),
+    )
+    .orderBy(asc(invoices.id))
+    .limit(literal(MAX_DESCRIBED));
+  const notes = await db
+    .select(pickColumns(creditNotes, 'id', 'number'))
+    .from(creditNotes)
+    .where(and(eq(creditNotes.customer_id, customerId), isNull(creditNotes.made_at)))
+    .orderBy(asc(creditNotes.id))
+    .limit(literal(MAX_DESCRIBED));
+  const sentences: string[] = [];
+  const describe = async ({ describe, noun }: DocumentSource, { id, number }: (typeof own)[number]) => {
+    const state = await describe(db, id);
+    if (!state.isReady)
+      sentences.push(`No document of ${noun} ${number ?? `#${id}`} can be kept. ${explain(state)}`);
+  };
+  for (const one of own) await describe(INVOICE, one);
+  for (const one of notes) await describe(CREDIT_NOTE, one);
+  return sentences.slice(0, MAX_NAMED);
+}
+
 /** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */
 export async function makeDocuments(db: Database, customerId: number, moment: Moment): Promise<void> {
   const own = await db

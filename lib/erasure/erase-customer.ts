@@ -20,7 +20,7 @@ import {
 import { ChangedMeanwhileError, transact } from '@/db/transaction';
 import { type Actor, recordAudit } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
-import { type Moment, makeDocuments } from '../documents/invoice-document';
+import { describeUndocumented, type Moment, makeDocuments } from '../documents/invoice-document';
 import { AppError } from '../errors';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
@@ -32,12 +32,14 @@ import { findEventsNaming, listEventIds, redactRows, reduceEvents } from './reda
 export const ERASED_NAME = 'Erased customer';
 
 /**
- * Returns the sentences about the consequences of erasing a customer, which users see before they confirm.
+ * Returns the sentences about the consequences of erasing a customer, which users see before they confirm. They name
+ * the invoices and credit notes whose legally required data of the recipient would be lost.
  *
  * @param years number of years for which documents are kept (`DOCUMENT_RETENTION_YEARS`)
  */
-export const consequencesOf = (years: number) => [
+export const consequencesOf = async (db: Database, id: number, years: number): Promise<string[]> => [
   `The law requires you to keep invoices, with the recipient’s name and address, for years (eight in Germany). Issued documents are kept for ${years} ${years === 1 ? 'year' : 'years'} after the year of their date (DOCUMENT_RETENTION_YEARS) and then deleted. You must keep invoices without a document, such as imported totals, outside this service.`,
+  ...(await describeUndocumented(db, id)),
   'Names, addresses, the e-mail address, phone numbers, the VAT ID and notes are removed permanently, including from the history and the data Stripe sent. Invoices, payments and documents stay, with numbers, amounts and dates.',
   'Anything Stripe sends about this customer later is still recorded, without personal data. Nothing is erased at Stripe, in backups, or in exported or imported files.',
 ];

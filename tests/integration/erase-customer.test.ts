@@ -338,16 +338,18 @@ test('a record that is saved while its customer is erased is refused', async () 
   expect(await Promise.all(saved)).toEqual([['customer_number']]);
 });
 
-test('npm run customer:erase erases a customer only with --yes', async () => {
+test('npm run customer:erase erases a customer only with --yes, and first names the invoices that have no document', async () => {
   const { id, customer_number } = await createCustomer(sync.db, { last_name: 'Mustermann' });
   const run = async (...args: string[]) => {
     const here = { cwd: '/', runtime: sync.runtime };
     const { code, output } = await runCommandHere(sync.db, 'customer:erase', args, here);
     return `${code} ${output.join('\n')}`;
   };
+  await createInvoice(sync.db, { customer_id: id, number: 'ERASE-1', status: 'paid', amount_due: '0' });
   const command = `npm run customer:erase -- ${customer_number} --yes`;
+  const lost = 'No document of invoice ERASE-1 can be kept. It was imported with totals only';
   expect(await run(customer_number)).toMatch(
-    new RegExp(`^0 The law requires you to keep invoices[^]*${command}$`),
+    new RegExp(`^0 The law requires you to keep invoices[^]*${lost}[^]*${command}$`),
   );
   expect((await customerOf(id)).last_name).toBe('Mustermann');
   expect(await run(customer_number.toLowerCase(), '--yes')).toBe(`0 ${customer_number} is erased.`);

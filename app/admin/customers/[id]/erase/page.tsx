@@ -24,6 +24,7 @@ export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
     },
   );
   const { env } = await getRuntime();
+  const consequences = refused === null ? await consequencesOf(db, id, env.documentRetentionYears) : [];
   const [number, href] = [customer.customer_number, `/admin/customers/${id}`];
   return (
     <FormPage
@@ -38,7 +39,7 @@ export default adminRecordPage(readCustomer, async (customer, { id, db }) => {
       ) : (
         <>
           <List spacing="xs" mb="lg">
-            {consequencesOf(env.documentRetentionYears).map((sentence) => (
+            {consequences.map((sentence) => (
               <ListItem key={sentence}>{sentence}</ListItem>
             ))}
           </List>
