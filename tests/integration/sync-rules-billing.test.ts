@@ -165,7 +165,9 @@ describe('changes at Stripe without an event', () => {
         expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
         expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
       },
-      'a reconciliation run finds nothing to repair after a paid invoice whose events all arrived': async (scene) => {
+      'a reconciliation run finds nothing to repair after a paid invoice whose events all arrived': async (
+        scene,
+      ) => {
         const { id, events } = issue(scene);
         await scene.deliverAction({ events });
         await scene.deliverAction(act.payInvoice(scene.world, id));

@@ -14,6 +14,7 @@ import {
   nextAfter,
   recordFailure,
   resolveFailures,
+  retrieveEach,
   retrieveGuarded,
   STEP_PAGE,
   type StepPage,
@@ -34,7 +35,7 @@ export const recheck =
     const isPartial =
       kind === 'subscription' ? sql`${subscriptions.is_stub}` : sql`not ${invoices.lines_complete}`;
     const found = await deps.db
-      .select({ id: table.id, stripeId: column })
+      .select({ id: table.id, stripe_id: column })
       .from(table)
       .where(
         and(
@@ -46,8 +47,7 @@ export const recheck =
       )
       .orderBy(asc(table.id))
       .limit(STEP_PAGE);
-    for (const { stripeId } of found) if (stripeId) await retrieveGuarded(deps, run, kind, stripeId);
-    return nextAfter(found);
+    return retrieveEach(deps, run, kind, found);
   };
 
 export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {
