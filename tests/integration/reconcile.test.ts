@@ -215,6 +215,19 @@ test('a reconciliation run repeats a page that Stripe refuses because of its rat
   expect(pauses).toEqual([1000, 2000, 1000, 2000, 4000, 8000]);
 });
 
+test('a reconciliation run with the API key of another Stripe account fails before it asks about stored objects', async () => {
+  const before = await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at));
+  const asked: string[] = [];
+  const when = ({ path }: { path: string }) => asked.push(path) > 0;
+  sync.api.faults.add({ when, fault: { kind: 'status', status: 404 } });
+  const { status, runId, changes } = await runWith({});
+  sync.api.faults.clear();
+  expect([status, changes]).toEqual(['failed', 0]);
+  expect(await runOf(runId)).toMatchObject({ error_code: 'other_account', lists_completed: false });
+  expect(asked.every((path) => path.startsWith('/v1/customers/'))).toBe(true);
+  expect(await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at))).toBe(before);
+});
+
 test('a reconciliation run without an API key skips Stripe', async () => {
   const done = await sync.run({ withKey: false });
   expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
@@ -292,7 +305,7 @@ describe('a single run at a time', () => {
     sync.api.faults.add({ when, fault: BROKEN });
     const now = () => new Date(sync.now().getTime() + (isLate ? 1000 : 0));
     const deadline = new Date(sync.now().getTime() + 500);
-    const { status, runId } = await runWith({ now }, { deadline });
+    const { status, runId } = await runWith({ now }, { deadline, isAccountKnown: true });
     sync.api.faults.clear();
     expect([status, await stored()]).toEqual(['stopped', 1]);
     expect(await sync.run()).toMatchObject({ status: 'completed', runId });

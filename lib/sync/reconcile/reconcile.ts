@@ -9,7 +9,14 @@ import { disputesFrom, invoicesFrom, listed, reconcileCreditNotes, refundsFrom, 
 import { attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
 import { comparePayouts, listPayouts, readPayoutEntries } from './payouts';
-import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
+import {
+  linkCheckouts,
+  probeStored,
+  recheck,
+  recheckCustomers,
+  retryFailedEvents,
+  retryFailures,
+} from './rechecks';
 import {
   acquireRun,
   beat,
@@ -37,6 +44,8 @@ export interface ReconcileOptions extends RunRequest {
   /** Time after which the run stops after its current object. The next call continues at that object's page. */
   deadline?: Date;
   signal?: AbortSignal;
+  /** Whether the caller knows that the API key belongs to the account of the stored objects. If not, the run checks it. */
+  isAccountKnown?: boolean;
   onProgress?: (progress: Progress) => void;
 }
 
@@ -62,18 +71,27 @@ export async function performRun(
   const { deadline, signal } = options;
   const isOver = () => signal?.aborted === true || (deadline !== undefined && given.now() >= deadline);
   const deps: SyncDeps = { ...given, isOver, afterQuestion: () => beat(given.db, run, given.now()) };
+  if (
+    deps.stripe &&
+    !options.isAccountKnown &&
+    (await probeStored({ ...deps, stripe: deps.stripe })) === 'other'
+  ) {
+    deps.stripe = null;
+    run.errorCode = 'other_account';
+    deps.log.error({ run: run.id }, 'STRIPE_SECRET_KEY is for another account or the wrong mode');
+  }
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const resumedAt = STEPS.findIndex((step) => step.name === resumedStep);
   for (const [index, step] of STEPS.slice(Math.max(0, resumedAt)).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);
-      if (!isDone) return toResult(deps, run, 'stopped');
+      if (!isDone) return toResult(given, run, 'stopped');
       if (step.name === LAST_LIST && deps.stripe && hasReadAll(run)) {
         await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
       }
     } catch (error) {
-      if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
+      if (error instanceof LeaseLostError) return toResult(given, run, 'running');
       if (isDenied(error)) run.deniedCode ??= errorCodeOf(error);
       else run.errorCode ??= errorCodeOf(error);
       deps.log.error(
@@ -92,7 +110,7 @@ export async function performRun(
       ? 'completed_with_errors'
       : 'completed';
   const isFinished = await finishRun(deps.db, run, deps.now(), status);
-  return toResult(deps, run, isFinished ? status : 'running');
+  return toResult(given, run, isFinished ? status : 'running');
 }
 
 /**
