@@ -142,6 +142,10 @@ const TEXTS: [pattern: RegExp, text: string][] = [
   [/^stripe_(connection|timeout)/, 'Stripe did not answer in time.'],
   [/^stripe_(authentication|permission)/, 'Stripe refused our API key.'],
   [/^(stripe_|invalid_answer$)/, 'Stripe answered with an error.'],
+  [
+    /^other_account$/,
+    'Stripe knows none of the newest Stripe customers: the API key is for another account or mode.',
+  ],
   [/^abandoned$/, 'The process ended, and the work was not resumed in time.'],
 ];
 

@@ -1,7 +1,16 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Database } from '@/db/database';
-import { billingInterval, customerServices, servers, serviceStatus, serviceType } from '@/db/schema';
+import {
+  billingInterval,
+  customerServices,
+  servers,
+  serviceStatus,
+  serviceType,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
+import { recordAudit } from '../audit/audit-log';
 import { findWritableCustomerIds } from '../customers/merged-customers';
 import { getCustomer } from '../customers/queries';
 import { toCalendarDate } from '../dates';
@@ -15,7 +24,7 @@ import {
   toAmountColumn,
 } from '../records/fields';
 import { takeNumber } from '../records/number-series';
-import type { RecordKind, Reference, Row, Writing } from '../records/record-kind';
+import type { RecordKind, RecordWriter, Reference, Row, Writing } from '../records/record-kind';
 import { findIds } from '../records/save-records';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
@@ -65,13 +74,17 @@ export const serviceKind: RecordKind = {
     ...endOf(columns.status, before, { now, today: toCalendarDate(now, timeZone) }),
     ...columns,
     ...(price !== undefined && { price: toAmountColumn(price) }),
+    ...withoutSyncedDates(columns, before),
   }),
   check: ({ after }) => {
     const problem = amountProblem(after.price, after.currency ?? 'eur');
     return problem ? [{ field: 'price', message: problem }] : [];
   },
   nextKey: (tx, _row, writer) => takeNumber(tx, 'service', writer),
-  afterwards: (tx, written, { now }) => recheckSubscriptions(tx, written, now),
+  afterwards: async (tx, written, writer) => {
+    await unlinkItems(tx, written, writer);
+    await recheckSubscriptions(tx, written, writer.now);
+  },
 };
 
 /**
@@ -86,6 +99,58 @@ function endOf(status: unknown, before: Row | null, { now, today }: { now: Date;
   if (isEnded) return { cancelled_at: now };
   const isOver = before.ends_on != null && String(before.ends_on) <= today;
   return { cancelled_at: null, ...(isOver && { ends_on: null }) };
+}
+
+/** Clears the dates that sync wrote when a service moves to another customer, whose subscriptions did not set them. */
+function withoutSyncedDates(columns: Row, before: Row | null): Row {
+  if (!isMoved(columns, before)) return {};
+  const dates = [
+    ['next_billing_date', 'synced_billing_date'],
+    ['ends_on', 'synced_ends_on'],
+  ] as const;
+  const written = dates.filter(([date, synced]) => {
+    const stored = before?.[date] ?? null;
+    return stored !== null && stored === before?.[synced] && (columns[date] ?? stored) === stored;
+  });
+  return Object.fromEntries(written.flat().map((column) => [column, null]));
+}
+
+const isMoved = ({ customer_id }: Row, before: Row | null) =>
+  before !== null && customer_id !== undefined && customer_id !== before.customer_id;
+
+/**
+ * Ends the links of subscription items to a service that moved to another customer, because one customer's subscription
+ * would otherwise set the dates of another's service. Sync does the same when a Stripe customer moves.
+ */
+async function unlinkItems(
+  tx: Database,
+  written: (Writing & { id: number })[],
+  { actor }: RecordWriter,
+): Promise<void> {
+  const moved = written.filter(({ after, before }) => isMoved(after, before)).map(({ id }) => id);
+  if (moved.length === 0) return;
+  const items = await tx
+    .select(getTableColumns(subscriptionItems))
+    .from(subscriptionItems)
+    .innerJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
+    .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
+    .where(
+      and(inArray(customerServices.id, moved), ne(subscriptions.customer_id, customerServices.customer_id)),
+    )
+    .orderBy(subscriptionItems.id)
+    .for('update', { of: subscriptionItems });
+  const unlinked = { customer_service_id: null, linked_by_staff: false };
+  for (const before of items) {
+    await tx.update(subscriptionItems).set(unlinked).where(eq(subscriptionItems.id, before.id));
+    const audit = { action: 'subscription_item.move', entity: 'subscription_item' } as const;
+    await recordAudit(tx, {
+      actor,
+      ...audit,
+      entity_id: before.id,
+      before,
+      after: { ...before, ...unlinked },
+    });
+  }
 }
 
 /**

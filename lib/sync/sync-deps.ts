@@ -20,6 +20,10 @@ export interface SyncDeps extends Settings {
   log: Logger;
   /** Called after each question to Stripe that a decision needs. A reconciliation run renews its lease then. */
   afterQuestion?(): Promise<void>;
+  /** Waits for some milliseconds before Stripe is asked again. Tests replace it. */
+  pause?(ms: number): Promise<unknown>;
+  /** Returns whether a reconciliation run must stop after the current object. */
+  isOver?(): boolean;
 }
 
 type Source = Pick<SyncDeps, 'db' | 'stripe' | 'now' | 'log'> & {

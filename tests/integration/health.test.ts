@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import * as route from '@/app/api/health/route';
 import { openPostgres } from '@/db/client';
 import type { Database } from '@/db/database';
-import { reconciliationRuns, stripeEvents } from '@/db/schema';
+import { reconciliationChanges, reconciliationRuns, stripeEvents } from '@/db/schema';
 import { parseEnv } from '@/lib/env';
 import { checkHealth } from '@/lib/health/check-health';
 import { listTasks } from '@/lib/overview/list-tasks';
@@ -30,7 +30,7 @@ const addRun = async (status: Run['status'], hoursAgo: number, more: Partial<Run
   const heartbeat_at = status === 'running' ? ago(0) : started_at;
   const [run] = await server.runtime.db
     .insert(reconciliationRuns)
-    .values({ trigger: 'cron', status, started_at, heartbeat_at, ...more })
+    .values({ trigger: 'cron', status, started_at, heartbeat_at, window_from: new Date(0), ...more })
     .returning();
   return run?.id;
 };
@@ -97,6 +97,23 @@ test('health alerts use the limits from the settings', async () => {
   env.alerts = { overdueHours: 1, driftChanges: 100, diskMb: 0 };
   expect(await read(SECRET)).toMatchObject({ status: 'degraded' });
   env.alerts = parseEnv({}).alerts;
+});
+
+test('neither the first reconciliation run nor our own overdue invoices raise a health alert about repairs', async () => {
+  const { db } = server.runtime;
+  await addRun('completed', 2, { changes_count: 101, window_from: null });
+  expect(await read()).toMatchObject({ status: 'ok' });
+  const run_id = await addRun('completed', 1, { changes_count: 101 });
+  expect(await read()).toMatchObject({ checks: { reconciliation: 'drift' } });
+  const status = {
+    entity: 'invoice',
+    field: 'status',
+    before: 'sent',
+    after: 'overdue',
+    outcome: 'fixed',
+  } as const;
+  await db.insert(reconciliationChanges).values({ run_id: run_id ?? 0, ...status });
+  expect(await read()).toMatchObject({ status: 'ok' });
 });
 
 test('a running reconciliation without a recent heartbeat raises a health alert and a task', async () => {

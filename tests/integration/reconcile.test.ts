@@ -203,6 +203,31 @@ test('a reconciliation run that cannot connect to Stripe fails, but still marks 
   expect(await runOf(done.runId)).toMatchObject(stored);
 });
 
+test('a reconciliation run repeats a page that Stripe refuses because of its rate limit', async () => {
+  const pauses: number[] = [];
+  const pause = async (ms: number) => pauses.push(ms);
+  const when = ({ path }: { path: string }) => path === '/v1/invoices';
+  sync.api.faults.add({ when, fault: { kind: 'status', status: 429 }, times: 2 });
+  expect(await runWith({ pause })).toMatchObject({ status: 'completed', changes: 0 });
+  sync.api.faults.add({ when, fault: { kind: 'status', status: 429 } });
+  expect(await runWith({ pause })).toMatchObject({ status: 'failed' });
+  sync.api.faults.clear();
+  expect(pauses).toEqual([1000, 2000, 1000, 2000, 4000, 8000]);
+});
+
+test('a reconciliation run with the API key of another Stripe account fails before it asks about stored objects', async () => {
+  const before = await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at));
+  const asked: string[] = [];
+  const when = ({ path }: { path: string }) => asked.push(path) > 0;
+  sync.api.faults.add({ when, fault: { kind: 'status', status: 404 } });
+  const { status, runId, changes } = await runWith({});
+  sync.api.faults.clear();
+  expect([status, changes]).toEqual(['failed', 0]);
+  expect(await runOf(runId)).toMatchObject({ error_code: 'other_account', lists_completed: false });
+  expect(asked.every((path) => path.startsWith('/v1/customers/'))).toBe(true);
+  expect(await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at))).toBe(before);
+});
+
 test('a reconciliation run without an API key skips Stripe', async () => {
   const done = await sync.run({ withKey: false });
   expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
@@ -264,6 +289,27 @@ describe('a single run at a time', () => {
       expect(last.runId).toBe(runId);
     }
     expect(await runOf(runId)).toMatchObject({ status: 'completed', phase: 'done', cursor: null });
+  });
+
+  test('a reconciliation run that reaches its deadline within a page is continued with the other objects of the page', async () => {
+    const made = [1, 2, 3].map(() => {
+      const customer = act.createCustomer(sync.world).object.id;
+      return act.createInvoice(sync.world, { customer, lines: [{ amount: 990 }] }).object.id;
+    });
+    const stored = () => sync.db.$count(invoices, inArray(invoices.stripe_invoice_id, made));
+    let isLate = false;
+    const when = ({ path }: { path: string }) => {
+      isLate ||= path.startsWith('/v1/customers/');
+      return false;
+    };
+    sync.api.faults.add({ when, fault: BROKEN });
+    const now = () => new Date(sync.now().getTime() + (isLate ? 1000 : 0));
+    const deadline = new Date(sync.now().getTime() + 500);
+    const { status, runId } = await runWith({ now }, { deadline, isAccountKnown: true });
+    sync.api.faults.clear();
+    expect([status, await stored()]).toEqual(['stopped', 1]);
+    expect(await sync.run()).toMatchObject({ status: 'completed', runId });
+    expect(await stored()).toBe(3);
   });
 
   /** Starts a run that its deadline stops after the steps for subscriptions and invoices, before the refunds. */

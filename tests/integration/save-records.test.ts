@@ -7,6 +7,7 @@ import {
   customers,
   servers,
   stripeCustomers,
+  subscriptionItems,
   subscriptions,
 } from '@/db/schema';
 import { transact } from '@/db/transaction';
@@ -35,6 +36,7 @@ import {
   createServer,
   createService,
   createStripeCustomer,
+  createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
 
@@ -377,4 +379,25 @@ test('an invoice does not get the number of a credit note that had the format be
   const taking = transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
   const message = expect.stringContaining('X-0001');
   await expect(taking).rejects.toMatchObject({ code: 'validation_failed', message });
+});
+
+test('a service that staff move to another customer loses its subscription item and the dates of that subscription', async () => {
+  const [from, to] = [
+    await createCustomer(base.db),
+    await createCustomer(base.db, { customer_number: 'K2' }),
+  ];
+  const dates = { next_billing_date: '2026-12-01', synced_billing_date: '2026-12-01', ends_on: '2031-05-05' };
+  const { id } = await createService(base.db, { customer_id: from.id, ...dates });
+  const { id: subscription_id } = await createSubscription(base.db, { customer_id: from.id });
+  const link = { customer_service_id: id, linked_by_staff: true };
+  const item = await createSubscriptionItem(base.db, { subscription_id, ...link });
+  await saveRecord(base.db, serviceKind, { id, values: { customer_number: 'K2' } }, writer);
+  expect(await readRow(base.db, customerServices, id)).toMatchObject({
+    ...{ customer_id: to.id, next_billing_date: null, synced_billing_date: null, ends_on: '2031-05-05' },
+  });
+  const unlinked = { customer_service_id: null, linked_by_staff: false };
+  expect(await readRow(base.db, subscriptionItems, item.id)).toMatchObject(unlinked);
+  expect(await readRows(base.db, auditLog, eq(auditLog.entity, 'subscription_item'))).toMatchObject([
+    { action: 'subscription_item.move', before: link, after: unlinked },
+  ]);
 });

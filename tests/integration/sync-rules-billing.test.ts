@@ -165,6 +165,16 @@ describe('changes at Stripe without an event', () => {
         expect([status, failures]).toEqual(['completed_with_errors', [['invoice', bad.id]]]);
         expect(Object.keys((await scene.rows()).invoices)).toEqual([good.id]);
       },
+      'a reconciliation run finds nothing to repair after a paid invoice whose events all arrived': async (
+        scene,
+      ) => {
+        const { id, events } = issue(scene);
+        await scene.deliverAction({ events });
+        await scene.deliverAction(act.payInvoice(scene.world, id));
+        await expectRow('invoices', id, { status: 'paid', amount_off_stripe: null })(scene);
+        expect(await scene.night()).toEqual(QUIET);
+        await expectRow('invoices', id, { amount_off_stripe: '0.000' })(scene);
+      },
       'the nightly reconciliation repairs the end date of a service': async (scene) => {
         const { world } = scene;
         const { id: customer } = act.createCustomer(world, named('C-1')).object;

@@ -164,6 +164,33 @@ describe('checkouts of sold subscriptions', () => {
   );
 });
 
+describe('items whose service belongs to another customer', () => {
+  const [ADA, BOB] = [customer('C-1'), customer('C-2')];
+  const billed = created('sub_1', items(item('si_1', { metadata: { service_number: 'S-1' } })));
+  testRules(
+    {
+      'an item loses its link to the service when a customer number moves its Stripe customer': {
+        events: [finalized('in_1', named('C-1')), billed, created('sub_2', named('C-2'))],
+        rows: { subscriptions: { sub_1: { customer: 'C-2' } }, ...unlinked(null) },
+      },
+      'an item loses its link to the service when the service belongs to another customer': {
+        events: [
+          finalized('in_1', named('C-1')),
+          billed,
+          (scene) =>
+            scene.edit('services', 'S-1', { customer_id: BOB.row.id, next_billing_date: '2031-05-05' }),
+          updated('sub_1', billed.object),
+        ],
+        rows: unlinked('2031-05-05'),
+      },
+    },
+    { inSql: true, given: [ADA, BOB, service('S-1', ADA)] },
+  );
+  function unlinked(next_billing_date: string | null) {
+    return { items: { si_1: { service: null } }, services: { 'S-1': { next_billing_date } } };
+  }
+});
+
 describe('a completed checkout', () => {
   const incomplete = created('sub_1', { status: 'incomplete' }, { at: 0 });
   const activating = (payment_status: string): Rule => ({

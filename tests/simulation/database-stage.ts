@@ -114,8 +114,8 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
     },
     async reconcile(crash, looks) {
       const guarded = crashing(db, crash);
-      const deps = { ...syncDeps(current()), db: guarded.db };
-      const running = () => reconcile(deps, { trigger: 'cron', startedBy: null });
+      const deps = { ...syncDeps(current()), db: guarded.db, pause: async () => {} };
+      const running = () => reconcile(deps, { trigger: 'cron', startedBy: null, isAccountKnown: true });
       try {
         const result = await work.run({ db: guarded.db, looks }, running);
         return { result, crashed: guarded.happened(), contested: guarded.contested() };

@@ -45,7 +45,10 @@ export function useRunScene() {
   let undisturbed: ReconcileResult;
 
   const run = (db = sync.db, stripe = sync.runtime.stripe) =>
-    reconcile({ ...sync.deps(), db, stripe }, { trigger: 'cli', startedBy: 'test' });
+    reconcile(
+      { ...sync.deps(), db, stripe, pause: async () => {} },
+      { trigger: 'cli', startedBy: 'test', isAccountKnown: true },
+    );
   const meaning = async () => faults.toComparableRows(await faults.readRows(sync.db), begin);
 
   beforeAll(async () => {

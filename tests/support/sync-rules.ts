@@ -246,7 +246,7 @@ async function databaseGround(db: Database): Promise<Ground> {
     },
     take: (deps, { event, payload, again }) => handleEvent(deps, event, payload, { again }),
     run: async (deps) => {
-      const result = await reconcile(deps, { trigger: 'cron', startedBy: null });
+      const result = await reconcile(deps, { trigger: 'cron', startedBy: null, isAccountKnown: true });
       lastRun = result.runId;
       return result;
     },

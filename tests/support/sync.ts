@@ -172,7 +172,9 @@ export function useSync({ server, env, now, withKey = false }: SyncOptions = {})
     /** Reconciles with Stripe a minute later. */
     async run(options: TakeOptions = {}): Promise<ReconcileResult> {
       sync.later(60);
-      return reconcile(sync.deps({ withKey: true, ...options }), { trigger: 'cli', startedBy: 'test' });
+      return reconcile(sync.deps({ withKey: true, ...options }), {
+        ...{ trigger: 'cli', startedBy: 'test', isAccountKnown: true },
+      });
     },
     /** Reconciles with Stripe a day and a minute later. */
     night: () => {

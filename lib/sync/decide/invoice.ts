@@ -1,3 +1,4 @@
+import type { FieldChange } from '@/db/schema';
 import { earliest, latest, toCalendarDate } from '@/lib/dates';
 import { keptStatus, unpaidStatus } from '@/lib/overdue';
 import { type ProviderInvoice, toProviderInvoice } from '@/lib/stripe/to-invoice';
@@ -233,7 +234,9 @@ function update(
   const changes = isNew
     ? [createdChange(subject, state.number ?? row.stripe_invoice_id)]
     : toChanges(subject, row, state);
-  draft.changes.push(...changes);
+  // An amount off Stripe that becomes known is not logged as a change, because no event could have reported it.
+  const isNews = ({ field }: FieldChange) => field !== 'amount_off_stripe' || row.amount_off_stripe !== null;
+  draft.changes.push(...changes.filter(isNews));
   return draft.invoices.put({ ...row, ...values, stripe_synced_at: draft.now });
 }
 

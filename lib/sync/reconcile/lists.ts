@@ -19,7 +19,7 @@ import {
   applyListed,
   guarded,
   inRun,
-  nextAfter,
+  retrieveEach,
   retrieveGuarded,
   STEP_PAGE,
   type StepPage,
@@ -51,18 +51,18 @@ export const listed =
     }
     const unmet = (await findUnmet(deps, run, page.objects)).map((value) => ({ kind, value }) as Provided);
     const done = await findInSync(deps, unmet, page.asOf);
+    const seen: { id: string }[] = [];
     for (const object of unmet) {
       if (done.has(object)) run.counts.objects_checked += 1;
       else {
         await guarded(deps, run, kind, object.value.id, () => applyListed(deps, run, object, page.asOf));
       }
+      seen.push(object.value);
+      if (deps.isOver?.()) break;
     }
-    await markSeen(
-      deps,
-      run,
-      unmet.map(({ value }) => value),
-    );
-    return page.next;
+    await markSeen(deps, run, seen);
+    // If the run must stop within the page, the next call reads the page again and skips the objects seen.
+    return seen.length < unmet.length ? (after ?? '') : page.next;
   };
 
 /**
@@ -120,8 +120,7 @@ export const unseen =
           select from reconciliation_seen s where s.run_id = ${run.id}::int and s.stripe_id = t.${column})
       order by t.id limit ${sql.raw(String(STEP_PAGE))}`,
     );
-    for (const row of found) await retrieveGuarded(deps, run, kind, row.stripe_id);
-    return nextAfter(found);
+    return retrieveEach(deps, run, kind, found);
   };
 
 /**

@@ -74,6 +74,24 @@ export function retrieveGuarded(deps: StripeDeps, run: Run, kind: ListedKind, id
   return guarded(deps, run, kind, id, () => retrieveAndApply(deps, run, kind, id));
 }
 
+/**
+ * Retrieves and applies the objects of a page of rows.
+ *
+ * @returns the cursor of the next page, or of the next row if the run must stop; null if the page was the last one
+ */
+export async function retrieveEach(
+  deps: StripeDeps,
+  run: Run,
+  kind: ListedKind,
+  page: { id: number; stripe_id: string | null }[],
+): Promise<string | null> {
+  for (const { id, stripe_id } of page) {
+    if (stripe_id) await retrieveGuarded(deps, run, kind, stripe_id);
+    if (deps.isOver?.()) return String(id);
+  }
+  return nextAfter(page);
+}
+
 export async function recordFailure(
   { db, log }: SyncDeps,
   run: Run,

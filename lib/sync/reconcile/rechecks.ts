@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNotNull, isNull, notExists, or, sql } from 'drizzle
 import { rows } from '@/db/database';
 import { invoices, reconciliationFailures, stripeCustomers, stripeEvents, subscriptions } from '@/db/schema';
 import { keysOf } from '../../store/snapshot';
-import { listProviderCheckouts } from '../../stripe/fetch';
+import { listProviderCheckouts, probeAccount } from '../../stripe/fetch';
 import { recheckLink } from '../decide/customer';
 import { keysOfCheckout } from '../decide/object';
 import { applyCheckout, settleMoved } from '../decide/subscription/checkout';
@@ -14,12 +14,36 @@ import {
   nextAfter,
   recordFailure,
   resolveFailures,
+  retrieveEach,
   retrieveGuarded,
   STEP_PAGE,
   type StepPage,
   type StripeDeps,
 } from './object';
 import type { Run } from './run';
+
+/** Maximum number of stored Stripe customers to look up. If Stripe finds one of them, the API key is correct. */
+const ASKED_FOR = 3;
+
+/**
+ * Asks Stripe for some stored Stripe customers, those of the newest invoices first. An account that has none of them is
+ * another one, or in the other mode. Every stored object would then look deleted.
+ */
+export async function probeStored({ db, stripe }: StripeDeps): ReturnType<typeof probeAccount> {
+  const known = await rows<{ id: string }>(
+    db,
+    sql`with newest as (select stripe_customer_id as id from invoices where stripe_customer_id is not null
+        order by invoices.id desc limit ${sql.raw(String(ASKED_FOR))})
+      select id from newest union
+        (select stripe_customer_id from stripe_customers where not exists (select from newest)
+          order by stripe_customer_id limit ${sql.raw(String(ASKED_FOR))})
+      order by id`,
+  );
+  return probeAccount(
+    stripe,
+    known.map(({ id }) => id),
+  );
+}
 
 /**
  * Returns a step that retrieves the objects of a kind that are marked for a recheck or incomplete. A subscription is
@@ -34,7 +58,7 @@ export const recheck =
     const isPartial =
       kind === 'subscription' ? sql`${subscriptions.is_stub}` : sql`not ${invoices.lines_complete}`;
     const found = await deps.db
-      .select({ id: table.id, stripeId: column })
+      .select({ id: table.id, stripe_id: column })
       .from(table)
       .where(
         and(
@@ -46,8 +70,7 @@ export const recheck =
       )
       .orderBy(asc(table.id))
       .limit(STEP_PAGE);
-    for (const { stripeId } of found) if (stripeId) await retrieveGuarded(deps, run, kind, stripeId);
-    return nextAfter(found);
+    return retrieveEach(deps, run, kind, found);
   };
 
 export const retryFailures: StepPage<StripeDeps> = async (deps, run, after) => {

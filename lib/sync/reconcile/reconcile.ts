@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Stripe from 'stripe';
 import { isDatabaseUnavailable, pgErrorCode } from '@/db/database';
 import type { reconciliationRuns } from '@/db/schema';
@@ -8,7 +9,14 @@ import { disputesFrom, invoicesFrom, listed, reconcileCreditNotes, refundsFrom, 
 import { attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
 import { comparePayouts, listPayouts, readPayoutEntries } from './payouts';
-import { linkCheckouts, recheck, recheckCustomers, retryFailedEvents, retryFailures } from './rechecks';
+import {
+  linkCheckouts,
+  probeStored,
+  recheck,
+  recheckCustomers,
+  retryFailedEvents,
+  retryFailures,
+} from './rechecks';
 import {
   acquireRun,
   beat,
@@ -33,9 +41,11 @@ import {
 } from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
-  /** Time after which the run stops before its next page. The next call continues at that page. */
+  /** Time after which the run stops after its current object. The next call continues at that object's page. */
   deadline?: Date;
   signal?: AbortSignal;
+  /** Whether the caller knows that the API key belongs to the account of the stored objects. If not, the run checks it. */
+  isAccountKnown?: boolean;
   onProgress?: (progress: Progress) => void;
 }
 
@@ -58,19 +68,30 @@ export async function performRun(
   run: Run,
   options: Omit<ReconcileOptions, keyof RunRequest>,
 ): Promise<ReconcileResult> {
-  const deps: SyncDeps = { ...given, afterQuestion: () => beat(given.db, run, given.now()) };
+  const { deadline, signal } = options;
+  const isOver = () => signal?.aborted === true || (deadline !== undefined && given.now() >= deadline);
+  const deps: SyncDeps = { ...given, isOver, afterQuestion: () => beat(given.db, run, given.now()) };
+  if (
+    deps.stripe &&
+    !options.isAccountKnown &&
+    (await probeStored({ ...deps, stripe: deps.stripe })) === 'other'
+  ) {
+    deps.stripe = null;
+    run.errorCode = 'other_account';
+    deps.log.error({ run: run.id }, 'STRIPE_SECRET_KEY is for another account or the wrong mode');
+  }
   const [resumedStep = '', resumedCursor = null] = run.cursor?.split('\n') ?? [];
   const resumedAt = STEPS.findIndex((step) => step.name === resumedStep);
   for (const [index, step] of STEPS.slice(Math.max(0, resumedAt)).entries()) {
     try {
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);
-      if (!isDone) return toResult(deps, run, 'stopped');
+      if (!isDone) return toResult(given, run, 'stopped');
       if (step.name === LAST_LIST && deps.stripe && hasReadAll(run)) {
         await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
       }
     } catch (error) {
-      if (error instanceof LeaseLostError) return toResult(deps, run, 'running');
+      if (error instanceof LeaseLostError) return toResult(given, run, 'running');
       if (isDenied(error)) run.deniedCode ??= errorCodeOf(error);
       else run.errorCode ??= errorCodeOf(error);
       deps.log.error(
@@ -89,7 +110,7 @@ export async function performRun(
       ? 'completed_with_errors'
       : 'completed';
   const isFinished = await finishRun(deps.db, run, deps.now(), status);
-  return toResult(deps, run, isFinished ? status : 'running');
+  return toResult(given, run, isFinished ? status : 'running');
 }
 
 /**
@@ -102,7 +123,7 @@ async function performStep(
   run: Run,
   step: Step,
   start: string | null,
-  { deadline, signal, onProgress }: Omit<ReconcileOptions, keyof RunRequest>,
+  { onProgress }: Pick<ReconcileOptions, 'onProgress'>,
 ): Promise<boolean> {
   const { stripe } = deps;
   if (step.needs === 'stripe' && (!stripe || run.errorCode !== null)) return true;
@@ -113,14 +134,40 @@ async function performStep(
       phase: step.phase,
       cursor: `${step.name}\n${cursor ?? ''}`,
     });
-    if (signal?.aborted || (deadline && deps.now() >= deadline)) {
+    if (deps.isOver?.()) {
       await releaseRun(deps.db, run);
       return false;
     }
     if (step.needs === 'database') cursor = await step.page(deps, run, cursor);
-    else if (stripe) cursor = await step.page({ ...deps, stripe }, run, cursor);
+    else if (stripe) cursor = await readPatiently({ ...deps, stripe }, run, step, cursor);
   } while (cursor !== null);
   return true;
+}
+
+/** Pauses in milliseconds before the repetitions of a page that Stripe refused because of its rate limit. */
+const PAUSES_MS = [1000, 2000, 4000, 8000];
+
+/**
+ * Performs one page of a step. Stripe's client does not repeat a request after a rate limit, and other programs with
+ * the same account may use up the limit at any moment, so the page is repeated.
+ */
+async function readPatiently(
+  deps: StripeDeps,
+  run: Run,
+  { name, page }: { name: string; page: StepPage<StripeDeps> },
+  cursor: string | null,
+): Promise<string | null> {
+  for (const ms of PAUSES_MS) {
+    try {
+      return await page(deps, run, cursor);
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeRateLimitError)) throw error;
+      deps.log.warn({ run: run.id, step: name, ms }, 'Stripe refused a page because of its rate limit');
+      await (deps.pause ?? sleep)(ms);
+      await beat(deps.db, run, deps.now());
+    }
+  }
+  return page(deps, run, cursor);
 }
 
 function toProgress({ counts }: Run, step: Step) {

@@ -1,16 +1,15 @@
 import { waitUntil } from '@vercel/functions';
 import { Cron } from 'croner';
-import { asc, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { type Database, pgErrorCode, rows } from '@/db/database';
 import * as schema from '@/db/schema';
 import { copyToScratch } from '@/db/scratch-copy';
 import type { Env } from '../../env';
 import { StartError } from '../../errors';
 import { type Logger, stackOf } from '../../log';
-import { literal } from '../../page-query';
-import { probeAccount } from '../../stripe/fetch';
 import { type SyncDeps, syncDeps } from '../sync-deps';
 import type { StripeDeps } from './object';
+import { probeStored } from './rechecks';
 import { performRun } from './reconcile';
 import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
 
@@ -139,9 +138,6 @@ export function continueRun({ env, log }: { env: Pick<Env, 'publicUrl' | 'cronSe
   );
 }
 
-/** Maximum number of stored Stripe customers to look up. If Stripe finds one of them, the API key is correct. */
-const ASKED_FOR = 3;
-
 /**
  * Checks that the API key belongs to the account and mode of the stored Stripe customers. With another key, every
  * stored object would look deleted.
@@ -149,17 +145,9 @@ const ASKED_FOR = 3;
  * @throws StartError
  */
 export async function requireAccount(deps: SyncDeps): Promise<StripeDeps> {
-  const { db, stripe } = deps;
+  const { stripe } = deps;
   if (!stripe) throw new StartError(['STRIPE_SECRET_KEY is not set: Stripe cannot be asked.']);
-  const known = await db
-    .select({ id: schema.stripeCustomers.stripe_customer_id })
-    .from(schema.stripeCustomers)
-    .orderBy(asc(schema.stripeCustomers.stripe_customer_id))
-    .limit(literal(ASKED_FOR));
-  const probe = await probeAccount(
-    stripe,
-    known.map(({ id }) => id),
-  );
+  const probe = await probeStored({ ...deps, stripe });
   if (probe === 'refused') {
     throw new StartError(['Stripe refuses STRIPE_SECRET_KEY: take one that its dashboard shows as active.']);
   }

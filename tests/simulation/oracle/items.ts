@@ -19,7 +19,7 @@ export const SHOWN = 10;
 
 /**
  * Expects an item to be linked to the service that staff chose, else to the service in its metadata, else to its old
- * service.
+ * service. It is never linked to a service of another customer than its subscription's.
  */
 export function itemDifference(
   { truth, tables }: Case,
@@ -31,8 +31,12 @@ export function itemDifference(
   // Only staff can link an item if its Stripe customer is not linked by staff or number.
   const named = isSure(tables, row.stripe_customer_id) ? servicesOf(truth, now, row, id) : [null];
   const staff = truth.linked.get(id);
-  // If one subscription drops an item before the next one reports it, the item loses staff's link.
-  const expected = staff === undefined ? named : wasMoved(truth, id) ? [...named, staff] : [staff];
+  const own = truth.ours.find(({ id }) => id === row.customer_id)?.services ?? [];
+  const isLost = staff != null && !own.some((service) => service.id === staff);
+  // If one subscription drops an item before the next one reports it, the item loses staff's link. It also loses the
+  // link if its Stripe customer was linked to another customer since.
+  const mayBeLost = wasMoved(truth, id) || possibleOwners(truth, row.stripe_customer_id).length > 1;
+  const expected = staff === undefined || isLost ? named : mayBeLost ? [...named, staff] : [staff];
   const { customer_service_id } = actual;
   return expected.includes(customer_service_id)
     ? null
@@ -41,24 +45,18 @@ export function itemDifference(
 
 /** Returns the services that an item may be linked to if staff chose none. */
 function servicesOf(truth: Truth, now: Subscription, row: SubscriptionRow, id: string): (number | null)[] {
-  const services = truth.ours.find((own) => own.id === row.customer_id)?.services ?? [];
+  const owner = truth.ours.find((own) => own.id === row.customer_id);
+  const services = owner?.services ?? [];
   const item = now.items.find((one) => one.id === id);
   const named = item ? servicesNamed(services, now, item) : [];
   if (named.length > 0) return named;
   const ever = [...storiesOf<Subscription>(truth.history, 'subscription').values()]
     .flat()
     .flatMap(({ about }) =>
-      about.items
-        .filter((one) => one.id === id)
-        // In each past state, the Stripe customer may have been linked to any of our customers, so all of their
-        // services count.
-        .flatMap((one) => truth.ours.flatMap((own) => servicesNamed(own.services, about, one))),
+      about.items.filter((one) => one.id === id).flatMap((one) => servicesNamed(services, about, one)),
     );
-  // An item keeps the service that it was sold with, even if its Stripe customer was linked to another customer then.
-  const owners = [row.customer_id, ...possibleOwners(truth, row.stripe_customer_id)];
-  const isSoldTo = (own: OwnCustomer) =>
-    own.sold?.id === row.id || (owners.includes(own.id) && wasMoved(truth, id));
-  return [...ever, ...truth.ours.filter(isSoldTo).flatMap((own) => own.sold?.services ?? []), null];
+  const keepsSold = owner?.sold?.id === row.id || wasMoved(truth, id);
+  return [...ever, ...(keepsSold ? (owner?.sold?.services ?? []) : []), null];
 }
 
 function servicesNamed(

@@ -66,15 +66,18 @@ function noteReference(draft: Draft, row: StoredSubscription, reference: number 
 
 /**
  * Repeats the steps that depend on a Stripe customer's link for each Stripe customer in `moved`. Applies its checkouts
- * again. If its link is reliable, also links items to services and merges sold subscriptions.
+ * again, and unlinks items from services of other customers. If its link is reliable, also links items to services and
+ * merges sold subscriptions.
  */
 export function settleMoved(draft: Draft): void {
   // Applying a checkout again may move the Stripe customer once more.
   for (let customer = draft.moved.pop(); customer; customer = draft.moved.pop()) {
     reapplyCheckouts(draft, customer);
     const link = draft.links.get(customer);
-    if (!link || !isSure({ linkedBy: link.linked_by })) continue;
-    dateServices(draft, relinkItems(draft, customer));
+    if (!link) continue;
+    const isReliable = isSure({ linkedBy: link.linked_by });
+    dateServices(draft, relinkItems(draft, customer, isReliable));
+    if (!isReliable) continue;
     for (const row of draft.subscriptionsOf(customer)) adoptSold(draft, row);
   }
 }

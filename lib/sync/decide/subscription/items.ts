@@ -32,9 +32,7 @@ export function applyItems(
     if (isStillIn(draft, other, item.id, asOf)) continue;
     left.push(elsewhere?.customer_service_id ?? null);
     const state = toItemState(provider, item, row);
-    const service =
-      isSure && !(row ?? elsewhere)?.linked_by_staff ? namedService(draft, subscription, state) : null;
-    const link = service && { customer_service_id: service };
+    const link = linkOf(draft, subscription, state, row ?? elsewhere, isSure);
     if (row) updateItem(draft, row, { ...state, ...link });
     else addItem(draft, subscription.id, { ...state, ...link }, elsewhere);
   }
@@ -42,19 +40,41 @@ export function applyItems(
 }
 
 /**
- * Links a Stripe customer's items to the services in Stripe's metadata. Does not change items that staff linked. The
- * customer's link must be reliable.
+ * Links a Stripe customer's items to the services in Stripe's metadata, and unlinks them from services of other
+ * customers. Does not change other links that staff made.
  *
+ * @param isSure whether the customer's link is reliable; if it is not, items are only unlinked
  * @returns ids of the items' services before and after the change
  */
-export function relinkItems(draft: Draft, stripeCustomerId: string): (number | null)[] {
+export function relinkItems(draft: Draft, stripeCustomerId: string, isSure: boolean): (number | null)[] {
   return draft.subscriptionsOf(stripeCustomerId).flatMap((subscription) =>
     draft.itemsOf(subscription.id).flatMap((item) => {
-      const service = item.linked_by_staff ? null : namedService(draft, subscription, item);
-      if (service) updateItem(draft, item, { customer_service_id: service });
-      return [item.customer_service_id, service];
+      const link = linkOf(draft, subscription, item, item, isSure);
+      updateItem(draft, item, link);
+      return [item.customer_service_id, link.customer_service_id ?? null];
     }),
   );
+}
+
+/**
+ * Returns what changes in an item's link. The item or its service may have moved to another customer. The link then
+ * ends, even if staff made it, because one customer's subscription would otherwise set the dates of another's service.
+ */
+function linkOf(
+  draft: Draft,
+  subscription: StoredSubscription,
+  named: NamedService,
+  stored: StoredItem | undefined,
+  isSure: boolean,
+): Partial<Pick<StoredItem, 'customer_service_id' | 'linked_by_staff'>> {
+  const current = stored?.customer_service_id ? draft.service(stored.customer_service_id) : undefined;
+  const isOthers = current !== undefined && current.customer_id !== subscription.customer_id;
+  const mayLink = isSure && (isOthers || !stored?.linked_by_staff);
+  const service = mayLink ? namedService(draft, subscription, named) : null;
+  return {
+    ...(isOthers && { customer_service_id: null, linked_by_staff: false }),
+    ...(service && { customer_service_id: service }),
+  };
 }
 
 /** Deletes items that Stripe no longer has. Keeps items without an id at Stripe, because they record a sale. */
@@ -91,7 +111,7 @@ const BILLED = new Set(['amount', 'currency', 'interval', 'interval_count']);
 function addItem(
   draft: Draft,
   subscription_id: number,
-  state: ReturnType<typeof toItemState> & { customer_service_id?: number },
+  state: ReturnType<typeof toItemState> & ReturnType<typeof linkOf>,
   elsewhere: StoredItem | undefined,
 ): void {
   const own = elsewhere ?? { ...draft.newRow(), customer_service_id: null, linked_by_staff: false };
