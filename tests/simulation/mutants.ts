@@ -118,8 +118,8 @@ moved-item-taken-back lib/sync/decide/subscription/items.ts
 + draft.itemsOf(other.id).length <= SHOWN) return false;
 
 staff-not-heeded-of-items lib/sync/decide/subscription/items.ts
-- !(row ?? elsewhere)?.linked_by_staff
-+ (row ?? elsewhere)?.id !== 0
+- !stored?.linked_by_staff
++ stored?.id !== 0
 
 own-number-not-asked-again lib/sync/decide/customer.ts
 - isAnother && !isAnswered ? askCustomer(draft, reported, noted) : undefined
