@@ -120,9 +120,9 @@ export function windowsOf(text: string): string[] {
 }
 
 /**
- * Returns the possible numbers in a text, each in four spellings: as written, without separators, with hyphens and with
- * slashes. A possible number is a run of one to four words with two digits in a row. All spellings are in capitals. If
- * the text has lower-case letters, it also returns each number exactly as written.
+ * Returns the possible numbers in a text, each in four spellings in capitals: as written, without separators, with
+ * hyphens and with slashes. A number with lower-case letters is also returned exactly as written. A possible number is
+ * a run of one to four words with two digits in a row.
  */
 export function numbersIn(text: string): string[] {
   const words = [...text.matchAll(/[\p{L}\p{N}]+/gu)];

@@ -202,8 +202,8 @@ interface KnownEntry {
 }
 
 /**
- * Returns rows for the entries that are not stored yet. A file covers whole days, except for other parts of a day that
- * are known. So if it has more entries of one day and amount than are stored, the surplus is new. The surplus consists
+ * Returns rows for the entries that are not stored yet. A file covers whole days. Stored entries of other statements of
+ * the same day (`isOfOtherPart`) do not count. So if it has more entries of one day and amount than are stored, the surplus is new. The surplus consists
  * of entries whose purpose and IBAN are not stored. Erasing a customer removes both from stored entries. Such an entry
  * counts as the one with its bank reference, or else as the oldest whose texts are not stored. A file of one day may
  * list the latest entry first, which its days do not show.

@@ -168,11 +168,12 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
       ),
     );
   const others = await findOtherParts(tx, stated, id);
-  // If the entries of the other statement add up to zero, its balance may be the same before and after them. Then it
-  // may be the statement of a longer period, with the same entries.
+  // If the day's entries of either statement add up to zero, the balance may be the same before and after them. Then
+  // one of the two may be the statement of a longer period, with the same entries.
   const apart = others.filter((part) => {
     const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
-    return sumOf(its.map(({ amount }) => ({ amount: toThousandths(amount) }))) !== 0;
+    const own = entries.filter(({ day }) => day === part.day);
+    return sumOf(own) !== 0 && sumOf(its.map(({ amount }) => ({ amount: toThousandths(amount) }))) !== 0;
   });
   const rows = known.map(({ statement_id, ...row }) => {
     const isOfOtherPart = apart.some((part) => part.id === statement_id && part.day === row.day);
@@ -242,7 +243,8 @@ function followBalances(
   // This loop also visits the balances that it adds.
   for (const at of reached) {
     for (const { id, near, far } of parts) {
-      if (near !== at || ids.has(id)) continue;
+      // A part that leads back to the given balance may begin or end with the file itself.
+      if (near !== at || far === balance || ids.has(id)) continue;
       ids.add(id);
       if (far !== null) reached.push(far);
     }

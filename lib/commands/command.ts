@@ -37,7 +37,7 @@ export interface Command<Wanted = unknown> {
   isDryRun?(wanted: Wanted): boolean;
   /** Returns true if the command stops when `Terminal.signal` is aborted. A signal kills any other command. */
   stopsInOrder?(wanted: Wanted): boolean;
-  /** Returns the path of the file or folder that the command writes. Undefined if it writes none. */
+  /** Returns the path of a file that must not be lost. A process checks that it can see the file that a server wrote. */
   writes?(wanted: Wanted): string | undefined;
   /** Question to ask after the exit code `UNCONFIRMED`. If the user agrees, the command runs again with `--yes`. */
   question?: string;

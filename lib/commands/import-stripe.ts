@@ -116,7 +116,7 @@ async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileR
   signal.addEventListener('abort', printStop);
   try {
     for (;;) {
-      const run = await runReconciliation(runtime, terminal, signal);
+      const run = await runReconciliation(runtime, terminal, { signal, isAccountKnown: true });
       if (!run.alreadyRunning) return run.status === 'stopped' ? null : run;
       const isOver = await untilOver(runtime, run.runId, signal, (seconds) =>
         progress.write(

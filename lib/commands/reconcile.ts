@@ -59,18 +59,18 @@ function toCells({ entity, entity_id, stripe_id, field, before, after, outcome }
 /**
  * Runs a reconciliation for a command, and shows the progress.
  *
- * @param signal stops the run after its current page
+ * @param more `signal` stops the run after its current object or page; `isAccountKnown` see `ReconcileOptions`
  */
 export async function runReconciliation(
   runtime: Runtime,
   { user, progress }: Terminal,
-  signal?: AbortSignal,
+  more: { signal?: AbortSignal; isAccountKnown?: boolean } = {},
 ): Promise<ReconcileResult> {
   const bar = new ProgressBar(progress);
   const onProgress = ({ number, steps, step, checked, changes }: Progress) =>
     bar.show(number, steps, step, `${checked} checked, ${changes} changed`);
   try {
-    const options = { trigger: 'cli', startedBy: user, onProgress, ...(signal && { signal }) } as const;
+    const options = { trigger: 'cli', startedBy: user, onProgress, ...more } as const;
     return await compareWithStripe(syncDeps(runtime), options);
   } finally {
     bar.end();

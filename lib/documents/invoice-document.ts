@@ -307,7 +307,7 @@ const MAX_NAMED = 100;
 /**
  * Lists the issued invoices and credit notes of a customer that cannot have a document now.
  *
- * @returns a sentence with the reasons for each, at most 100
+ * @returns a sentence with the reasons for each of the first 100, and another one if there may be more
  */
 export async function describeUndocumented(db: Database, customerId: number): Promise<string[]> {
   const own = await db
@@ -329,14 +329,19 @@ export async function describeUndocumented(db: Database, customerId: number): Pr
     .orderBy(asc(creditNotes.id))
     .limit(literal(MAX_DESCRIBED));
   const sentences: string[] = [];
-  const describe = async ({ describe, noun }: DocumentSource, { id, number }: (typeof own)[number]) => {
+  const all = [
+    ...own.map((one) => ({ ...INVOICE, ...one })),
+    ...notes.map((one) => ({ ...CREDIT_NOTE, ...one })),
+  ];
+  for (const { describe, noun, id, number } of all) {
     const state = await describe(db, id);
-    if (!state.isReady)
-      sentences.push(`No document of ${noun} ${number ?? `#${id}`} can be kept. ${explain(state)}`);
-  };
-  for (const one of own) await describe(INVOICE, one);
-  for (const one of notes) await describe(CREDIT_NOTE, one);
-  return sentences.slice(0, MAX_NAMED);
+    if (state.isReady) continue;
+    if (sentences.length === MAX_NAMED) break;
+    sentences.push(`No document of ${noun} ${number ?? `#${id}`} can be kept. ${explain(state)}`);
+  }
+  const mayBeMore =
+    [own, notes].some(({ length }) => length === MAX_DESCRIBED) || sentences.length === MAX_NAMED;
+  return mayBeMore ? [...sentences, 'There may be more.'] : sentences;
 }
 
 /** Makes all documents of a customer that can be made now, because an erasure prevents new documents. */

@@ -295,16 +295,15 @@ async function insertCreditNote(
   const { currency } = invoice;
   const sums = lines.length > 0 ? sumsOf(before, credited, currency) : sumsAlone(invoice);
   const { total } = sums;
-  if (about.kind === 'credit_note') {
-    if (toThousandths(total) <= 0)
-      throw new AppError('validation_failed', 'The credit note adds up to nothing.');
-    if (toThousandths(total) > left) {
-      const most = toAmountText(fromThousandths(left), currency);
-      throw new AppError(
-        'validation_failed',
-        `The credit note adds up to more than ${most}, which is left to credit.`,
-      );
-    }
+  if (about.kind === 'credit_note' && toThousandths(total) <= 0)
+    throw new AppError('validation_failed', 'The credit note adds up to nothing.');
+  if (toThousandths(total) > left) {
+    const most = toAmountText(fromThousandths(left), currency);
+    const noun = about.kind === 'credit_note' ? 'credit note' : 'cancellation';
+    throw new AppError(
+      'validation_failed',
+      `The ${noun} adds up to more than ${most}, which is left to credit.`,
+    );
   }
   const today = toCalendarDate(writer.now, writer.timeZone);
   const date = [today, invoice.invoice_date].sort().at(-1) ?? today;

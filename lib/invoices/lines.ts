@@ -120,7 +120,7 @@ export function amountProblems({ after, values }: Writing): FieldError[] {
     const text = String(after[field]);
     const isAsGiven = values[field] === undefined || toAmountColumn(values[field]) === text;
     const problem = isAsGiven
-      ? amountProblem(Number(text) < 0 ? null : text, currency)
+      ? amountProblem(text.replace('-', ''), currency)
       : `does not agree with ${linesOf(after).length > 0 ? 'the lines' : 'the rest'}: ${toAmountText(text, currency)}`;
     return problem === undefined ? [] : [fieldError(field, problem)];
   });

@@ -112,7 +112,7 @@ async function keepIssued(
   );
   // Invoices in an imported file were issued by another program, so the import does not refuse them. Their pages show
   // the problem.
-  const isIssuedHere = importId == null && issued.every(({ before }) => before !== null);
+  const isIssuedHere = importId === undefined && issued.every(({ before }) => before !== null);
   if (problem && isIssuedHere) throw invalidField('lines', problem);
 }
 
@@ -125,7 +125,7 @@ async function issueCancellations(
   written: (Writing & { id: number })[],
   writer: RecordWriter,
 ): Promise<void> {
-  if (writer.importId != null) return;
+  if (writer.importId !== undefined) return;
   for (const { id, before, changes } of written) {
     if (before && changes.status === 'cancelled') await issueCancellation(tx, id, writer);
   }

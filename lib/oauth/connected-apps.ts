@@ -163,7 +163,8 @@ async function endGrant(tx: Database, grant: Grant): Promise<void> {
 
 /**
  * Ends the grant of a refresh token: deletes its consent, codes and tokens, and adds an audit entry. For an older grant,
- * which has no reference, deletes only the tokens.
+ * which has no reference, deletes only the tokens. The entry names the member of staff who had connected the app, because
+ * an app has no entry of its own kind.
  *
  * @param reason `revoked` if the app asked for it; `reused` if the token was used again, so that it may be stolen
  */

@@ -23,7 +23,7 @@ export interface RecordWriter {
   importId?: number | null;
 }
 
-/** Who saves settings, and a check of the settings that are stored until then. */
+/** Who saves settings, and a check that the stored settings are still those that the writer has seen. */
 export interface SettingsWriter<Settings> {
   actor: Actor;
   /** Returns whether the writer has seen these settings. If absent, the save does not check for conflicts. */

@@ -43,7 +43,10 @@ export async function saveRecord(db: Database, kind: RecordKind, draft: Draft, w
 
 /** Error for a record that has changed since the writer last read it. */
 export function outdated(): AppError {
-  return new AppError('precondition_failed', 'Somebody else has changed this since you opened it.');
+  return new AppError(
+    'precondition_failed',
+    'Someone else has changed this since you opened it: load the page again.',
+  );
 }
 
 async function saveWithin(tx: Database, kind: RecordKind, given: Draft[], writer: RecordWriter) {

@@ -158,7 +158,7 @@ async function refuseUnprintable(
   written: Writing[],
   { importId }: RecordWriter,
 ): Promise<void> {
-  if (importId != null) return;
+  if (importId !== undefined) return;
   for (const { before, after, changes } of written) {
     if (!before || changes.status !== 'sent') continue;
     const lines = linesOf(after);

@@ -273,13 +273,13 @@ test('an issued invoice can get another due date and be cancelled, but not be is
   const page = await site.open(INVOICES);
   const path = await draft(page);
   await use(page, 'link', 'Edit');
-  await fill(page, { Date: '2099-01-01', Due: '2099-12-31' });
+  await fill(page, { Date: '2099-01-01', Due: '2099-12-30' });
   await saveDraft(page, 'Your changes are saved.');
   await confirm(page, 'Issue');
   await seeAlert(page, 'Invoice date: must not be in the future when the invoice is issued.');
   await press(page, 'Cancel');
   await use(page, 'link', 'Edit');
-  await fill(page, { Date: '2026-01-01', Due: '2026-12-31' });
+  await fill(page, { Date: '2026-01-01' });
   await saveDraft(page, 'Your changes are saved.');
   const [sender, deleter] = [await site.open(path), await site.open(path)];
   await issue(page);

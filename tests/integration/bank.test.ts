@@ -312,6 +312,17 @@ test('the entries of a day that leaves the balance unchanged are stored once, al
   expect(await countsOf(id)).toMatchObject({ all: 2 });
 });
 
+test('the statement of a whole day without a change of balance does not repeat the entry of an earlier statement of the day', async () => {
+  const day = newDay();
+  await uploadMt940([OWN, 'EUR'], day, [1000, 1050], ENTRY);
+  const all: Booked[] = [
+    ['C', 50],
+    ['D', 50],
+  ];
+  const { id } = await uploadMt940([OWN, 'EUR'], day, [1000, 1000], ENTRY, all);
+  expect(await countsOf(id)).toMatchObject({ all: 2 });
+});
+
 const FOREIGN = 'DE25500105170137075030';
 
 test('a bank statement of an account that is not the company’s is refused, and the error names the account', async () => {
@@ -475,7 +486,7 @@ test('an exact match that cannot be booked is left, and the exact matches behind
 });
 
 test('an invoice number with other text directly beside it is found in a bank entry, but not with more digits', async () => {
-  const numbers = ['2031-000010', 'RE-2032-000077'];
+  const numbers = ['2031-000010', 'RE-2032-000077', 're-2034-000088'];
   for (const number of numbers) await createInvoice(base.db, { number });
   const textsOf = (number: string) => [`RE${number}`, `Rechnung${number}vom`, `RE9${number}`, `RE${number}9`];
   // The entries pay a part, so that their amounts suggest no invoice.

@@ -148,6 +148,12 @@ test('cancelling an invoice issues a cancellation document for the parts of its 
   expect(sums).toEqual(['35.05', '6.05', '41.10']);
 });
 
+test('a cancellation is refused if an imported credit leaves less to credit than the lines add up to', async () => {
+  const id = await issue();
+  await base.db.update(invoices).set({ amount_credited: '10' }).where(eq(invoices.id, id));
+  await expect(cancel(id)).rejects.toThrow('The cancellation adds up to more than 31.10 EUR, which is left');
+});
+
 test('a credit note or cancellation of an invoice with a later date has the date of the invoice', async () => {
   const id = await issue();
   await base.db

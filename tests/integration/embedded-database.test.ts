@@ -33,7 +33,7 @@ import {
   runCommandFile,
   success,
 } from '../support/command-server';
-import { createInvoice, createPayment } from '../support/factories';
+import { createCustomer, createInvoice, createPayment } from '../support/factories';
 import { runCommandHere, temporaryFolder } from '../support/run-command';
 
 const umask = process.umask();
@@ -136,13 +136,16 @@ describe('the lock of the embedded database', () => {
         unlock();
         writeLock(owned);
         expect(owner()).toBeNull();
-        writeLock(owned);
-        const beat = setInterval(() => utimesSync(join(empty, 'lock.json'), new Date(), new Date()), 100);
-        const waiting = waitForLock(empty, 1000);
-        expect(await Promise.race([waiting, sleep(1800, 'waits')])).toBe('waits');
-        clearInterval(beat);
-        (await waiting)();
       }
+      writeLock(JSON.stringify({ pid: process.pid, started: 'there', namespace: 'another' }));
+      const beat = setInterval(() => utimesSync(join(empty, 'lock.json'), new Date(), new Date()), 100);
+      const waiting = waitForLock(empty, 1000);
+      try {
+        expect(await Promise.race([waiting, sleep(1800, 'waits')])).toBe('waits');
+      } finally {
+        clearInterval(beat);
+      }
+      (await waiting)();
     },
   );
 
@@ -292,11 +295,14 @@ describe('backups of the embedded database', () => {
   });
 
   test('the demo refuses an embedded database with a customer that it did not create, and adds no login', async () => {
-    const env = parseEnv({ DATA_DIR: at('two'), LOG_LEVEL: 'silent' });
-    const settings = readSettings(at('two'), baseRuntime(env).randomBytes);
+    const env = parseEnv({ DATA_DIR: at('own'), LOG_LEVEL: 'silent' });
+    const own = await openDatabase(env);
+    await createCustomer(own.db);
+    await own.close();
+    const settings = readSettings(at('own'), baseRuntime(env).randomBytes);
     const demo = { env, settings, variables: { NODE_ENV: 'production' as const }, ownStripe: false };
     await expect(prepareDatabase(demo)).rejects.toThrow(/contains rows that the demo did not create/);
-    const { db, close } = await openEmbedded(at('two'));
+    const { db, close } = await openEmbedded(at('own'));
     expect(await db.$count(staffUsers)).toBe(0);
     await close();
   });

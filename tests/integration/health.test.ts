@@ -105,14 +105,8 @@ test('neither the first reconciliation run nor our own overdue invoices raise a 
   expect(await read()).toMatchObject({ status: 'ok' });
   const run_id = await addRun('completed', 1, { changes_count: 101 });
   expect(await read()).toMatchObject({ checks: { reconciliation: 'drift' } });
-  const status = {
-    entity: 'invoice',
-    field: 'status',
-    before: 'sent',
-    after: 'overdue',
-    outcome: 'fixed',
-  } as const;
-  await db.insert(reconciliationChanges).values({ run_id: run_id ?? 0, ...status });
+  const change = { entity: 'invoice', field: 'status', outcome: 'fixed' } as const;
+  await db.insert(reconciliationChanges).values({ run_id: run_id ?? 0, ...change });
   expect(await read()).toMatchObject({ status: 'ok' });
 });
 

@@ -115,6 +115,7 @@ describe('an import of payments and Stripe invoices', () => {
       'R-1,P1,paid,2026-03-01,119,119,0,in_10,',
       'ST-4,P1,,2026-03-01,100,0,100,in_11,',
       'ST-5,P1,sent,2026-03-01,-1,0,0,,',
+      'ST-6,P1,sent,2026-03-01,100,0,,,200',
     ];
     expect((await importing('invoices', [header, good, ...bad])).slice(0, -1)).toEqual([
       'line 3, column amount_due: does not agree with the rest: 90.00 EUR',
@@ -122,8 +123,14 @@ describe('an import of payments and Stripe invoices', () => {
       'line 5, column stripe_invoice_id: must be empty: the invoice is not from Stripe',
       'line 6, column status: is required for a Stripe invoice',
       'line 7, column total: must not be negative',
-      created(1, 5),
+      'line 8, column amount_credited: must not be more than the total of an issued invoice',
+      created(1, 6),
     ]);
+    const lost = [
+      'number,customer_number,status,invoice_date,total,uncollectible',
+      'ST-7,P1,sent,2026-03-01,9,true',
+    ];
+    expect((await importing('invoices', lost))[0]).toContain('uncollectible: is only for Stripe invoices');
     const row = await invoiceOf('ST-1');
     expect(row).toMatchObject({ status: 'overdue', amount_due: '70.000', provider_as_of: null });
     const changed = 'ST-1,P1,paid,2026-03-01,100,100,0,in_9,0';

@@ -11,7 +11,12 @@ import type { RecordKind, RecordWriter } from '@/lib/records/record-kind';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { readTyped, saveTyped } from '@/lib/records/typed-record';
-import { convertDocument, deleteDraft, salesDocumentKind } from '@/lib/sales-documents/save-sales-documents';
+import {
+  convertDocument,
+  deleteDraft,
+  salesDocumentKind,
+  salesDocumentSteps,
+} from '@/lib/sales-documents/save-sales-documents';
 import { readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice, createSalesDocument } from '../support/factories';
 import { problemsOf } from '../support/problems';
@@ -389,8 +394,13 @@ test('deleting a draft invoice or order confirmation reopens the offer from whic
   expect(actions).toEqual(['convert', 'update', 'convert', 'update']);
 });
 
-test('deleting a draft invoice does not accept the order confirmation that was only sent before its conversion', async () => {
-  const sent = await createSalesDocument(base.db, { type: 'order_confirmation', status: 'sent' });
-  await remove(invoiceKind, { ...(await convert(sent, 'invoice')), version: 0 });
-  expect((await readDocument(sent.id)).status).toBe('sent');
+test('deleting a draft invoice gives the order confirmation the status that it had before its last conversion', async () => {
+  const { id } = await createSalesDocument(base.db, { type: 'order_confirmation', status: 'sent' });
+  const again = async () => {
+    await remove(invoiceKind, { ...(await convert(await readDocument(id), 'invoice')), version: 0 });
+    return (await readDocument(id)).status;
+  };
+  expect(await again()).toBe('sent');
+  await takeStep(base.db, salesDocumentSteps, 'accept', await readDocument(id), writer);
+  expect(await again()).toBe('accepted');
 });

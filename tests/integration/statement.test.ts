@@ -145,7 +145,7 @@ test('the CSV file of a statement has its entries between an opening and a closi
   ]);
 });
 
-test('the PDF of a statement is refused only if the font lacks a character that it prints, and not without a country', async () => {
+test('the PDF of a statement is refused only if the font lacks a character that it prints; a customer without a country gets one', async () => {
   const none = { small_business: false, payment_terms: null, footer: null, other_ibans: null };
   await saveCompany(base.db, { ...none, ...DEMO_COMPANY } as Company, { actor: commandActor('test') });
   const { customer_id } = await createInvoice(base.db);

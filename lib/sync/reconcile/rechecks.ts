@@ -22,12 +22,12 @@ import {
 } from './object';
 import type { Run } from './run';
 
-/** Maximum number of stored Stripe customers to look up. If Stripe finds one of them, the API key is correct. */
+/** Maximum number of Stripe customers to look up from each table. If Stripe finds one, the API key is correct. */
 const ASKED_FOR = 3;
 
 /**
- * Asks Stripe for some stored Stripe customers, those of the newest invoices first. An account that has none of them is
- * another one, or in the other mode. Every stored object would then look deleted.
+ * Asks Stripe for some stored Stripe customers, among them those of the newest invoices. An account that has none of
+ * them is another one, or in the other mode. Every stored object would then look deleted.
  */
 export async function probeStored({ db, stripe }: StripeDeps): ReturnType<typeof probeAccount> {
   const known = await rows<{ id: string }>(
@@ -35,9 +35,8 @@ export async function probeStored({ db, stripe }: StripeDeps): ReturnType<typeof
     sql`with newest as (select stripe_customer_id as id from invoices where stripe_customer_id is not null
         order by invoices.id desc limit ${sql.raw(String(ASKED_FOR))})
       select id from newest union
-        (select stripe_customer_id from stripe_customers where not exists (select from newest)
-          order by stripe_customer_id limit ${sql.raw(String(ASKED_FOR))})
-      order by id`,
+        (select stripe_customer_id from stripe_customers
+          order by stripe_customer_id limit ${sql.raw(String(ASKED_FOR))})`,
   );
   return probeAccount(
     stripe,

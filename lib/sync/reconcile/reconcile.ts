@@ -41,7 +41,7 @@ import {
 } from './upkeep';
 
 export interface ReconcileOptions extends RunRequest {
-  /** Time after which the run stops after its current object. The next call continues at that object's page. */
+  /** Time after which the run stops after its current object or page. The next call continues at that page. */
   deadline?: Date;
   signal?: AbortSignal;
   /** Whether the caller knows that the API key belongs to the account of the stored objects. If not, the run checks it. */
@@ -162,6 +162,7 @@ async function readPatiently(
       return await page(deps, run, cursor);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeRateLimitError)) throw error;
+      if (deps.isOver?.()) return cursor ?? '';
       deps.log.warn({ run: run.id, step: name, ms }, 'Stripe refused a page because of its rate limit');
       await (deps.pause ?? sleep)(ms);
       await beat(deps.db, run, deps.now());

@@ -11,7 +11,8 @@ type NamedService = Pick<StoredItem, 'named_service_id' | 'named_service_number'
  * Updates, adds and deletes items so that they match a subscription's state.
  *
  * @param asOf time of this state; an item that has moved to another subscription since then stays there
- * @param isSure whether the customer's link is reliable; if it is not, items keep their services
+ * @param isSure whether the customer's link is reliable; if it is not, items are only unlinked from other
+ *   customers' services
  * @returns the previous services of the items that came from another subscription; null for each other item
  */
 export function applyItems(
@@ -231,7 +232,7 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // The verb `move` means that staff linked the Stripe customer to another customer. The item's link by staff then ends,
+  // The verb `move` means that staff linked the Stripe customer, or moved the service, to another customer. The item's link by staff then ends,
   // so that Stripe's metadata decides about its service again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
