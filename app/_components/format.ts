@@ -144,7 +144,7 @@ const TEXTS: [pattern: RegExp, text: string][] = [
   [/^(stripe_|invalid_answer$)/, 'Stripe answered with an error.'],
   [
     /^other_account$/,
-    'Stripe knows none of the newest Stripe customers: the API key is for another account or mode.',
+    'Stripe knows none of the stored Stripe customers that it was asked for: the API key is for another account or mode.',
   ],
   [/^abandoned$/, 'The process ended, and the work was not resumed in time.'],
 ];

@@ -203,10 +203,10 @@ interface KnownEntry {
 
 /**
  * Returns rows for the entries that are not stored yet. A file covers whole days. Stored entries of other statements of
- * the same day (`isOfOtherPart`) do not count. So if it has more entries of one day and amount than are stored, the surplus is new. The surplus consists
- * of entries whose purpose and IBAN are not stored. Erasing a customer removes both from stored entries. Such an entry
- * counts as the one with its bank reference, or else as the oldest whose texts are not stored. A file of one day may
- * list the latest entry first, which its days do not show.
+ * the same day (`isOfOtherPart`) do not count. So if the file has more entries of one day and amount than are stored, the
+ * surplus is new. The surplus consists of entries whose purpose and IBAN are not stored. Erasing a customer removes both
+ * from stored entries. Such an entry counts as the one with its bank reference, or else as the oldest whose texts are
+ * not stored. A file of one day may list the latest entry first, which its days do not show.
  *
  * @param mayRegroup whether a day has no new entry if its credits have the sum of the stored credits, and its debits
  *   that of the stored debits. MT940 reports a collective credit as one entry, and CAMT as its parts.

@@ -168,12 +168,18 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
       ),
     );
   const others = await findOtherParts(tx, stated, id);
-  // If the day's entries of either statement add up to zero, the balance may be the same before and after them. Then
-  // one of the two may be the statement of a longer period, with the same entries.
+  // If the entries of the other statement add up to zero, its balance may be the same before and after them. Then it
+  // may be the statement of a longer period, with the same entries. If those of this file add up to zero, the file may
+  // contain all entries of the other one.
   const apart = others.filter((part) => {
-    const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
+    const its = known
+      .filter(({ statement_id, day }) => statement_id === part.id && day === part.day)
+      .map(({ amount, purpose }) => ({ amount: toThousandths(amount), purpose }));
     const own = entries.filter(({ day }) => day === part.day);
-    return sumOf(own) !== 0 && sumOf(its.map(({ amount }) => ({ amount: toThousandths(amount) }))) !== 0;
+    const isContained = its.every((one) =>
+      own.some(({ amount, purpose }) => amount === one.amount && [purpose, ''].includes(one.purpose)),
+    );
+    return sumOf(its) !== 0 && !(sumOf(own) === 0 && isContained);
   });
   const rows = known.map(({ statement_id, ...row }) => {
     const isOfOtherPart = apart.some((part) => part.id === statement_id && part.day === row.day);
@@ -243,8 +249,7 @@ function followBalances(
   // This loop also visits the balances that it adds.
   for (const at of reached) {
     for (const { id, near, far } of parts) {
-      // A part that leads back to the given balance may begin or end with the file itself.
-      if (near !== at || far === balance || ids.has(id)) continue;
+      if (near !== at || ids.has(id)) continue;
       ids.add(id);
       if (far !== null) reached.push(far);
     }

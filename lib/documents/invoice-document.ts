@@ -334,10 +334,10 @@ export async function describeUndocumented(db: Database, customerId: number): Pr
     ...notes.map((one) => ({ ...CREDIT_NOTE, ...one })),
   ];
   for (const { describe, noun, id, number } of all) {
-    const state = await describe(db, id);
-    if (state.isReady) continue;
     if (sentences.length === MAX_NAMED) break;
-    sentences.push(`No document of ${noun} ${number ?? `#${id}`} can be kept. ${explain(state)}`);
+    const state = await describe(db, id);
+    if (!state.isReady)
+      sentences.push(`No document of ${noun} ${number ?? `#${id}`} can be kept. ${explain(state)}`);
   }
   const mayBeMore =
     [own, notes].some(({ length }) => length === MAX_DESCRIBED) || sentences.length === MAX_NAMED;

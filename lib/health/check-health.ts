@@ -170,7 +170,7 @@ export async function listAlerts(
           from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
         (select id from reconciliation_runs where status = 'running'
           and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
-        last.id as run_id, last.status, case when last.window_from is not null or last.denied_code is not null then last.changes_count - (
+        last.id as run_id, last.status, case when last.window_from is not null then last.changes_count - (
           select count(*) from reconciliation_changes
           where run_id = last.id and entity = 'invoice' and field = 'status' and stripe_id is null)::int end as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
@@ -191,7 +191,7 @@ export async function listAlerts(
           and created_at > ${at} - make_interval(days => ${IGNORED_DAYS}::int)
       ) as ignored
       left join lateral (
-        select id, status, changes_count, window_from, denied_code from reconciliation_runs where status <> 'running'
+        select id, status, changes_count, window_from from reconciliation_runs where status <> 'running'
         order by started_at desc, id desc limit 1
       ) as last on true`,
   );

@@ -130,7 +130,7 @@ async function unlinkItems(
   const moved = written.filter(({ after, before }) => isMoved(after, before)).map(({ id }) => id);
   if (moved.length === 0) return;
   const items = await tx
-    .select({ item: getTableColumns(subscriptionItems), service: customerServices.service_number })
+    .select(getTableColumns(subscriptionItems))
     .from(subscriptionItems)
     .innerJoin(customerServices, eq(customerServices.id, subscriptionItems.customer_service_id))
     .innerJoin(subscriptions, eq(subscriptions.id, subscriptionItems.subscription_id))
@@ -140,18 +140,17 @@ async function unlinkItems(
     .orderBy(subscriptionItems.id)
     .for('update', { of: subscriptionItems });
   const unlinked = { customer_service_id: null, linked_by_staff: false };
-  for (const { item, service } of items) {
+  const numberOf = (service: number | null) =>
+    written.find(({ id }) => id === service)?.before?.service_number ?? null;
+  for (const item of items) {
     await tx.update(subscriptionItems).set(unlinked).where(eq(subscriptionItems.id, item.id));
     const audit = {
       action: 'subscription_item.move',
       entity: 'subscription_item',
       entity_id: item.id,
     } as const;
-    const [before, after] = [
-      { ...item, service },
-      { ...item, ...unlinked, service: null },
-    ];
-    await recordAudit(tx, { actor, ...audit, before, after });
+    const before = { ...item, service: numberOf(item.customer_service_id) };
+    await recordAudit(tx, { actor, ...audit, before, after: { ...item, ...unlinked, service: null } });
   }
 }
 

@@ -312,16 +312,22 @@ test('the entries of a day that leaves the balance unchanged are stored once, al
   expect(await countsOf(id)).toMatchObject({ all: 2 });
 });
 
-test('the statement of a whole day without a change of balance does not repeat the entry of an earlier statement of the day', async () => {
-  const day = newDay();
-  await uploadMt940([OWN, 'EUR'], day, [1000, 1050], ENTRY);
-  const all: Booked[] = [
-    ['C', 50],
-    ['D', 50],
-  ];
-  const { id } = await uploadMt940([OWN, 'EUR'], day, [1000, 1000], ENTRY, all);
-  expect(await countsOf(id)).toMatchObject({ all: 2 });
-});
+test.each<[string, number, string, number]>([
+  ['the whole day', 1000, 'from Ada', 2],
+  ['the rest of the day', 1050, 'from Bob', 3],
+])(
+  'a statement of %s without a change of balance adds only entries that an earlier statement does not have',
+  async (_, balance, text, all) => {
+    const day = newDay();
+    await uploadMt940([OWN, 'EUR'], day, [1000, 1050], ENTRY);
+    const booked: Booked[] = [
+      ['C', 50],
+      ['D', 50],
+    ];
+    const { id } = await uploadMt940([OWN, 'EUR'], day, [balance, balance], ['C', 'NTRF', text], booked);
+    expect(await countsOf(id)).toMatchObject({ all });
+  },
+);
 
 const FOREIGN = 'DE25500105170137075030';
 

@@ -7,7 +7,7 @@ import { REMINDER_FORM, saveReminderSettings } from '@/lib/documents/reminder-le
 import { saveAccountingSettings } from '@/lib/exports/accounting-settings';
 import { etagOf } from '@/lib/http/messages';
 import { saveNumberSeries } from '@/lib/records/number-series';
-import { staffAction, staffFormAction } from '../_components/page/staff-action';
+import { refreshPages, staffAction, staffFormAction } from '../_components/page/staff-action';
 import { ACCOUNTING_FORM } from './accounting/accounting-fields';
 import { COMPANY_FORM } from './company/company-fields';
 
@@ -48,9 +48,10 @@ export interface SeriesState {
   /** The typed values without leading and trailing spaces. */
   typed: { prefix: string; with_year: boolean; width: string; first_count: string };
   problems: Record<string, string>;
+  saved: boolean;
 }
 
-/** Saves the format of the next numbers in a series, such as invoice numbers, and redirects to the page of all series. */
+/** Saves the format of the next numbers in a series, such as invoice numbers. */
 export const saveSeries = staffFormAction({
   role: 'admin',
   input: [z.string(), sentEtag],
@@ -60,8 +61,15 @@ export const saveSeries = staffFormAction({
     const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
     return saveNumberSeries(db, name, wanted, { actor, precondition: isAsSeen(seen) });
   },
-  done: () => '/admin/settings/numbers?notice=saved',
-  refused: ({ problems }, _name, _seen, sent): SeriesState => ({ typed: trimmed(sent), problems }),
+  done: (_saved, _name, _seen, sent): SeriesState => {
+    refreshPages();
+    return { typed: trimmed(sent), problems: {}, saved: true };
+  },
+  refused: ({ problems }, _name, _seen, sent): SeriesState => ({
+    typed: trimmed(sent),
+    problems,
+    saved: false,
+  }),
 });
 
 function trimmed({ prefix, width, first_count, with_year }: SeriesState['typed']): SeriesState['typed'] {

@@ -3,14 +3,13 @@ import { formatField } from '@/app/_components/format';
 import { toCalendarDate } from '@/lib/dates';
 import { etagOf } from '@/lib/http/messages';
 import { listNumberSeries } from '@/lib/records/number-series';
-import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { adminPage, FormPage } from '../../_components/page/staff-page';
 import { saveSeries } from '../actions';
 import { SeriesForm } from './series-form';
 
 export const metadata = { title: 'Numbers' };
 
-export default adminPage(async ({ runtime: { db, env, now }, notice }) => {
+export default adminPage(async ({ runtime: { db, env, now } }) => {
   const year = toCalendarDate(now(), env.timeZone).slice(0, 4);
   return (
     <FormPage
@@ -18,11 +17,10 @@ export default adminPage(async ({ runtime: { db, env, now }, notice }) => {
       title="Numbers"
       description="The format of new numbers. Existing numbers stay as they are, and no invoice number is skipped."
     >
-      <OutcomeNotice notice={notice} done={{ saved: 'The format of the next numbers is saved.' }} />
       <Stack gap="lg">
         {(await listNumberSeries(db)).map((series) => (
           <SeriesForm
-            key={`${series.name} ${etagOf(series)}`} // Shows the new format if another admin has changed it.
+            key={series.name}
             title={`${formatField(series.name)}s`}
             action={saveSeries.bind(null, series.name, etagOf(series))}
             initial={{

@@ -1,6 +1,6 @@
 'use client';
 
-import { Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
+import { Alert, Checkbox, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core';
 import { useState } from 'react';
 import { FormFooter, FormMessages, useTypedForm } from '../../_components/forms/form';
 import type { SeriesState } from '../actions';
@@ -21,16 +21,21 @@ const FIELDS = [
 
 /** Shows the form for the number format of a series, with an example that follows the typed values. */
 export function SeriesForm({ title, action, initial, year }: Props) {
-  const first: SeriesState = { typed: initial, problems: {} };
+  const first: SeriesState = { typed: initial, problems: {}, saved: false };
   const { form, state, isPending } = useTypedForm({ label: title, action, first });
   const [typed, setTyped] = useState(initial);
-  const { typed: sent, problems } = state;
+  const { typed: sent, problems, saved } = state;
   return (
     <form {...form}>
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md">
           <Title order={2}>{title}</Title>
           <FormMessages problem={problems['']} isKept={false} />
+          {saved && (
+            <Alert color="green" variant="light" role="status">
+              Saved. The next number looks like this.
+            </Alert>
+          )}
           <SimpleGrid cols={{ base: 1, sm: 3 }}>
             {FIELDS.map((field) => (
               <TextInput

@@ -232,8 +232,8 @@ export function setItemService(
   customer_service_id: number | null,
 ): void {
   const numberOf = (id: number | null) => (id === null ? null : (draft.service(id)?.service_number ?? null));
-  // The verb `move` means that staff linked the Stripe customer, or moved the service, to another customer. The item's link by staff then ends,
-  // so that Stripe's metadata decides about its service again.
+  // The verb `move` means that staff linked the Stripe customer, or moved the service, to another customer. The item's
+  // link by staff then ends, so that Stripe's metadata decides about its service again.
   const after = draft.items.put({ ...item, customer_service_id, linked_by_staff: verb !== 'move' });
   draft.audits.push({
     actor,
