@@ -190,8 +190,8 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
 
 /**
  * Finds the statements that contain another part of the first or the last day of a statement. Some banks issue several
- * statements of a day, each of which begins with the closing balance of the one before. They have different entries,
- * even if their sums are equal.
+ * statements of a day. Each begins with the closing balance of the one before, and they have different entries, even if
+ * their sums are equal.
  *
  * @returns the ids of the statements, each with the day that it shares. Empty if the balances are unknown.
  */
