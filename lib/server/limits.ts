@@ -19,8 +19,11 @@ export const LIMITS = {
   unreadMs: 60_000,
   /** Time that a refused client has to read the response before the connection closes. */
   lingerMs: 1000,
-  /** Time that an idle connection stays open after a response. */
-  keepAliveMs: 5000,
+  /**
+   * Time that an idle connection stays open after a response. Caddy keeps its connections to the server for 120 seconds,
+   * and nginx for 60. If the server closed one first, a request sent at that moment would fail with 502.
+   */
+  keepAliveMs: 125_000,
   /** Maximum time that open requests may delay the server's stop. */
   stopMs: 6000,
   headerBytes: 16_384,

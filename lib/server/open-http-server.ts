@@ -178,7 +178,8 @@ async function stopServers(servers: Server[], traffic: Traffic, patienceMs: numb
 type Traffic = ReturnType<typeof createTraffic>;
 
 /**
- * Tracks the open connections and the responses in progress.
+ * Tracks the open connections and the responses in progress. If too many connections are open, a new one replaces the
+ * one that has been idle longest.
  *
  * @param refused function that is called for each connection that is closed because of the limit
  */
@@ -186,20 +187,32 @@ function createTraffic(maxConnections: number, refused: () => void) {
   const connections = new Set<Socket>();
   /** The response in progress on each connection. There is at most one, see `oneAtATime`. */
   const open = new Map<Duplex, ServerResponse>();
+  /** Connections that wait for another request after a response. The one that has waited longest comes first. */
+  const idle = new Set<Socket>();
   let finishing = false;
+  const remove = (socket: Socket) => connections.delete(socket) && idle.delete(socket);
   return {
     addConnection(socket: Socket) {
+      const [longestIdle] = idle;
+      if (connections.size >= maxConnections && longestIdle) {
+        longestIdle.destroy();
+        remove(longestIdle); // Its `close` event comes later.
+      }
       if (connections.size >= maxConnections) {
         refused();
         return void socket.destroy();
       }
       connections.add(socket);
-      socket.once('close', () => connections.delete(socket));
+      socket.once('close', () => remove(socket));
     },
     addRequest({ socket }: IncomingMessage, response: ServerResponse) {
       if (finishing) response.shouldKeepAlive = false;
+      idle.delete(socket);
       open.set(socket, response);
-      response.once('close', () => open.delete(socket));
+      response.once('close', () => {
+        open.delete(socket);
+        if (connections.has(socket)) idle.add(socket);
+      });
     },
     isAnswering: (socket: Socket) => open.has(socket),
     /** Whether the response in progress on a connection has sent its headers. */
