@@ -62,13 +62,14 @@ async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Pro
   const months = sql`generate_series(${month} - ${RECORDED_MONTHS} * interval '1 month', ${month} - interval '1 month',
     interval '1 month')`;
   await tx.execute(sql`select record_month(m::date, ${timeZone}::text, ${today}::date) from ${months} m`);
-  // The stored receivables describe only the end of the last month. For earlier months, add up the invoices that were
-  // open on the last day.
+  // `record_month` knows what was owed only for months that ended up to 31 days ago: the last one, and in the first days
+  // of some months the one before it. For earlier months, add up the invoices that were open on the last day.
+  const lacksAge = sql`not exists (select from month_states where month = m and measure = 'recorded_age')`;
   await tx.execute(sql`with open as (
       select m::date as month, i.customer_id, i.currency, case when i.status = 'paid' then i.total else i.amount_due end
           as amount, ${ageGroupSql(sql`coalesce(i.due_date, i.invoice_date)`, sql`last.day`)} as age
         from ${months} m, lateral (select (m + interval '1 month')::date - 1 as day) last, invoices i
-        where m < ${month} - interval '1 month' and i.invoice_date <= last.day and (i.status in ('sent', 'overdue')
+        where ${lacksAge} and i.invoice_date <= last.day and (i.status in ('sent', 'overdue')
           or i.status = 'paid' and (i.paid_at at time zone ${timeZone}::text)::date > last.day)
     ), written as (
       insert into month_amounts (measure, currency, customer_id, amount, first_month, until_month)
@@ -79,7 +80,7 @@ async function recordMonths(tx: Database, { today, timeZone }: SeedOptions): Pro
     )
     insert into month_states select first_month, measure, currency, count(*), sum(amount) from written
         group by first_month, measure, currency
-      union all select m, 'recorded_age', '', 0, 0 from ${months} m where m < ${month} - interval '1 month'`);
+      union all select m, 'recorded_age', '', 0, 0 from ${months} m where ${lacksAge}`);
 }
 
 /** Returns true if the database has customers. Sample data must not be added to such a database. */

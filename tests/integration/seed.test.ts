@@ -381,6 +381,19 @@ describe.each(DAYS)('sample data of $today in $timeZone', (options) => {
   });
 });
 
+describe('the first days of some months', () => {
+  const base = useDatabase();
+
+  // The month before last then ended at most 31 days ago, so that `record_month` still knows what was owed at its end.
+  test('sample data can be added on 1 December', async () => {
+    await seedDatabase(base.db, { today: '2026-12-01', timeZone: 'UTC' });
+    const { rowsOf } = await readReports(base.db, '2026-12-01', 12);
+    const owed = rowsOf('ageing', 'eur').map(({ values }) => Number(values.open));
+    expect(owed).toHaveLength(13);
+    for (const open of owed) expect(open).toBeGreaterThan(0);
+  });
+});
+
 test('sample data of another seed has other customers', () => {
   const options = { today: '2026-11-21', timeZone: 'Europe/Berlin' };
   expect(buildRows({ ...options, seed: 1 }).customers).not.toEqual(buildRows(options).customers);
