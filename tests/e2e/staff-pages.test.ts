@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
 import { visit } from './support/browser';
-import { ADMIN, KEYS, MONDAY } from './support/company';
+import { ADMIN, KEYS } from './support/company';
 import {
   choose,
   confirm,
@@ -140,7 +140,7 @@ test('the renewals of next week and the payments of last month can be downloaded
   const page = await site.open('/admin');
   await follow(page, 'Renewals', /renewals$/);
   await page.locator('search summary').first().click();
-  await follow(page, 'Next week', new RegExp(`from=${MONDAY}`));
+  await follow(page, 'Next week', new RegExp(`from=${site.facts.monday}`));
   await rows(page).first().waitFor();
   expect(await fileOf(page)).toContain('S-ASKED');
 

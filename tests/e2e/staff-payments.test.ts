@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PaymentRow } from '@/lib/payments/schema';
 import { unquotedLines } from '../support/csv';
 import { visit } from './support/browser';
-import { STAFF, TODAY } from './support/company';
+import { STAFF } from './support/company';
 import {
   choose,
   confirm,
@@ -252,7 +252,7 @@ describe('recording payments', () => {
     await page.getByRole('list', { name: 'Matching invoices' }).getByText('W2E-1').waitFor();
     await invoice.fill('w2e-1');
     await pressAndSee(page, 'Find invoice', '=Weiß & Söhne, K-W2E');
-    expect(await valuesOf(page, 'Amount in EUR', 'Date')).toEqual(['119.00', TODAY]);
+    expect(await valuesOf(page, 'Amount in EUR', 'Date')).toEqual(['119.00', site.facts.today]);
     await fillIn(page, '120', 'CASH-W2E');
     await see(page, '€1.00 more than the balance due. It is kept as a credit on the invoice.');
     await fillIn(page, '19,5', 'CASH-W2E');
@@ -261,7 +261,7 @@ describe('recording payments', () => {
     await told(page, 'The payment is recorded.');
     await see(page, `Created by ${STAFF.email}`);
     const recorded = { amount: 19.5, currency: 'eur', status: 'completed', source: 'staff' };
-    expect(await paymentsNamed('CASH-W2E')).toMatchObject([{ ...recorded, payment_date: TODAY }]);
+    expect(await paymentsNamed('CASH-W2E')).toMatchObject([{ ...recorded, payment_date: site.facts.today }]);
   });
 
   test('recording a payment with the reference of another one is refused, links to that payment and does not change it', async () => {

@@ -42,9 +42,12 @@ export const CODES = { email: 'codes@example.com', name: 'Dorothy Vaughan', pass
 
 const ACTOR = commandActor('test');
 const MINUTE = 60_000;
-export const TODAY = new Date().toISOString().slice(0, 10);
+const NOW = new Date();
+const TODAY = NOW.toISOString().slice(0, 10);
+/** Time zone of the sample data and of the sites that show it. */
+export const TIME_ZONE = zoneOfNoon(NOW);
 /** Monday of next week, as a calendar date. */
-export const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTCDay() + 6) % 7));
+const MONDAY = addDays(TODAY, 7 - ((new Date(`${TODAY}T00:00:00Z`).getUTCDay() + 6) % 7));
 
 export type Company = Awaited<ReturnType<typeof fillCompany>>;
 
@@ -54,8 +57,7 @@ export type Company = Awaited<ReturnType<typeof fillCompany>>;
  * @returns ids and secrets that the tests need
  */
 export async function fillCompany(db: Database) {
-  const now = new Date();
-  await seedDatabase(db, { today: TODAY, timeZone: 'UTC' });
+  await seedDatabase(db, { today: TODAY, timeZone: TIME_ZONE });
   const add = (who: typeof STAFF, role: 'admin' | 'staff' = 'staff') =>
     addStaffUser({ db, newId: randomUUID, randomBytes }, { ...who, role }, ACTOR);
   const { id: adminId } = await add(ADMIN, 'admin');
@@ -67,10 +69,14 @@ export async function fillCompany(db: Database) {
   await fillBroken(db);
   await fillAsked(db);
   return {
+    /** Date on which the data was added. The sites keep it as their date, even if the run goes on after midnight. */
+    today: TODAY,
+    monday: MONDAY,
+    timeZone: TIME_ZONE,
     adminId,
     otherId,
     token: (await createAccessToken(db, erp, randomBytes)).token,
-    runId: await insertRuns(db, now),
+    runId: await insertRuns(db, NOW),
     wren: await fillWren(db),
     form: await fillForms(db),
     ...(await fillErasable(db)),
@@ -78,6 +84,15 @@ export async function fillCompany(db: Database) {
     paid: await fillPayments(db, 'E2E'),
     changed: await fillTask(db, await fillPayments(db, 'W2E')),
   };
+}
+
+/**
+ * Returns a time zone in which it is noon and the date of UTC, so that neither the daily reconciliation at 03:40 nor
+ * midnight comes during the tests.
+ */
+export function zoneOfNoon(now: Date): string {
+  const hours = 12 - now.getUTCHours();
+  return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
 }
 
 /** Inserts two reconciliation runs. The later one has changes and a failure. @returns the id of the later run */

@@ -7,6 +7,7 @@ import type { Database } from '@/db/database';
 import { SERVER } from '@/lib/cli/child-process';
 import { ensureBuild, NEXT, productionEnv } from '../../support/next-build';
 import { freePort } from './commands';
+import { zoneOfNoon } from './company';
 import { createDatabase, type SiteDatabase } from './site-database';
 
 export interface Site {
@@ -33,12 +34,6 @@ export async function openSite(fill: (db: Database) => Promise<void>): Promise<S
   return startSite(dataDir, await createDatabase(dataDir, fill));
 }
 
-/** Returns a time zone in which it is noon, so that the daily reconciliation at 03:40 does not disturb the tests. */
-function zoneOfNoon(): string {
-  const hours = 12 - new Date().getUTCHours();
-  return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
-}
-
 /** Starts a production server on a filled database. Closing the site deletes the database and `dataDir`. */
 export async function startSite(
   dataDir: string,
@@ -46,6 +41,7 @@ export async function startSite(
   env: Record<string, string> = {},
 ): Promise<Site> {
   await ensureBuild();
+  const timeZone = zoneOfNoon(new Date());
   const port = await freePort();
   const url = `http://localhost:${port}`;
   let log = '';
@@ -58,7 +54,7 @@ export async function startSite(
         DATA_DIR: dataDir,
         PORT: String(port),
         PUBLIC_URL: url,
-        TZ: zoneOfNoon(),
+        APP_TIMEZONE: timeZone,
         ...base.env,
         ...env,
       },

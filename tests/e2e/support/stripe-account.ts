@@ -15,6 +15,7 @@ import { createStoredEvent } from '../../support/factories';
 import { testRuntime } from '../../support/runtime';
 import * as act from '../../support/stripe-actions';
 import { renderEvent } from '../../support/stripe-versions';
+import { TIME_ZONE } from './company';
 
 /** Facts about the Stripe account, such as ids of objects that the tests need. */
 export type StripeAccount = Awaited<ReturnType<typeof fillStripe>>['account'];
@@ -28,8 +29,8 @@ const NEWEST = '2026-10-28.endive';
  * resulting events, so that the database differs from Stripe.
  */
 export async function fillStripe(db: Database) {
-  const world = createWorld({ now: () => new Date(), chance: seededChance(5) });
-  await fillFromDatabase(world, db, { timeZone: 'UTC' });
+  const world = createWorld({ now: () => new Date(), chance: seededChance(5), timeZone: TIME_ZONE });
+  await fillFromDatabase(world, db, { timeZone: TIME_ZONE });
   const [first, second, third, fourth] = await liveSubscriptions(db);
   if (!first || !second || !third || !fourth) throw new Error('the sample company has subscriptions');
 
@@ -154,7 +155,7 @@ async function keepUnmatched(db: Database): Promise<void> {
 }
 
 const depsOf = (db: Database) => ({
-  ...syncDeps(testRuntime(db, { env: { APP_TIMEZONE: 'UTC' } })),
+  ...syncDeps(testRuntime(db, { env: { APP_TIMEZONE: TIME_ZONE } })),
   now: () => new Date(),
 });
 

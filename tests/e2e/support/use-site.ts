@@ -174,11 +174,14 @@ const closeOpened = ({ page, isOwn }: Opened) => (isOwn ? page.context() : page)
 
 async function startRunning(kind: Kind, env: Record<string, string> = {}): Promise<RunningSite> {
   const folder = await ensureTemplate();
-  const world = await loadWorld(join(folder, 'world.json'), { now: () => new Date() });
+  const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8')) as Facts;
+  const { timeZone } = facts;
+  const world = await loadWorld(join(folder, 'world.json'), { now: () => new Date(), timeZone });
   if (!world) throw new Error('the template has no Stripe account');
   const stripe = await startStripeLocal({ world, secretKey: STRIPE_KEY });
   const dataDir = mkdtempSync(join(dirname(folder), 'site-'));
   const site = await startSite(dataDir, await copyDatabase(join(folder, 'data'), dataDir), {
+    APP_TIMEZONE: timeZone,
     STRIPE_SECRET_KEY: STRIPE_KEY,
     STRIPE_API_BASE: stripe.url,
     // Each browser context gets its own IP address, because sign-ins are limited per IP address.
@@ -186,7 +189,6 @@ async function startRunning(kind: Kind, env: Record<string, string> = {}): Promi
     ...(kind === 'https' && { PUBLIC_URL: HTTPS_URL }),
     ...env,
   });
-  const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8')) as Facts;
   const publicUrl = kind === 'https' ? HTTPS_URL : site.url;
   return { site, publicUrl, facts, stripe, cookies: new Map(), contexts: new Map() };
 }
