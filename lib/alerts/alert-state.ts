@@ -1,17 +1,21 @@
+import { z } from 'zod';
 import type { Alert } from '../health/check-health';
 
+const instant = z.coerce.date();
+
 /** A problem, and the delivery state of the latest message about its start or end. See table `alerts`. */
-export interface AlertState {
-  cause: string;
-  message: string;
-  started_at: Date;
-  ended_at: Date | null;
-  pending: string[];
-  attempts: number;
-  failure: string | null;
-  next_attempt_at: Date | null;
-  delivered_at: Date | null;
-}
+export const alertState = z.object({
+  cause: z.string(),
+  message: z.string(),
+  started_at: instant,
+  ended_at: instant.nullable(),
+  pending: z.array(z.string()),
+  attempts: z.int(),
+  failure: z.string().nullable(),
+  next_attempt_at: instant.nullable(),
+  delivered_at: instant.nullable(),
+});
+export type AlertState = z.infer<typeof alertState>;
 
 /** A problem that exists now. */
 export interface Problem {

@@ -13,11 +13,12 @@ import { alerts } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import type { Env } from '../env';
 import { AppError } from '../errors';
-import { checkHealth } from '../health/check-health';
-import { type Logger, stackOf } from '../log';
+import { checkHealth, type HealthDeps } from '../health/check-health';
+import { stackOf } from '../log';
 import { countAlert } from '../metrics/metrics';
 import {
   type AlertState,
+  alertState,
   followProblems,
   isStoredOutside,
   LEASE_MS,
@@ -26,13 +27,6 @@ import {
   settleDelivery,
 } from './alert-state';
 import { type Channel, channelsOf, DeliveryError } from './channels';
-
-export interface AlertDeps {
-  db: Database;
-  env: Env;
-  log: Logger;
-  now(): Date;
-}
 
 /**
  * Cron schedule of the check: every 15 seconds. A database that is down is reported after the second failed check, well
@@ -48,7 +42,7 @@ const CONFIRMATIONS = 2;
 /**
  * Checks the service's health regularly, and reports problems and their end. Does nothing if no channel is configured.
  */
-export function watchAlerts(deps: AlertDeps): { stop(): void } {
+export function watchAlerts(deps: HealthDeps): { stop(): void } {
   if (channelsOf(deps.env).length === 0) return { stop() {} };
   const check = alertWatch(deps);
   const timer = new Cron(EVERY, { unref: true, protect: true }, check);
@@ -60,7 +54,7 @@ export function watchAlerts(deps: AlertDeps): { stop(): void } {
  *
  * @param confirmations number of consecutive failed checks after which the database is reported as down
  */
-export function alertWatch(deps: AlertDeps, confirmations = CONFIRMATIONS): () => Promise<void> {
+export function alertWatch(deps: HealthDeps, confirmations = CONFIRMATIONS): () => Promise<void> {
   let failedChecks = 0;
   return async () => {
     const { db, env, now } = deps;
@@ -108,7 +102,7 @@ function toProblems(alerts: { code: string; message: string }[]): Problem[] {
 }
 
 /** Logs an error instead of throwing it. An error of one store must not affect the other. The next check retries. */
-async function attempt({ log }: AlertDeps, work: () => Promise<unknown>): Promise<void> {
+async function attempt({ log }: HealthDeps, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -119,7 +113,7 @@ async function attempt({ log }: AlertDeps, work: () => Promise<unknown>): Promis
 /** Maximum number of alerts that one check delivers from a store. */
 const MOST = 20;
 
-async function deliverAll(deps: AlertDeps, store: AlertStore, channels: Channel[]): Promise<void> {
+async function deliverAll(deps: HealthDeps, store: AlertStore, channels: Channel[]): Promise<void> {
   for (let count = 0; count < MOST; count += 1) {
     const leased = await store.change((known) => leaseAlert(known, deps.now()));
     if (!leased) return;
@@ -129,7 +123,7 @@ async function deliverAll(deps: AlertDeps, store: AlertStore, channels: Channel[
 
 /** Delivers an alert to all channels that have not received it. Skips channels that are no longer configured. */
 async function deliver(
-  { log, now }: AlertDeps,
+  { log, now }: HealthDeps,
   store: AlertStore,
   alert: AlertState,
   channels: Channel[],
@@ -163,7 +157,7 @@ async function deliver(
  * @param by the person who asked for the test
  * @throws AppError with the reason if no channel is configured or a delivery failed
  */
-export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> {
+export async function sendTestAlert(deps: HealthDeps, by: string): Promise<void> {
   const channels = channelsOf(deps.env);
   if (channels.length === 0) throw new AppError('conflict', 'Set ALERT_WEBHOOK_URL or SMTP_URL first.');
   const store = databaseStore(deps.db);
@@ -185,11 +179,8 @@ export async function sendTestAlert(deps: AlertDeps, by: string): Promise<void> 
   throw new AppError('unavailable', `The test alert was not delivered. ${reasons.join('; ')}.`);
 }
 
-/** An alert for the staff page. */
-export type ReportedAlert = AlertState;
-
 /** Lists the alerts of both stores: first the current ones, then the ended ones, each sorted by start, latest first. */
-export async function listReported({ db, env }: Pick<AlertDeps, 'db' | 'env'>): Promise<ReportedAlert[]> {
+export async function listReported({ db, env }: Pick<HealthDeps, 'db' | 'env'>): Promise<AlertState[]> {
   const all = [...(await fileStore(env).list()), ...(await databaseStore(db).list())];
   const rank = ({ ended_at }: AlertState) => (ended_at === null ? 0 : 1);
   return all.sort((a, b) => rank(a) - rank(b) || b.started_at.getTime() - a.started_at.getTime());
@@ -237,20 +228,7 @@ function databaseStore(db: Database): AlertStore {
 
 const { created_at: _created, updated_at: _updated, ...columns } = getTableColumns(alerts);
 
-const instant = z.coerce.date();
-const stored = z.array(
-  z.object({
-    cause: z.string(),
-    message: z.string(),
-    started_at: instant,
-    ended_at: instant.nullable(),
-    pending: z.array(z.string()),
-    attempts: z.int(),
-    failure: z.string().nullable(),
-    next_attempt_at: instant.nullable(),
-    delivered_at: instant.nullable(),
-  }),
-);
+const stored = z.array(alertState);
 
 /** Alerts that a process could not write to the file, by DATA_DIR and by cause. */
 const unsaved = perProcess('unsaved-alerts', () => new Map<string, Map<string, AlertState>>());

@@ -270,8 +270,7 @@ async function book(
 
 /** Deletes a transfer of an entry. @throws AppError conflict if money of it was paid back, refunded or returned */
 async function deleteUnused(db: Database, id: number, writer: PaymentWriter): Promise<void> {
-  const { version } = await getTransfer(db, id);
-  await deleteTransfer(db, { id, version }, writer, { onlyKept: true });
+  await deleteTransfer(db, await getTransfer(db, id), writer, { onlyKept: true });
 }
 
 /**

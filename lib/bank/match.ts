@@ -1,3 +1,5 @@
+import { isOneEditAway } from '../search-text';
+
 /** An unpaid invoice of a candidate, with its open amount in thousandths. It is never one of Stripe's invoices. */
 export interface OpenInvoice {
   id: number;
@@ -191,18 +193,6 @@ function containsNumber(window: string, number: string): boolean {
 export function isNumberIn(number: string, windows: string[]): boolean {
   const wanted = plain(number);
   return wanted.length >= 4 && windows.some((window) => containsNumber(window, wanted));
-}
-
-/** Returns whether two texts differ by one missing, added or replaced character, or by two swapped neighbours. */
-function isOneEditAway(a: string, b: string): boolean {
-  if (a === b || Math.abs(a.length - b.length) > 1) return false;
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start += 1;
-  let end = 0;
-  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  if (left.length <= 1 && right.length <= 1) return true;
-  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0];
 }
 
 interface Evidence {

@@ -193,8 +193,11 @@ export async function listExplained(
   request: PageRequest,
 ): Promise<Page<ExplainedEntry>> {
   const where = and(inPeriod(period), sql`not (${isOpen})`);
-  const total = async () => (await db.select({ all: count() }).from(e).where(where))[0]?.all ?? 0;
-  return readPage(request, ({ limit, offset }) => readExplained(db, where, limit, offset), total);
+  return readPage(
+    request,
+    ({ limit, offset }) => readExplained(db, where, limit, offset),
+    () => db.$count(e, where),
+  );
 }
 
 /** Columns of a Stripe payout that pages show. */

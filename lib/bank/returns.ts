@@ -221,8 +221,7 @@ export async function bookReturn(
   await moveReturn(db, id, { from: NO_LINK, to: link }, writer);
   try {
     if (chosen.kind === 'transfer') {
-      const { version } = await getTransfer(db, chosen.id);
-      await returnTransfer(db, { id: chosen.id, version }, entry.day, writer);
+      await returnTransfer(db, await getTransfer(db, chosen.id), entry.day, writer);
     } else {
       await returnPayment(db, chosen.id, entry.day, writer);
     }
@@ -236,8 +235,7 @@ export async function bookReturn(
 export async function undoReturn(db: Database, entry: EntryRow, writer: PaymentWriter): Promise<void> {
   const { returned_transfer_id, returned_payment_id } = entry;
   if (returned_transfer_id !== null) {
-    const { version } = await getTransfer(db, returned_transfer_id);
-    await undoTransferReturn(db, { id: returned_transfer_id, version }, writer);
+    await undoTransferReturn(db, await getTransfer(db, returned_transfer_id), writer);
   }
   if (returned_payment_id !== null) await undoPaymentReturn(db, returned_payment_id, writer);
   const link = { returned_transfer_id, returned_payment_id };

@@ -51,25 +51,14 @@ type Values = Partial<Record<'since' | 'out' | 'month', string>> & { semicolons?
 
 function read({ since, out, month, semicolons = false }: Values, [name, dir]: string[]) {
   if (name === 'accounting' && dir === undefined && since === undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success) {
-      const form: CsvForm = semicolons ? 'semicolon' : 'comma';
-      return { kind: 'accounting' as const, month, out, form };
-    }
-    throw new StartError(['--month must be a month such as 2026-10.']);
+    const form: CsvForm = semicolons ? 'semicolon' : 'comma';
+    return { kind: 'accounting' as const, month: requireMonth(month), out, form };
   }
   if (semicolons) return undefined;
-  if (name === 'datev' && dir === undefined && since === undefined && out !== undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success) {
-      return { kind: 'datev' as const, month, out };
-    }
-    throw new StartError(['--month must be a month such as 2026-10.']);
-  }
-  if (name === 'documents' && dir !== undefined && since === undefined && out === undefined) {
-    if (month !== undefined && calendarMonth.safeParse(month).success) {
-      return { kind: 'documents' as const, month, dir };
-    }
-    throw new StartError(['--month must be a month such as 2026-10.']);
-  }
+  if (name === 'datev' && dir === undefined && since === undefined && out !== undefined)
+    return { kind: 'datev' as const, month: requireMonth(month), out };
+  if (name === 'documents' && dir !== undefined && since === undefined && out === undefined)
+    return { kind: 'documents' as const, month: requireMonth(month), dir };
   if (month !== undefined) return undefined;
   if (since !== undefined && !calendarDate.safeParse(since).success) {
     throw new StartError(['--since must be a date such as 2026-01-31.']);
@@ -80,6 +69,11 @@ function read({ since, out, month, semicolons = false }: Values, [name, dir]: st
   if (name === undefined || OTHER_EXPORTS.includes(name) || kind) return undefined;
   const known = [...EXPORT_NAMES, ...OTHER_EXPORTS].join(', ');
   throw new StartError([`${name} cannot be exported: choose one of ${known}.`]);
+}
+
+function requireMonth(month: string | undefined): string {
+  if (month !== undefined && calendarMonth.safeParse(month).success) return month;
+  throw new StartError(['--month must be a month such as 2026-10.']);
 }
 
 /** Names of exports that contain several kinds of records, or files other than CSV. */

@@ -53,7 +53,7 @@ export interface PageAt {
   isCounted: boolean;
 }
 
-/** How to read a page with cursors: by row ids, which are then the cursors, or by a function with its own cursors. */
+/** How to read a page with cursors: by row ids, or by a function with its own cursors. */
 type Reading<Name extends string, Row> =
   | {
       table: PgTable & { id: PgColumn };

@@ -224,7 +224,9 @@ function build<Row>(
         sql`offset (select ${offset}::int)`,
       );
     if (!isCounted) return from(where, beyond(sql`select ${offset}::int`));
-    const place = findPlace(list, kinds, ofKind, days, offset);
+    const place = list.newestFirst
+      ? findByDay(list, kinds, ofKind, days, offset)
+      : findByNumber(list, kinds, offset);
     return sql`with place as (${place.query})
       ${from(and(where, place.isBeyond), beyond(sql`select ${offset}::int - passed from place`))}`;
   };
@@ -347,18 +349,6 @@ interface Place {
  *
  * @param matching condition that selects exactly the rows of `kinds`; undefined if these are all rows
  */
-function findPlace(
-  list: CountedTable,
-  kinds: SQL,
-  matching: SQL | undefined,
-  days: Days,
-  offset: SQL,
-): Place {
-  return list.newestFirst
-    ? findByDay(list, kinds, matching, days, offset)
-    : findByNumber(list, kinds, offset);
-}
-
 function findByDay(
   list: CountedTable,
   kinds: SQL,

@@ -1,9 +1,10 @@
-import { and, count, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, Column, count, is, SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import type { Database } from '@/db/database';
 import { readLimited } from '@/db/transaction';
 import { toCsv } from '../csv';
-import { AppError } from '../errors';
+import { calendarDate } from '../fields';
 import { MAX_ID, type Page } from '../page';
 import { type CursorPage, literal, type PageStart, readCursorPage } from '../page-query';
 
@@ -21,7 +22,7 @@ interface Counted {
 
 /** The matching rows, with a sort order whose index ends in the id. */
 interface SortedRows extends Counted {
-  /** The expression to sort by, which is never null. */
+  /** The expression to sort by, which is never null. It has the type of the first column in it. */
   by: SQL;
   descends: boolean;
   /**
@@ -32,8 +33,9 @@ interface SortedRows extends Counted {
 }
 
 /**
- * Reads a page, and counts the matching rows unless `isCounted` is false. A cursor is the id of a row. If there is no
- * cursor, or it cannot be an id, returns the first page. If the cursor's row has been deleted, the page is empty.
+ * Reads a page, and counts the matching rows unless `isCounted` is false. If there is no cursor, or an invalid one,
+ * returns the first page. A cursor contains a row's id and sort value, so the page still starts at the same place after
+ * the row was deleted or its sort value changed.
  *
  * @param read function that returns the rows with these ids in any order; the list of ids is never empty
  */
@@ -56,7 +58,7 @@ async function readSortedIds(
   rows: SortedRows,
   { start, size, isCounted = true }: Parameters<typeof readSortedPage>[2],
 ): Promise<CursorList<{ id: number }>> {
-  const known = { after: validId(start.after), before: validId(start.before) };
+  const known = { after: validCursor(start.after, rows.by), before: validCursor(start.before, rows.by) };
   // A filter marked `few` may still match more rows than can be sorted quickly.
   const isMany = rows.few && (await countUpToMax(tx, rows)) > MAX_COUNTED;
   const page = await readCursorPage(
@@ -66,7 +68,8 @@ async function readSortedIds(
       const near = isMany ? await readIds(tx, rows, cursor, backwards, limit, NEAR) : [];
       return near.length > size ? near : readIds(tx, rows, cursor, backwards, limit);
     },
-    ({ id }) => String(id),
+    // A page's URL is read without spaces at its ends. The last dot keeps a space at the end of a text.
+    ({ id, value }) => `${id}.${value}.`,
   );
   return isCounted ? addCount(tx, rows, known, page) : page;
 }
@@ -94,11 +97,12 @@ async function readIds(
   backwards: boolean,
   limit: number,
   near?: number,
-): Promise<{ id: number }[]> {
+): Promise<{ id: number; value: string }[]> {
   const order = few && near === undefined ? withoutIndex(by) : by;
   const [direction, beyond] = descends !== backwards ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
-  const at = sql`(select ${order} from ${table} where ${table.id} = ${cursor}::int)`;
-  const rest = cursor === null ? undefined : sql`(${order}, ${table.id}) ${beyond} (${at}, ${cursor}::int)`;
+  const { id, value } = partsOf(cursor);
+  const at = sql`(${value}::${sql.raw(typeOf(by))}, ${id}::int)`;
+  const rest = cursor === null ? undefined : sql`(${order}, ${table.id}) ${beyond} ${at}`;
   const inOrder = sql`${order} ${direction}, ${table.id} ${direction}`;
   const isNear =
     near === undefined
@@ -106,7 +110,7 @@ async function readIds(
       : sql`${table.id} = any(array(select ${table.id} from ${table} where ${rest ?? sql`true`}
           order by ${inOrder} limit ${literal(near)}))`;
   return tx
-    .select({ id: sql<number>`${table.id}` })
+    .select({ id: sql<number>`${table.id}`, value: sql<string>`to_jsonb(${by}) #>> '{}'` })
     .from(table)
     .where(and(where, isNear))
     .orderBy(inOrder)
@@ -132,6 +136,48 @@ export function validId(text: string | undefined): string | undefined {
   return /^\d{1,10}$/.test(text ?? '') && Number(text) <= MAX_ID ? text : undefined;
 }
 
+/** For each type of sort value, its schema in a cursor. Lists sort missing dates and times as infinity. */
+const VALUES: Record<string, z.ZodType> = {
+  integer: z.string().refine(validId),
+  numeric: z.string().regex(/^-?\d{1,21}(\.\d{1,3})?$/),
+  date: z.union([calendarDate, z.enum(['infinity', '-infinity'])]),
+  'timestamp with time zone': z.union([
+    z.iso.datetime({ offset: true }).regex(/(Z|[+-](0\d|1[0-4]):\d\d)$/),
+    z.enum(['infinity', '-infinity']),
+  ]),
+  text: z.string().regex(/^[^\0]{0,1000}$/),
+};
+
+/** Returns whether a text from a cursor can be a value of a sort expression, so that PostgreSQL can convert it. */
+export const isSortValue = (text: string | undefined, by: SQLWrapper): boolean =>
+  VALUES[typeOf(by)]?.safeParse(text).success ?? false;
+
+function validCursor(text: string | undefined, by: SQL): string | undefined {
+  const { id, value } = partsOf(text);
+  return validId(id) && isSortValue(value, by) ? text : undefined;
+}
+
+/** Splits a cursor. The last dot is optional, because programs that detect links in a text leave it out. */
+function partsOf(cursor: string | null | undefined): { id?: string | undefined; value?: string | undefined } {
+  const [, id, value] = /^(\d+)\.(.*?)\.?$/s.exec(cursor ?? '') ?? [];
+  return { id, value };
+}
+
+/** Returns the type of the first column in an expression, without its precision, such as `numeric`. */
+function typeOf(by: SQLWrapper): string {
+  const type = firstColumn(by)
+    ?.getSQLType()
+    .replace(/ ?\(.*\)/, '');
+  // Without this check, every page of such an order would be the first page.
+  if (type === undefined || !(type in VALUES)) throw new TypeError('no type of sort values');
+  return type;
+}
+
+function firstColumn(part: unknown): Column | undefined {
+  if (is(part, Column)) return part;
+  return is(part, SQL) ? part.queryChunks.map(firstColumn).find(Boolean) : undefined;
+}
+
 /** A page with cursors, the number of rows, and the reason if the list was not queried. */
 export interface CursorList<Row> extends CursorPage<Row> {
   /** The number of rows on all pages, up to `MAX_COUNTED + 1`. Absent if they are not counted. */
@@ -148,8 +194,7 @@ export const isNumbered = <Row>(page: StaffPage<Row>): page is Page<Row> => 'las
 /**
  * Returns all rows of a list as CSV, in chunks.
  *
- * @param read function that returns the page after a cursor
- * @throws AppError conflict instead of ending early, if the row of a cursor was deleted in the meantime
+ * @param read function that returns the page after a cursor, also if the cursor's row was deleted in the meantime
  */
 export function pagesToCsv<Row>(
   columns: string[],
@@ -161,8 +206,6 @@ export function pagesToCsv<Row>(
   async function* batches() {
     for (let after: string | null | undefined; after !== null; ) {
       const page: CursorPage<Row> = await read({ after });
-      // At least one row followed when the last page was read. If its last row was deleted, the cursor finds nothing.
-      if (after && page.data.length === 0) throw new AppError('conflict', 'Rows were deleted. Export again.');
       yield page.data.map(toRecord);
       after = page.next;
     }

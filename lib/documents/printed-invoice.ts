@@ -5,15 +5,13 @@ import {
   creditNotes,
   customers,
   invoiceDocuments,
-  invoiceLines,
   invoices,
   type KeptParty,
-  salesDocumentLines,
   salesDocuments,
 } from '@/db/schema';
 import { categorize } from '../customers/tax-category';
 import { AppError } from '../errors';
-import { listStripeLines, toCreditLineRows } from '../invoices/lines';
+import { type LineRow, listLines, listStripeLines, toCreditLineRows } from '../invoices/lines';
 import { besidePayments } from '../invoices/queries';
 import { lineTotals } from '../invoices/totals';
 import { fromThousandths, toJsonAmount, toJsonAmounts, toThousandths } from '../money';
@@ -104,11 +102,7 @@ export async function readPrinted(db: Database, id: number, timeZone: string): P
     const settled = settledOf(invoice);
     return { ...printed, ...lines, settled, collectedBy: 'stripe', problems: problemsOf(true, problems) };
   }
-  const stored = await db
-    .select()
-    .from(invoiceLines)
-    .where(eq(invoiceLines.invoice_id, id))
-    .orderBy(asc(invoiceLines.position));
+  const stored = await listLines(db, 'invoice', id);
   const { lines, totals, problems } = toPrintedLines(stored, invoice.currency, { seller, buyer });
   return {
     ...printed,
@@ -213,11 +207,7 @@ export async function readPrintedSale(db: Database, id: number): Promise<Printed
     .innerJoin(customers, eq(customers.id, salesDocuments.customer_id))
     .where(eq(salesDocuments.id, id));
   if (!row) throw new AppError('not_found', `There is no sales document ${id}.`);
-  const stored = await db
-    .select()
-    .from(salesDocumentLines)
-    .where(eq(salesDocumentLines.sales_document_id, id))
-    .orderBy(asc(salesDocumentLines.position));
+  const stored = await listLines(db, 'sales_document', id);
   const { document, customer } = row;
   const own = pickColumns(document, 'currency', 'subtotal', 'tax', 'total');
   const { seller, buyer } = await partiesOf(db, { seller: null, buyer: null }, customer);
@@ -252,13 +242,8 @@ async function partiesOf(
   };
 }
 
-type StoredLine = Pick<
-  typeof invoiceLines.$inferSelect,
-  'text' | 'quantity' | 'unit_price' | 'tax_rate' | 'tax_category'
->;
-
 function toPrintedLines(
-  stored: StoredLine[],
+  stored: LineRow[],
   currency: string,
   { seller, buyer }: { seller: Company; buyer: Buyer },
 ) {

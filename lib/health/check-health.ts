@@ -64,7 +64,7 @@ export const health = z.object({
 });
 export type Health = z.infer<typeof health>;
 
-interface HealthDeps {
+export interface HealthDeps {
   db: Database;
   env: Env;
   log: Logger;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOneEditAway } from '../search-text';
 
 export type CellType = 'text' | 'number' | 'amount' | 'percent' | 'boolean' | 'date' | 'instant' | 'list';
 
@@ -140,22 +141,9 @@ export function proposeColumns(theirs: string[], columns: { ours: Column | null 
 
 function proposeColumn(theirs: string, free: string[]): string | undefined {
   const wanted = comparable(theirs);
+  const isNear = (name: string) => name === wanted || isOneEditAway(name, wanted);
   return (
     free.find((name) => OTHER_NAMES[name]?.split(' ').includes(wanted)) ??
-    free.find((name) => wanted.length > 4 && isNear(wanted, comparable(name)))
+    free.find((name) => wanted.length > 4 && isNear(comparable(name)))
   );
-}
-
-/**
- * Returns whether two names differ by at most one missing, added or wrong letter, or by two swapped adjacent letters.
- */
-function isNear(one: string, other: string): boolean {
-  const [short = '', long = ''] = one.length <= other.length ? [one, other] : [other, one];
-  if (long.length - short.length > 1) return false;
-  let start = 0;
-  while (start < short.length && short[start] === long[start]) start += 1;
-  const [restShort, restLong] = [short.slice(start), long.slice(start)];
-  if (long.length > short.length) return restShort === restLong.slice(1);
-  const isSwapped = restShort[0] === restLong[1] && restShort[1] === restLong[0];
-  return restShort.slice(1) === restLong.slice(1) || (isSwapped && restShort.slice(2) === restLong.slice(2));
 }

@@ -1,14 +1,12 @@
 import { and, eq, inArray, or, type SQL, sql, sum } from 'drizzle-orm';
-import { z } from 'zod';
 import { type Database, pickColumns, rows } from '@/db/database';
 import { customerSortName, customerStatus, customers, invoices, receivables } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection, wordFilter } from '../counted-list/define-list';
-import { addCount, readSortedPage, validId, withoutIndex } from '../counted-list/sorted-page';
+import { addCount, isSortValue, readSortedPage, validId, withoutIndex } from '../counted-list/sorted-page';
 import { hasNumber, idAfterHash, matchMention, spellings } from '../customers/match-customer';
 import { customerName } from '../customers/queries';
 import { customerQuery } from '../customers/schema';
-import { calendarDate } from '../fields';
 import { toJsonAmount } from '../money';
 import { literal, readCursorPage } from '../page-query';
 import { countryCode } from '../records/fields';
@@ -105,9 +103,6 @@ function readByBalance(db: Database, selection: ByBalance, { start, size, isCoun
   });
 }
 
-/** For each order, the schema of the sort value in a cursor. */
-const VALUES = { open: z.string().regex(/^\d{1,21}(\.\d{1,3})?$/), due: calendarDate };
-
 /** The customer next to a page. `value` is the sort value, which is absent if the customer owed nothing. */
 interface Place {
   id: number;
@@ -117,7 +112,7 @@ interface Place {
 /** Returns the place that a cursor names. Returns null if the text is not a valid cursor. */
 function placeOf(text: string | undefined, by: ByBalance['by']): Place | null {
   const [, id, value] = /^(\d{1,10})\.(.*)$/.exec(text ?? '') ?? [];
-  const isValue = value === '' || VALUES[by].safeParse(value).success;
+  const isValue = value === '' || isSortValue(value, BALANCE_ORDERS[by]);
   return validId(id) && isValue ? { id: Number(id), value: value || undefined } : null;
 }
 

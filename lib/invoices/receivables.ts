@@ -5,11 +5,10 @@ import { type Database, rows } from '@/db/database';
 import { customers, invoices, payments, receivableChanges, receivables, transfers } from '@/db/schema';
 import { readLimited } from '@/db/transaction';
 import { defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
-import { MAX_COUNTED } from '../counted-list/sorted-page';
+import { isSortValue, MAX_COUNTED } from '../counted-list/sorted-page';
 import { customerFilter } from '../customers/match-customer';
 import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { toIso } from '../dates';
-import { calendarDate } from '../fields';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { AGE_GROUPS } from '../overdue';
 import { MAX_ID } from '../page';
@@ -33,16 +32,6 @@ const ORDERS = {
   note: r.last_note,
 };
 type Order = keyof typeof ORDERS;
-
-const AMOUNT = z.string().regex(/^\d{1,21}(\.\d{1,3})?$/);
-const DAY = z.union([calendarDate, z.literal('-infinity')]);
-const INSTANT = z.iso.datetime({ offset: true }).regex(/(Z|[+-](0\d|1[0-4]):\d\d)$/);
-/** For each order, the schema of the sort value in a cursor. */
-const VALUES: Record<Order, z.ZodType> = {
-  ...{ open: AMOUNT, 'not-due': AMOUNT, '1-30': AMOUNT, '31-60': AMOUNT, '61-90': AMOUNT, 'over-90': AMOUNT },
-  ...{ invoices: z.string().regex(/^\d{1,9}$/), due: DAY, payment: DAY },
-  note: z.union([INSTANT, z.literal('-infinity')]),
-};
 
 const AMOUNTS = ['open_amount', 'not_due', 'days_1_30', 'days_31_60', 'days_61_90', 'over_90_days'] as const;
 
@@ -287,6 +276,6 @@ interface Place {
 /** Returns the place that a cursor names. Returns null if the text is not a valid cursor. */
 function placeOf(text: string | undefined, by: Order): Place | null {
   const [, id, currency = '', value = ''] = /^(\d{1,10})-([a-z]{3})\.(.*)$/.exec(text ?? '') ?? [];
-  if (id === undefined || Number(id) > MAX_ID || !VALUES[by].safeParse(value).success) return null;
+  if (id === undefined || Number(id) > MAX_ID || !isSortValue(value, ORDERS[by])) return null;
   return { id: Number(id), currency, value };
 }

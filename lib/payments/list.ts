@@ -1,21 +1,18 @@
 import { and, asc, desc, eq, ilike, inArray, like, type SQL, sql } from 'drizzle-orm';
-import { z } from 'zod';
 import { type Database, pickColumns } from '@/db/database';
 import { customers, disputes, invoices, paymentStatus, payments } from '@/db/schema';
-import { readLimited } from '@/db/transaction';
-import { dayFilters, defineList, filter, type PageAt, type Selection } from '../counted-list/define-list';
-import { addCount, withoutIndex } from '../counted-list/sorted-page';
+import { dayFilters, defineList, filter } from '../counted-list/define-list';
+import { readSortedPage } from '../counted-list/sorted-page';
 import { findCustomers } from '../customers/find-customers';
 import { customerFilter, spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { type CustomerSnippet, customerQuery } from '../customers/schema';
 import { AppError, invalidField } from '../errors';
-import { calendarDate, oneOf, textLine } from '../fields';
+import { oneOf, textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
 import { takesPayments } from '../invoices/settle';
 import { toJsonAmounts } from '../money';
-import { MAX_ID } from '../page';
-import { literal, readCursorPage } from '../page-query';
+import { literal } from '../page-query';
 import { typedAmounts } from '../read-amount';
 import { containsPattern, prefixPattern } from '../search-text';
 import { isOpenDispute } from './money-back';
@@ -54,6 +51,7 @@ const filters = {
 
 /** The list of payments on staff pages. */
 export const paymentList = defineList({
+  table: p,
   filters,
   orders: { date: p.payment_date, amount: p.amount, reference: p.payment_reference },
   sort: '-date',
@@ -61,7 +59,7 @@ export const paymentList = defineList({
   // few payments, sorting could scan all of them.
   lacks: ({ from, to, invoice, customer, reference }) =>
     (from || to) && [invoice, customer, reference].every((text) => text === undefined) ? ['reference'] : [],
-  page: readPage,
+  rows: readPayments,
   columns: [
     ...Object.keys(paymentRow.shape).filter((name) => name !== 'transfer'),
     // Newer columns come last, so that older columns keep their positions for programs that read the file.
@@ -76,60 +74,14 @@ export const paymentList = defineList({
 
 /** Returns the latest payments, without the total number of payments. */
 export async function listLatestPayments(db: Database, limit: number): Promise<NamedPayment[]> {
-  const selection = { where: undefined, few: false, by: 'date', descends: true } as const;
-  return (await readPage(db, selection, { start: {}, size: limit, isCounted: false })).data;
+  const rows = { table: p, where: undefined, by: sql`${p.payment_date}`, descends: true };
+  return (await readSortedPage(db, rows, { start: {}, size: limit, isCounted: false }, readPayments)).data;
 }
 
-/** For each order, its column and the schema of the column's value in a cursor. */
-const ORDERS = {
-  date: ['payment_date', calendarDate],
-  amount: ['amount', z.string().regex(/^\d{1,12}(\.\d{1,3})?$/)],
-  reference: ['payment_reference', textLine(255)],
-} as const;
-
-/** Reads a page. A cursor contains a payment's id and sort value, so it still works after the payment is deleted. */
-function readPage(
-  db: Database,
-  { where, few, by, descends }: Selection<keyof typeof ORDERS>,
-  { start, size, isCounted }: PageAt,
-) {
-  const [field, form] = ORDERS[by];
-  const column = p[field];
-  const known = (text: string | undefined) => {
-    const { id, value } = partsOf(text);
-    return id <= MAX_ID && form.safeParse(value).success ? text : undefined;
-  };
-  const at = { after: known(start.after), before: known(start.before) };
-  return readLimited(db, async (tx) => {
-    const page = await readCursorPage(
-      at,
-      size,
-      async (cursor, backwards, limit) => {
-        const [direction, beyond] = descends !== backwards ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
-        const { id, value } = partsOf(cursor);
-        const found = await tx
-          .select()
-          .from(p)
-          .where(
-            and(
-              where,
-              cursor ? sql`(${column}, ${p.id}) ${beyond} (${sql.param(value, column)}, ${id})` : undefined,
-            ),
-          )
-          .orderBy(sql`${few ? withoutIndex(column) : column} ${direction}`, sql`${p.id} ${direction}`)
-          .limit(limit);
-        return found.map(toPaymentRow);
-      },
-      (payment) => `${payment.id}.${payment[field]}`,
-    );
-    const named = { ...page, data: await namePayments(tx, page.data) };
-    return isCounted ? addCount(tx, { table: p, where }, at, named) : named;
-  });
-}
-
-function partsOf(cursor: string | null | undefined): { id: number; value: string } {
-  const [, id = '', value = ''] = /^(\d{1,10})\.(.+)$/.exec(cursor ?? '') ?? [];
-  return { id: Number(id), value };
+/** Reads payments with what a list shows of them, in no particular order. */
+async function readPayments(db: Database, ids: number[]): Promise<NamedPayment[]> {
+  const found = await db.select().from(p).where(inArray(p.id, ids));
+  return namePayments(db, found.map(toPaymentRow));
 }
 
 /** A listed payment with its customer, its invoice number and its open dispute. */

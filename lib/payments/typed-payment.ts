@@ -8,6 +8,7 @@ import { textLine } from '../fields';
 import { MAX_ID } from '../page';
 import { ambiguityProblem, typedAmount } from '../read-amount';
 import { staffRecordWriter } from '../records/record-kind';
+import type { Seen } from '../records/steps';
 import type { Written } from '../store/commit';
 import { databaseStore } from '../store/store';
 import { warnOfExcess } from './decide-payment';
@@ -256,17 +257,11 @@ export async function recordTransfer(
 
 const MAX_SHARES_AT_ONCE = 50;
 
-/** The id of the transfer to change, and the version that the page showed. */
-interface SeenTransfer {
-  id: number;
-  version: number;
-}
-
 /**
  * Reads the current reference of the transfer to change, and keeps the version that the page showed. If the transfer
  * has changed since, the versions differ and the write is refused.
  */
-async function toSeen(db: Database, { id, version }: SeenTransfer) {
+async function toSeen(db: Database, { id, version }: Seen) {
   const { reference } = await getTransfer(db, id);
   return { reference, version };
 }
@@ -279,7 +274,7 @@ async function toSeen(db: Database, { id, version }: SeenTransfer) {
  */
 export async function correctTransfer(
   db: Database,
-  seen: SeenTransfer,
+  seen: Seen,
   typed: Record<string, string>,
   writer: PaymentWriter,
 ): Promise<void> {
@@ -295,7 +290,7 @@ export async function correctTransfer(
  */
 export async function deleteTransfer(
   db: Database,
-  seen: SeenTransfer,
+  seen: Seen,
   writer: PaymentWriter,
   { onlyKept }: { onlyKept?: boolean } = {},
 ): Promise<void> {
@@ -310,7 +305,7 @@ export async function deleteTransfer(
  */
 export async function payBackCredit(
   db: Database,
-  seen: SeenTransfer,
+  seen: Seen,
   typed: Record<string, string>,
   writer: PaymentWriter,
 ): Promise<void> {
@@ -325,7 +320,7 @@ export async function payBackCredit(
  */
 export async function undoPayBack(
   db: Database,
-  seen: SeenTransfer,
+  seen: Seen,
   position: number,
   writer: PaymentWriter,
 ): Promise<void> {
@@ -340,7 +335,7 @@ export async function undoPayBack(
  */
 export async function returnTransfer(
   db: Database,
-  seen: SeenTransfer,
+  seen: Seen,
   date: string,
   writer: PaymentWriter,
 ): Promise<void> {
@@ -348,11 +343,7 @@ export async function returnTransfer(
 }
 
 /** Undoes the recorded return of a transfer. @throws AppError not_found; precondition_failed; validation_failed */
-export async function undoTransferReturn(
-  db: Database,
-  seen: SeenTransfer,
-  writer: PaymentWriter,
-): Promise<void> {
+export async function undoTransferReturn(db: Database, seen: Seen, writer: PaymentWriter): Promise<void> {
   await writeTransfer(db, { kind: 'undo_return', seen: await toSeen(db, seen) }, writer);
 }
 

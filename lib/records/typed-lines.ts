@@ -44,13 +44,7 @@ export function toTypedLines(lines: TypedLine[]): Record<string, string> {
 }
 
 /** Initial texts of a new line, without its tax rate. */
-export const NEW_LINE: TypedLine = {
-  text: '',
-  quantity: '1',
-  unit_price: '',
-  tax_rate: '',
-  tax_category: '',
-};
+export const NEW_LINE: TypedLine = { ...ofEach(() => ''), quantity: '1' };
 
 /** Returns the typed fields of a form with one new line. @param taxRate tax rate in percent */
 export const firstLine = (taxRate: number): Record<string, string> =>
@@ -58,13 +52,8 @@ export const firstLine = (taxRate: number): Record<string, string> =>
 
 /** Builds an object with a value for each field of a line. */
 export function ofEach<Value>(valueFor: (name: LineField) => Value): Record<LineField, Value> {
-  return {
-    text: valueFor('text'),
-    quantity: valueFor('quantity'),
-    unit_price: valueFor('unit_price'),
-    tax_rate: valueFor('tax_rate'),
-    tax_category: valueFor('tax_category'),
-  };
+  const values = Object.keys(LINE_FIELDS).map((name) => [name, valueFor(name as LineField)]);
+  return Object.fromEntries(values) as Record<LineField, Value>;
 }
 
 /** Formats the lines of a form as text that a person can read. */

@@ -1,13 +1,25 @@
+import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { customerServices, salesDocuments, serviceBlocks, serviceDeltas } from '@/db/schema';
+import {
+  customerServices,
+  invoices,
+  salesDocuments,
+  serviceBlocks,
+  serviceDeltas,
+  subscriptionItems,
+  subscriptions,
+} from '@/db/schema';
 import { defineList, filter } from '@/lib/counted-list/define-list';
 import { countedList } from '@/lib/counted-list/list-reader';
 import { isNumbered, type StaffPage } from '@/lib/counted-list/sorted-page';
+import { customerList } from '@/lib/invoices/customer-balances';
 import { invoiceList, listInvoices } from '@/lib/invoices/list';
 import { addMoneyBack } from '@/lib/invoices/money-back';
+import { listOverdue, overdueFilters } from '@/lib/invoices/overdue-worklist';
 import { getInvoice } from '@/lib/invoices/queries';
 import { MAX_ID } from '@/lib/page';
+import type { CursorPage, PageStart } from '@/lib/page-query';
 import { listLatestPayments } from '@/lib/payments/list';
 import {
   getSalesDocument,
@@ -17,6 +29,8 @@ import {
 } from '@/lib/sales-documents/queries';
 import { getServer, listServers } from '@/lib/servers/queries';
 import { getService, listServices, serviceList } from '@/lib/services/queries';
+import { listServiceRenewals } from '@/lib/services/renewals';
+import { listItemRenewals, subscriptionList } from '@/lib/subscriptions/list';
 import { listSubscriptionsOfService } from '@/lib/subscriptions/queries';
 import { useDatabase } from '../support/database';
 import {
@@ -29,6 +43,7 @@ import {
   createSubscription,
   createSubscriptionItem,
 } from '../support/factories';
+import { walkPages } from '../support/walk-pages';
 
 const base = useDatabase();
 const place = { request: { page: 1, per_page: 25 }, start: {} };
@@ -192,6 +207,102 @@ describe('list filters', () => {
     expect(await LISTS[list]?.(Object.fromEntries(given))).toBe(found);
   });
 });
+
+describe('a list with cursors', () => {
+  const DAYS = ['2026-12-01', '2026-12-02', '2026-12-03'];
+  const invoicesDue = async () =>
+    Promise.all(
+      DAYS.map((due_date, i) =>
+        createInvoice(base.db, { status: 'overdue', due_date, amount_due: `${9 - i}0` }),
+      ),
+    );
+  const services = () =>
+    Promise.all(DAYS.map((next_billing_date) => createService(base.db, { next_billing_date })));
+  const subscribed = () =>
+    Promise.all(DAYS.map((next_billing_date) => createSubscription(base.db, { next_billing_date })));
+  const items = async () =>
+    Promise.all(
+      (await subscribed()).map(({ id }) => createSubscriptionItem(base.db, { subscription_id: id })),
+    );
+  const pay = (id: number) =>
+    base.db.update(invoices).set({ status: 'paid', amount_due: '0' }).where(eq(invoices.id, id));
+  const renew = (table: typeof customerServices | typeof subscriptions) => (id: number) =>
+    base.db.update(table).set({ next_billing_date: '2027-12-01' }).where(eq(table.id, id));
+  const renewItem = (id: number) =>
+    base.db
+      .update(subscriptionItems)
+      .set({ current_period_end: new Date('2027-12-01T10:00:00Z') })
+      .where(eq(subscriptionItems.id, id));
+  const invoicesBy = (sort: '-open' | 'open') => (start: PageStart) =>
+    invoiceList.page(base.db, { sort }, start, 2);
+  const overdueFirst = overdueFilters.parse({ sort: '-open' });
+  const byBilling = (list: typeof serviceList | typeof subscriptionList) => (start: PageStart) =>
+    list.page(base.db, { sort: 'next-billing' }, start, 2);
+  test.each<[string, () => Promise<{ id: number }[]>, Reading, (id: number) => Promise<unknown>]>([
+    ['invoices with the most open first', invoicesDue, invoicesBy('-open'), pay],
+    ['invoices with the least open first', invoicesDue, invoicesBy('open'), pay],
+    [
+      'overdue invoices with the most open first',
+      invoicesDue,
+      (at) => listOverdue(base.db, overdueFirst, '2026-12-10', at, 2),
+      pay,
+    ],
+    ['services by next billing date', services, byBilling(serviceList), renew(customerServices)],
+    [
+      'renewals of services',
+      services,
+      (at) => listServiceRenewals(base.db, {}, at, 2),
+      renew(customerServices),
+    ],
+    ['subscriptions by next billing date', subscribed, byBilling(subscriptionList), renew(subscriptions)],
+    ['renewals of items', items, (at) => listItemRenewals(base.db, {}, at, 2), renewItem],
+  ])('%s go on after a row whose sort value has changed', async (_, create, read, change) => {
+    await base.db.execute(sql`truncate invoices, customer_services, subscriptions cascade`);
+    await create();
+    const rows = await walkPages(read);
+    expect(rows).toHaveLength(3);
+    const { data, next } = await read({});
+    expect(data).toEqual(rows.slice(0, 2));
+    await change(data[1]?.id ?? 0);
+    expect((await read({ after: next ?? '' })).data[0]).toEqual(rows[2]);
+  });
+
+  test('customers by name can be paged if a URL cuts the spaces at the ends of a cursor', async () => {
+    const names = ['%41 & é.', `${'x'.repeat(99)} y`, `${'x'.repeat(99)} z`, ' Zoë, 😀\n GmbH', '..'];
+    for (const company of names) await createCustomer(base.db, { company, country: 'LI' });
+    const found = await walkPages(({ after, before }) =>
+      customerList.page(
+        base.db,
+        { country: 'LI', sort: 'name' },
+        { after: after?.trim(), before: before?.trim() },
+        1,
+      ),
+    );
+    expect(found.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+  });
+
+  test.each<[sort: 'date' | 'amount' | 'due', after: string]>([
+    // The cursors of older links are ids.
+    ['date', '1'],
+    ['date', '1.2026-02-30'],
+    ['date', '9999999999.2026-01-01'],
+    ['date', '1.-5'],
+    ['due', '1.infinite'],
+    ['amount', '1.2026-01-01'],
+    ['amount', "1.'"],
+    ['amount', '1.\0'],
+  ])('an invalid cursor returns the first page of invoices by %s: %j', async (sort, after) => {
+    expect((await invoiceList.page(base.db, { sort }, { after })).previous).toBeNull();
+  });
+
+  test('a cursor with an amount outside the range of a column is a valid place', async () => {
+    await createInvoice(base.db);
+    const after = `1.-${'9'.repeat(21)}.999`;
+    expect((await invoiceList.page(base.db, { sort: 'amount' }, { after }, 1)).data).toHaveLength(1);
+  });
+});
+
+type Reading = (start: PageStart) => Promise<CursorPage<{ id: number }>>;
 
 test('a counted page is refused if the value of a filter belongs to no filter of the counted list', async () => {
   const filters = { colour: filter(z.string(), (colour) => ({ counted: { colour } })) };

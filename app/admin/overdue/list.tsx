@@ -50,7 +50,7 @@ export const RECEIVABLES = declareList({
           formatCount(row.invoice_count, 'invoice'),
           `oldest due ${formatDate(row.oldest_due)}`,
           ...AGE_GROUPS.map(
-            (age) => row[COLUMNS[age]] > 0 && `${LABELS[age]}: ${moneyOf(row, row[COLUMNS[age]])}`,
+            (age) => row[COLUMNS[age]] > 0 && `${AGE_GROUP_TEXTS[age]}: ${moneyOf(row, row[COLUMNS[age]])}`,
           ),
           row.last_payment && `last payment ${formatDate(row.last_payment)}`,
           row.last_note && `last note ${formatDay(row.last_note, timeZone)}`,
@@ -64,7 +64,7 @@ export const RECEIVABLES = declareList({
   ),
 });
 
-const LABELS: Record<AgeGroup, string> = {
+export const AGE_GROUP_TEXTS: Record<AgeGroup, string> = {
   'not-due': 'Not due',
   '1-30': '1–30 days',
   '31-60': '31–60 days',
@@ -113,7 +113,7 @@ const columnsOf = (timeZone: string): Column<Receivable>[] => [
   },
   ...AGE_GROUPS.map(
     (age): Column<Receivable> => ({
-      label: LABELS[age],
+      label: AGE_GROUP_TEXTS[age],
       width: '9%',
       align: 'right',
       sort: age,

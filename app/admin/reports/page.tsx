@@ -18,6 +18,7 @@ import { DownloadButton } from '../_components/lists/list-page';
 import { Choice } from '../_components/lists/paged-list';
 import { type Column, RecordList } from '../_components/lists/record-list';
 import { Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
+import { AGE_GROUP_TEXTS } from '../overdue/list';
 
 export const metadata = { title: 'Reports' };
 
@@ -104,15 +105,6 @@ const MRR_CHANGES: Record<string, string> = {
 const customersOf = ({ month, currency }: ReportRow, measure: string) =>
   toHref('/admin/reports/customers', { month: month.slice(0, 7), measure, currency });
 
-const AGE_LABELS: Record<string, string> = {
-  open: 'Open',
-  'not-due': 'Not due',
-  '1-30': '1–30 days',
-  '31-60': '31–60 days',
-  '61-90': '61–90 days',
-  'over-90': 'Over 90 days',
-};
-
 const SHOWN: Record<ReportName, ShownReport> = {
   revenue: {
     title: 'Revenue',
@@ -153,7 +145,7 @@ const SHOWN: Record<ReportName, ShownReport> = {
     title: 'Open amounts by age',
     text: 'What customers owed when the month was recorded, usually on the first day after it. The current month shows what they owe today and links to the lists. The other numbers link to their customers.',
     picture: 'open',
-    labels: AGE_LABELS,
+    labels: { open: 'Open', ...AGE_GROUP_TEXTS },
     hrefOf: (column, row, isRunning) => {
       const { currency } = row;
       if (!isRunning) return row.hasRows ? customersOf(row, `age_${column}`) : null;

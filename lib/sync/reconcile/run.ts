@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, asc, count, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   reconciliationChanges as changes,
@@ -212,7 +212,7 @@ export async function listRuns(db: Database, request: PageRequest): Promise<Page
         .orderBy(desc(runs.started_at), desc(runs.id))
         .limit(limit)
         .offset(offset),
-    async () => (await db.select({ total: count() }).from(runs))[0]?.total ?? 0,
+    () => db.$count(runs),
   );
 }
 
@@ -233,7 +233,7 @@ export async function listRunChanges(
     request,
     ({ limit, offset }) =>
       db.select().from(changes).where(ofRun).orderBy(asc(changes.id)).limit(limit).offset(offset),
-    async () => (await db.select({ total: count() }).from(changes).where(ofRun))[0]?.total ?? 0,
+    () => db.$count(changes, ofRun),
   );
 }
 

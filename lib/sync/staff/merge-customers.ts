@@ -23,6 +23,7 @@ import { toCustomerDetails } from '../../customers/queries';
 import { isSure } from '../../customers/sure-link';
 import { AppError, invalidField } from '../../errors';
 import { MAX_ID } from '../../page';
+import type { Seen } from '../../records/steps';
 import { commit, isVersionConflict } from '../../store/commit';
 import { keysOf } from '../../store/snapshot';
 import { read } from '../../store/store';
@@ -33,12 +34,6 @@ import type { SyncDeps } from '../sync-deps';
 import { bookedOn, Inquiry, readAndDecide, settingsOf } from '../synchronize';
 
 type Customer = typeof customers.$inferSelect;
-
-/** A customer's id and row version, as the merge page showed them. */
-export interface Seen {
-  id: number;
-  version: number;
-}
 
 /**
  * Merges the customer `gone` into the customer `kept`. Moves all rows, deletes `gone`, and keeps its number as an

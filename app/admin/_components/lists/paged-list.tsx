@@ -54,10 +54,9 @@ function Why<Row>(props: PagedListProps<Row> & { nouns: string }) {
   const action = start && <TextLink href={withParams(path, params, {})}>Go to the first page</TextLink>;
   if (isNumbered(page) && page.total > 0)
     return <Nothing title={`No more ${nouns}`} text="The list ends before this page." action={action} />;
-  // A cursor's page is empty if no rows follow the cursor's row, and also if that row is gone.
   const isBehindOthers = start?.after !== undefined || start?.before !== undefined;
   if (!isNumbered(page) && isBehindOthers && !page.refused) {
-    const text = 'The list has changed: the row next to this page is gone, or no more rows follow it.';
+    const text = 'The list has changed. It has no more rows in this direction.';
     return <Nothing title={`No ${nouns} on this page`} text={text} action={action} />;
   }
   if (isFiltered)

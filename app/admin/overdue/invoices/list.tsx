@@ -13,7 +13,7 @@ import { declareList } from '../../_components/lists/list-declaration';
 import { type Column, RecordList } from '../../_components/lists/record-list';
 import { CustomerName } from '../../_components/records/customer-link';
 import { invoiceName } from '../../_components/records/invoice-list';
-import { reminderText } from '../list';
+import { AGE_GROUP_TEXTS, reminderText } from '../list';
 
 export const OVERDUE = declareList({
   title: 'Overdue invoices',
@@ -122,11 +122,8 @@ function daysText({ days }: OverdueInvoice): string {
 
 /** Texts for the ages of overdue invoices. A failed payment or a write-off makes an invoice overdue early. */
 export const AGE_TEXTS: Record<AgeName, string> = {
+  ...AGE_GROUP_TEXTS,
   'not-due': 'Payment failed or written off, not due yet',
-  '1-30': '1–30 days',
-  '31-60': '31–60 days',
-  '61-90': '61–90 days',
-  'over-90': 'Over 90 days',
   'over-30': 'Over 30 days',
   'over-60': 'Over 60 days',
 };

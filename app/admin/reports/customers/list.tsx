@@ -4,6 +4,7 @@ import { CUSTOMER_MEASURES, type CustomerAmount, customerAmountList } from '@/li
 import { Money } from '../../_components/display/values';
 import { declareList } from '../../_components/lists/list-declaration';
 import { type Column, RecordList, type RecordRows } from '../../_components/lists/record-list';
+import { AGE_GROUP_TEXTS } from '../../overdue/list';
 
 /** The customers behind the numbers of a recorded month. */
 export const CUSTOMER_AMOUNTS = declareList({
@@ -27,12 +28,12 @@ export const CUSTOMER_AMOUNTS = declareList({
   Rows: AmountList,
 });
 
-const AGES: Record<string, string> = { open: 'Open', 'not-due': 'Not due', 'over-90': 'Over 90 days' };
+const AGES: Record<string, string> = { open: 'Open', ...AGE_GROUP_TEXTS };
 
 function labelOf(measure: string): string {
   const [group = '', name = ''] = measure.split(/_(.*)/);
   if (group === 'mrr') return name ? `MRR: ${name}` : 'MRR';
-  return group === 'age' ? (AGES[name] ?? `${name.replace('-', '–')} days`) : formatField(name);
+  return group === 'age' ? (AGES[name] ?? name) : formatField(name);
 }
 
 const monthsOf = ({ first_month, until_month }: CustomerAmount) =>

@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
+import type { AlertState } from '@/lib/alerts/alert-state';
 import { adviceFor } from '@/lib/alerts/alert-state';
 import { channelsOf } from '@/lib/alerts/channels';
-import { listReported, type ReportedAlert } from '@/lib/alerts/watch-alerts';
+import { listReported } from '@/lib/alerts/watch-alerts';
 import { Dimmed, Instant } from '../../_components/display/values';
 import { OutcomeNotice } from '../../_components/forms/record/record-notice';
 import { SubmitButton } from '../../_components/forms/submit-button';
@@ -48,7 +49,7 @@ export default adminPage(async ({ runtime, timeZone, notice }) => {
   );
 });
 
-function Reported({ alerts, timeZone }: { alerts: ReportedAlert[]; timeZone: string }) {
+function Reported({ alerts, timeZone }: { alerts: AlertState[]; timeZone: string }) {
   if (alerts.length === 0) {
     return <Nothing title="No problems" text="The service has not reported any problem yet." />;
   }
@@ -79,7 +80,7 @@ function Reported({ alerts, timeZone }: { alerts: ReportedAlert[]; timeZone: str
   );
 }
 
-function Problem({ alert: { cause, message, ended_at } }: { alert: ReportedAlert }) {
+function Problem({ alert: { cause, message, ended_at } }: { alert: AlertState }) {
   return (
     <Stack gap={2}>
       <Text size="sm">{message}</Text>
@@ -88,7 +89,7 @@ function Problem({ alert: { cause, message, ended_at } }: { alert: ReportedAlert
   );
 }
 
-function deliveryOf({ pending, attempts, failure }: ReportedAlert): string {
+function deliveryOf({ pending, attempts, failure }: AlertState): string {
   if (failure !== null) return `Failed ${attempts === 1 ? 'once' : `${attempts} times`}: ${failure}`;
   return pending.length > 0 ? 'Under way' : 'Delivered';
 }
