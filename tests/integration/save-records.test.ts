@@ -403,6 +403,13 @@ test('a service that staff move to another customer loses its subscription item 
   expect(await readRow(base.db, customerServices, id)).toMatchObject({
     ...{ customer_id: to.id, next_billing_date: null, synced_billing_date: null, ends_on: '2031-05-05' },
   });
+  await base.db.update(customerServices).set(dates).where(eq(customerServices.id, id));
+  const { next_billing_date } = dates;
+  const stated = { customer_number: from.customer_number, next_billing_date };
+  const imported = { ...writer, importId: null };
+  await saveRecord(base.db, serviceKind, { id, values: stated }, imported);
+  const kept = { customer_id: from.id, next_billing_date, synced_billing_date: null };
+  expect(await readRow(base.db, customerServices, id)).toMatchObject(kept);
   const unlinked = { customer_service_id: null, linked_by_staff: false };
   expect(await readRow(base.db, subscriptionItems, item.id)).toMatchObject(unlinked);
   expect(await readRows(base.db, auditLog, eq(auditLog.entity, 'subscription_item'))).toMatchObject([
