@@ -285,8 +285,10 @@ test('the next number of a series continues after its highest number, or follows
   expect(await listNumberSeries(base.db)).toHaveLength(5);
   const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
   expect(await next()).toBe('2026-000008');
-  await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
+  const saved = await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
   expect(await next()).toBe('R-0500');
+  // The form keeps the ETag of what it saved, and sends it with its next save.
+  expect((await listNumberSeries(base.db)).map(etagOf)).toContain(etagOf(saved));
   expect((await readRows(base.db, auditLog)).at(-1)).toMatchObject({
     action: 'number_series.update',
     before: { prefix: '', with_year: true },
@@ -296,7 +298,7 @@ test('the next number of a series continues after its highest number, or follows
   await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
 });
 
-type Save = (text: string, by: SettingsWriter<object>) => Promise<void>;
+type Save = (text: string, by: SettingsWriter<object>) => Promise<unknown>;
 test.each<[string, () => Promise<object>, Save]>([
   [
     'company',
