@@ -158,21 +158,33 @@ function entriesOfInvoice(
     ...notes.map(({ kind, date, total, number }) => entry(kind, date, -toThousandths(total), number)),
     ...paid.flatMap(({ payment, back }) => entriesOfPayment(payment, back, timeZone)),
   ];
-  let rest = claimOf(invoice, paid) - entries.reduce((sum, { amount }) => sum + amount, 0);
   const settledOn = invoice.paid_at ? toCalendarDate(invoice.paid_at, timeZone) : invoice.invoice_date;
-  const settle = (kind: EntryKind, amount: number) => {
-    if (amount === 0) return;
-    entries.push(entry(kind, settledOn, amount));
-    rest -= amount;
-  };
-  // Stripe's older credit notes, and cancellations from before credit notes were recorded, have no row of their own.
-  if (invoice.status === 'cancelled' && rest < 0) settle('cancellation', rest);
   const noted = notes.reduce((sum, { total }) => sum + toThousandths(total), 0);
-  const credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
-  if (rest < 0) settle('credit_note', -Math.min(-rest, credited));
-  settle('settled', rest);
+  let credited = Math.max(0, toThousandths(invoice.amount_credited) - noted);
+  const add = (kind: EntryKind, date: string, amount: number) => {
+    if (amount !== 0) entries.push(entry(kind, date, amount));
+  };
+  const settle = (date: string, amount: number) => {
+    // Stripe's older credit notes, and cancellations from before credit notes were recorded, have no row of their own.
+    if (invoice.status === 'cancelled' && amount < 0) return add('cancellation', date, amount);
+    const unnoted = Math.min(credited, Math.max(0, -amount));
+    credited -= unnoted;
+    add('credit_note', date, -unnoted);
+    add('settled', date, amount + unnoted);
+  };
+  const rest = claimOf(invoice, paid) - sumOf(entries);
+  // A refund or a credit note does not change the claim of an invoice that Stripe counts as paid. It is settled on its
+  // own day. If it were settled with the rest, the customer would have a wrong balance until then.
+  const isPaidAtStripe = invoice.stripe_invoice_id !== null && invoice.status === 'paid';
+  const later = entries.filter(
+    ({ kind, date }) => isPaidAtStripe && date > settledOn && (kind === 'refund' || kind === 'credit_note'),
+  );
+  for (const [date, list] of groupBy(later, (one) => one.date)) settle(date, -sumOf(list));
+  settle(settledOn, rest + sumOf(later));
   return entries;
 }
+
+const sumOf = (entries: RawEntry[]) => entries.reduce((sum, { amount }) => sum + amount, 0);
 
 /**
  * Returns the claim of an invoice, which is its open amount, in thousandths. The claim on one of our own invoices is
@@ -238,7 +250,7 @@ function toStatement(currency: string, entries: RawEntry[], { from, to }: Statem
       a.record.id - b.record.id,
   );
   const isBefore = ({ date }: RawEntry) => from !== undefined && date < from;
-  const opening = sorted.filter(isBefore).reduce((sum, { amount }) => sum + amount, 0);
+  const opening = sumOf(sorted.filter(isBefore));
   let balance = opening;
   const shown = sorted
     .filter((one) => !isBefore(one) && (to === undefined || one.date <= to))

@@ -147,20 +147,21 @@ function toInvoiceColumns(values: Row, before: Row | null, writer: RecordWriter)
   if (leavesDraft) columns.due_date ??= before.due_date ?? usualDueDate({ ...before, ...columns });
   const after: Row = { currency: 'eur', ...before, ...columns };
   if (after.total === undefined) return columns;
+  const { total, amount_credited = '0', due_date, payment_failed_at, uncollectible } = after;
+  const paidBy = (given: unknown) => {
+    if (amount_paid !== undefined) return toThousandths(String(amount_paid));
+    return given === 'paid' ? toThousandths(String(total)) - toThousandths(String(amount_credited)) : 0;
+  };
   if (before && before.status !== 'draft') {
-    const claimed = toThousandths(String(amount_paid ?? (status === 'paid' ? after.total : 0)));
+    const claimed = paidBy(status);
     const isMore = claimed > toThousandths(String(before.amount_paid)); // `sentProblems` then refuses the write.
     const state = stateAfter(before, after, status, writer);
     return { ...columns, ...state, ...(isMore && { amount_paid: fromThousandths(claimed) }) };
   }
   const wanted = status ?? before?.status ?? 'draft';
-  const { total, amount_credited = '0', due_date, payment_failed_at, uncollectible } = after;
-  const claimed = toThousandths(String(total)) - toThousandths(String(amount_credited));
-  const usual = wanted === 'paid' ? claimed : 0;
-  const paid = amount_paid === undefined ? usual : toThousandths(String(amount_paid));
   const given = { status: wanted, paid_at: toInstant(paid_at, writer.timeZone) };
   const owed = { total, amount_credited, due_date, payment_failed_at, uncollectible, ...given };
-  return Object.assign(columns, stateBy(owed, paid, writer));
+  return Object.assign(columns, stateBy(owed, paidBy(wanted), writer));
 }
 
 /**

@@ -360,8 +360,10 @@ function correct(
   const { amount, payment_date, reference, method } = values;
   const changed = { amount: amount.toFixed(3), credit: fromThousandths(credit) };
   const after = draft.transfers.put({ ...before, ...changed, payment_date, reference, method });
-  const payments = sharesOf(draft, before).map((share) => {
-    const payment_reference = reference + share.payment_reference.slice(before.reference.length);
+  const shares = sharesOf(draft, before).sort((a, b) => a.id - b.id);
+  const payments = shares.map((share) => {
+    const isRenamed = reference !== before.reference;
+    const payment_reference = isRenamed ? freeName(draft, reference) : share.payment_reference;
     const decided = update(draft, share, { payment_date, payment_reference }, writer);
     return { before: share, after: draft.payments.put({ ...decided, transfer: reference }) };
   });

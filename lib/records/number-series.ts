@@ -86,6 +86,7 @@ export async function listNumberSeries(db: Database) {
 /**
  * Changes the format of future numbers of a series. Existing numbers do not change.
  *
+ * @returns the series as `listNumberSeries` lists it
  * @throws AppError validation_failed with the invalid fields; not_found; precondition_failed
  */
 export async function saveNumberSeries(
@@ -93,13 +94,13 @@ export async function saveNumberSeries(
   name: string,
   wanted: Record<keyof z.infer<typeof settings>, unknown>,
   { actor, precondition = () => true }: SettingsWriter<Series>,
-): Promise<void> {
+): Promise<Series> {
   const parsed = settings.safeParse(wanted);
   if (!parsed.success) {
     const fields = toFieldErrors(parsed.error.issues);
     throw new AppError('validation_failed', 'Numbers cannot have this format.', fields);
   }
-  await transact(db, async (tx) => {
+  return transact(db, async (tx) => {
     const ofName = eq(numberSeries.name, name);
     const other = otherOf(name)?.name;
     const locked = await tx
@@ -121,6 +122,7 @@ export async function saveNumberSeries(
     const [after = null] = await tx.update(numberSeries).set(parsed.data).where(ofName).returning();
     const entity = { entity: 'number_series', entity_id: auditNumber(name) } as const;
     await recordAudit(tx, { actor, action: 'number_series.update', ...entity, before, after });
+    return { name: before.name, ...parsed.data };
   });
 }
 

@@ -70,11 +70,11 @@ export const serviceKind: RecordKind = {
       nameOf: async (db, id) => (await getServer(db, id)).hostname,
     },
   },
-  toColumns: ({ price, ...columns }, before, { now, timeZone }): Row => ({
+  toColumns: ({ price, ...columns }, before, { now, timeZone, importId }): Row => ({
     ...endOf(columns.status, before, { now, today: toCalendarDate(now, timeZone) }),
     ...columns,
     ...(price !== undefined && { price: toAmountColumn(price) }),
-    ...withoutSyncedDates(columns, before),
+    ...withoutSyncedDates(columns, before, importId !== undefined),
   }),
   check: ({ after }) => {
     const problem = amountProblem(after.price, after.currency ?? 'eur');
@@ -101,8 +101,11 @@ function endOf(status: unknown, before: Row | null, { now, today }: { now: Date;
   return { cancelled_at: null, ...(isOver && { ends_on: null }) };
 }
 
-/** Clears the dates that sync wrote when a service moves to another customer, whose subscriptions did not set them. */
-function withoutSyncedDates(columns: Row, before: Row | null): Row {
+/**
+ * Clears the dates that sync wrote when a service moves to another customer, whose subscriptions did not set them.
+ * Keeps a date that an imported file states. A form sends all dates, including those that staff did not change.
+ */
+function withoutSyncedDates(columns: Row, before: Row | null, isImport: boolean): Row {
   if (!isMoved(columns, before)) return {};
   const dates = [
     ['next_billing_date', 'synced_billing_date'],
@@ -112,7 +115,9 @@ function withoutSyncedDates(columns: Row, before: Row | null): Row {
     const stored = before?.[date] ?? null;
     return stored !== null && stored === before?.[synced] && (columns[date] ?? stored) === stored;
   });
-  return Object.fromEntries(written.flat().map((column) => [column, null]));
+  const isStated = (column: string) => isImport && columns[column] != null;
+  const cleared = written.flat().filter((column) => !isStated(column));
+  return Object.fromEntries(cleared.map((column) => [column, null]));
 }
 
 const isMoved = ({ customer_id }: Row, before: Row | null) =>

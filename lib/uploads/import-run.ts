@@ -184,7 +184,7 @@ async function perform(deps: Deps, job: ImportJob, options: FileOptions, actor: 
 }
 
 function failureOf({ log, newId }: Deps, error: unknown): string {
-  if (error instanceof StartError) return error.message;
+  if (error instanceof StartError || error instanceof AppError) return error.message;
   const ref = newId();
   log.error({ ref, code: pgErrorCode(error), stack: stackOf(error) }, 'import failed');
   const isKnown = isQueryError(error) || isDatabaseUnavailable(error);

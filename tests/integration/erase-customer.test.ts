@@ -151,6 +151,15 @@ test('erasing a customer is refused while an invoice, service or subscription is
   expect(await dumpDatabase(sync.db)).toEqual(before);
 });
 
+test('erasing a customer is refused while the customer has unused credit, and names its amount', async () => {
+  const { id: customer_id } = await createCustomer(sync.db);
+  await createTransfer(sync.db, { customer_id });
+  const overpaid = { amount_paid: '120', amount_due: '0', currency: 'usd' };
+  await createInvoice(sync.db, { customer_id, status: 'paid', ...overpaid });
+  const credits = ['50.00 EUR', '1.00 USD'].map((amount) => `a credit of ${amount} is not used or paid back`);
+  await expect(erase(customer_id)).rejects.toThrow(`cannot be erased yet: ${credits.join('; ')}.`);
+});
+
 test('erasing a customer removes personal data from every table, and keeps the figures of invoices and payments', async () => {
   await sync.happen((world) => act.cancelSubscription(world, known.subscription.id));
   const before = await books();
@@ -301,6 +310,7 @@ test('erasing a customer clears the journal entries of the number it gave up, bu
   await sync.db.delete(transfers).where(eq(transfers.id, returned.id));
   await bookEntries(sync.db, { transfers: [theirs.id, returned.id] }, writer());
 
+  await sync.db.update(transfers).set({ credit: '0' }); // Credit would prevent the erasure.
   await erase(heir.id);
   expect(await nameInJournal('transfer_id', theirs.id)).toEqual([ERASED_ENTRY]);
   for (const { id } of [credit, returned])

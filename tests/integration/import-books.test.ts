@@ -139,6 +139,16 @@ describe('an import of payments and Stripe invoices', () => {
     expect((await importing('invoices', [header, changed]))[0]).toBe('line 2 Stripe manages this invoice');
   });
 
+  test('an import leaves a paid invoice with a credit note unchanged the second time', async () => {
+    const file = [
+      'number,customer_number,status,invoice_date,total,amount_credited',
+      'CR-1,P1,paid,2026-03-01,119,19',
+    ];
+    expect(await importing('invoices', file)).toContain(created(1, 0));
+    expect(await invoiceOf('CR-1')).toMatchObject({ amount_paid: '100.000', amount_due: '0.000' });
+    expect(await importing('invoices', file)).toEqual([unchanged(1, 0)]);
+  });
+
   test('an imported cancelled invoice has no amount due', async () => {
     const file = [
       'number,customer_number,status,invoice_date,total,amount_paid,amount_due,stripe_invoice_id',

@@ -285,8 +285,10 @@ test('the next number of a series continues after its highest number, or follows
   expect(await listNumberSeries(base.db)).toHaveLength(5);
   const next = () => transact(base.db, (tx) => takeNumber(tx, 'invoice', writer));
   expect(await next()).toBe('2026-000008');
-  await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
+  const saved = await saveNumberSeries(base.db, 'invoice', { ...settings, first_count: 500 }, writer);
   expect(await next()).toBe('R-0500');
+  // The form keeps the ETag of what it saved, and sends it with its next save.
+  expect((await listNumberSeries(base.db)).map(etagOf)).toContain(etagOf(saved));
   expect((await readRows(base.db, auditLog)).at(-1)).toMatchObject({
     action: 'number_series.update',
     before: { prefix: '', with_year: true },
@@ -296,7 +298,7 @@ test('the next number of a series continues after its highest number, or follows
   await expect(unknown).rejects.toMatchObject({ code: 'not_found' });
 });
 
-type Save = (text: string, by: SettingsWriter<object>) => Promise<void>;
+type Save = (text: string, by: SettingsWriter<object>) => Promise<unknown>;
 test.each<[string, () => Promise<object>, Save]>([
   [
     'company',
@@ -403,6 +405,13 @@ test('a service that staff move to another customer loses its subscription item 
   expect(await readRow(base.db, customerServices, id)).toMatchObject({
     ...{ customer_id: to.id, next_billing_date: null, synced_billing_date: null, ends_on: '2031-05-05' },
   });
+  await base.db.update(customerServices).set(dates).where(eq(customerServices.id, id));
+  const { next_billing_date } = dates;
+  const stated = { customer_number: from.customer_number, next_billing_date };
+  const imported = { ...writer, importId: null };
+  await saveRecord(base.db, serviceKind, { id, values: stated }, imported);
+  const kept = { customer_id: from.id, next_billing_date, synced_billing_date: null };
+  expect(await readRow(base.db, customerServices, id)).toMatchObject(kept);
   const unlinked = { customer_service_id: null, linked_by_staff: false };
   expect(await readRow(base.db, subscriptionItems, item.id)).toMatchObject(unlinked);
   expect(await readRows(base.db, auditLog, eq(auditLog.entity, 'subscription_item'))).toMatchObject([

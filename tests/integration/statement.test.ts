@@ -105,6 +105,47 @@ test('a credit note and a customer balance at Stripe settle a Stripe invoice in 
   expect(found).toEqual([INVOICE, '2026-03-05 credit_note -100 19', '2026-03-05 settled -19 0']);
 });
 
+const AFTER_PAID: [string, { refunded?: string; noted?: string; credited?: string }, string[]][] = [
+  [
+    ...(['a refund that leaves it paid', { refunded: '40' }] as const),
+    ['2026-08-01 settled -40 -40', '2026-08-01 refund 40 0'],
+  ],
+  [
+    ...(['a refund with a credit note without a row', { refunded: '40', credited: '40' }] as const),
+    ['2026-08-01 credit_note -40 -40', '2026-08-01 refund 40 0'],
+  ],
+  [
+    ...(['a credit note to the balance at Stripe', { noted: '40', credited: '40' }] as const),
+    ['2026-07-10 credit_note -40 -40', '2026-07-10 settled 40 0'],
+  ],
+];
+
+test.each(AFTER_PAID)(
+  'the statement offsets on its own day what follows the payment of a Stripe invoice: %s',
+  async (_, { refunded = '0', noted, credited = '0' }, expected) => {
+    const invoice = await createInvoice(base.db, {
+      ...{
+        stripe_invoice_id: `in_${expected[0]}`,
+        status: 'paid',
+        amount_due: '0',
+        amount_credited: credited,
+      },
+      ...{ amount_paid: '100', balance_applied: '19', paid_at: new Date('2026-03-10T12:00:00Z') },
+    });
+    const { id: invoice_id, customer_id } = invoice;
+    const { id: payment_id } = await pay(invoice, { amount: '100', refunded_amount: refunded });
+    const issued_at = new Date('2026-08-01T12:00:00Z');
+    if (refunded !== '0') await createRefund(base.db, { payment_id, amount: refunded, issued_at });
+    if (noted)
+      await base.db.insert(creditNotes).values({
+        ...{ currency: 'eur', number: 'ST-2', kind: 'credit_note', invoice_id, customer_id },
+        ...{ date: '2026-07-10', subtotal: noted, tax: '0', total: noted, rates: [] },
+      });
+    const paid = [INVOICE, '2026-03-10 settled -19 100', '2026-03-10 payment -100 0'];
+    expect(await entriesOf(invoice)).toEqual([...paid, ...expected]);
+  },
+);
+
 test('the statement lists the credit of a transfer and its repayment on separate days', async () => {
   const paid_back = [{ amount: '30.000', date: '2026-03-20' }];
   const transfer = await createTransfer(base.db, { amount: '50', credit: '20', paid_back });

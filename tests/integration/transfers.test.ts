@@ -183,6 +183,28 @@ test('correcting a transfer changes its credit and the dates and references of i
   expect(await problemsOf(correct({ amount: '149.99' }))).toEqual(['amount']);
 });
 
+test('a renamed transfer gives none of its payments the reference of another transfer', async () => {
+  const { customerId, id, shareId } = await spread();
+  await record(customerId, '10', [], { payment_reference: 'FREE/2' });
+  const typed = { ...TYPED, amount: '180', payment_reference: 'FREE' };
+  await correctTransfer(base.db, await seen(id), typed, writer());
+  expect(await sharesOf('FREE')).toEqual(['FREE 100', 'FREE/3 50']);
+  expect((await readRow(base.db, payments, shareId)).payment_reference).toBe('FREE');
+});
+
+test('correcting a transfer keeps the references that its payments got when the customer was erased', async () => {
+  const { id, reference, shareId } = await spread();
+  const [erased, share] = [`[erased] 2025 ${id}`, `[erased] 2025 ${shareId}`];
+  await base.db.update(payments).set({ payment_reference: share }).where(eq(payments.id, shareId));
+  await base.db.update(transfers).set({ reference: erased }).where(eq(transfers.id, id));
+  const correct = async (payment_reference: string) =>
+    correctTransfer(base.db, await seen(id), { ...TYPED, amount: '180', payment_reference }, writer());
+  await correct(erased);
+  expect(await sharesOf(erased)).toEqual([`${share} 100`, `${reference}/2 50`]);
+  await correct('AGAIN');
+  expect(await sharesOf('AGAIN')).toEqual(['AGAIN 100', 'AGAIN/2 50']);
+});
+
 test('deleting a transfer deletes all its payments, so that its invoices are owed again', async () => {
   const { customerId, id, first, second } = await spread();
   await deleteTransfer(base.db, await seen(id), writer());

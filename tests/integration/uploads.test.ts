@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { like } from 'drizzle-orm';
+import { eq, like } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
-import { customers } from '@/db/schema';
+import { customers, numberSeries } from '@/db/schema';
 import { importState, listImports } from '@/lib/imports/import-log';
 import { previewFile } from '@/lib/imports/preview-file';
 import { type ChosenOptions, firstChoice, toFileOptions } from '@/lib/uploads/chosen-options';
@@ -17,7 +17,8 @@ import {
   writeRun,
 } from '@/lib/uploads/import-run';
 import { addUpload, fileOf, findUpload, listUploads, type Upload } from '@/lib/uploads/upload-store';
-import { onPostgres, useDatabase } from '../support/database';
+import { onPostgres, readRow, useDatabase } from '../support/database';
+import { createInvoice } from '../support/factories';
 import { temporaryFolder } from '../support/run-command';
 import { type TestRuntime, testRuntime } from '../support/runtime';
 
@@ -168,6 +169,19 @@ test('a failed import of an uploaded file stores why it failed, and does not blo
   await start(upload, COLUMNS).ended; // The upload was removed, as by another window, so nothing starts.
   expect(await readRun(dataDir, upload.id)).toBeNull();
   await start(await add(rowsFrom(0, 1)), COLUMNS, true).ended; // The removed upload does not block the next import.
+});
+
+test('an import that needs the next number of a full series says why it failed', async () => {
+  const full = { prefix: 'F-', with_year: false, width: 1 };
+  await base.db.update(numberSeries).set(full).where(eq(numberSeries.name, 'invoice'));
+  const { customer_id } = await createInvoice(base.db, { number: 'F-9' });
+  const { customer_number } = await readRow(base.db, customers, customer_id);
+  const names = ['import_key', 'customer_number', 'status', 'invoice_date', 'total'];
+  const row = `KEY-1,${customer_number},sent,2026-01-05,119`;
+  const upload = await add(`${names}\n${row}\n`, 'invoices', 'i.csv');
+  await start(upload, { columns: Object.fromEntries(names.map((name) => [name, name])) }).ended;
+  const failure = 'The series has no numbers left. Change the format under Settings, Numbers.';
+  expect(await readRun(dataDir, upload.id)).toMatchObject({ status: 'failed', failure });
 });
 
 test('an uploaded file counts as tried only with the options of its latest run, if that was a completed dry run', async () => {

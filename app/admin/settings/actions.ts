@@ -47,6 +47,8 @@ export const saveOurCompany = staffFormAction({
 export interface SeriesState {
   /** The typed values without leading and trailing spaces. */
   typed: { prefix: string; with_year: boolean; width: string; first_count: string };
+  /** The ETag of the series that the form showed or saved. Saving another form reloads the page, but not this value. */
+  etag: string;
   problems: Record<string, string>;
   saved: boolean;
 }
@@ -54,19 +56,20 @@ export interface SeriesState {
 /** Saves the format of the next numbers in a series, such as invoice numbers. */
 export const saveSeries = staffFormAction({
   role: 'admin',
-  input: [z.string(), sentEtag],
-  form: { prefix: 'text', with_year: 'flag', width: 'text', first_count: 'text' },
-  run: ({ runtime: { db }, actor }, name, seen, sent) => {
+  input: [z.string()],
+  form: { prefix: 'text', with_year: 'flag', width: 'text', first_count: 'text', etag: 'text' },
+  run: ({ runtime: { db }, actor }, name, sent) => {
     const typed = trimmed(sent);
     const wanted = { ...typed, width: toNumber(typed.width), first_count: toNumber(typed.first_count) };
-    return saveNumberSeries(db, name, wanted, { actor, precondition: isAsSeen(seen) });
+    return saveNumberSeries(db, name, wanted, { actor, precondition: isAsSeen(sent.etag) });
   },
-  done: (_saved, _name, _seen, sent): SeriesState => {
+  done: (saved, _name, sent): SeriesState => {
     refreshPages();
-    return { typed: trimmed(sent), problems: {}, saved: true };
+    return { typed: trimmed(sent), etag: etagOf(saved), problems: {}, saved: true };
   },
-  refused: ({ problems }, _name, _seen, sent): SeriesState => ({
+  refused: ({ problems }, _name, sent): SeriesState => ({
     typed: trimmed(sent),
+    etag: sent.etag,
     problems,
     saved: false,
   }),

@@ -183,7 +183,10 @@ export function actionArguments(
       saveAccounts: ['version', ...typed({ consultant_number: '1001' })],
       saveOurCompany: [versions.company, ...typed({ name: 'FORGED' })],
       saveReminders: ['version', ...typed({ pause_days: '9' })],
-      saveSeries: ['invoice', versions.invoice, ...typed({ prefix: 'FORGED', width: '6', first_count: '1' })],
+      saveSeries: [
+        'invoice',
+        ...typed({ prefix: 'FORGED', width: '6', first_count: '1', etag: versions.invoice }),
+      ],
     },
     'payments/actions.ts': {
       check: [1],

@@ -22,7 +22,8 @@ export default adminPage(async ({ runtime: { db, env, now } }) => {
           <SeriesForm
             key={series.name}
             title={`${formatField(series.name)}s`}
-            action={saveSeries.bind(null, series.name, etagOf(series))}
+            action={saveSeries.bind(null, series.name)}
+            etag={etagOf(series)}
             initial={{
               ...series,
               width: String(series.width),

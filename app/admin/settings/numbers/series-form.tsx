@@ -9,6 +9,7 @@ interface Props {
   title: string;
   action(before: SeriesState, form: FormData): Promise<SeriesState>;
   initial: SeriesState['typed'];
+  etag: string;
   /** Current calendar year in the configured time zone. */
   year: string;
 }
@@ -20,13 +21,14 @@ const FIELDS = [
 ] as const;
 
 /** Shows the form for the number format of a series, with an example that follows the typed values. */
-export function SeriesForm({ title, action, initial, year }: Props) {
-  const first: SeriesState = { typed: initial, problems: {}, saved: false };
+export function SeriesForm({ title, action, initial, etag, year }: Props) {
+  const first: SeriesState = { typed: initial, etag, problems: {}, saved: false };
   const { form, state, isPending } = useTypedForm({ label: title, action, first });
   const [typed, setTyped] = useState(initial);
   const { typed: sent, problems, saved } = state;
   return (
     <form {...form}>
+      <input type="hidden" name="etag" value={state.etag} />
       <Paper withBorder radius="lg" p="lg">
         <Stack gap="md">
           <Title order={2}>{title}</Title>
