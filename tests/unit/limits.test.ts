@@ -19,7 +19,7 @@ function gate() {
 }
 
 describe('concurrency limits', () => {
-  const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 1000 };
+  const limits = { atOnce: 3, perKey: 2, waiting: 4, patience: 60_000 };
 
   test('work under a concurrency limit starts in order of arrival unless its key has reached its own limit', async () => {
     const bulkhead = new Bulkhead(limits);
