@@ -10,8 +10,9 @@ const shared = {
   setupFiles: ['tests/support/next-globals.ts', 'tests/support/each-file.ts'],
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  // On a busy machine, pages load slowly.
-  expect: { poll: { timeout: 15_000 } },
+  // Tests wait with `expect.poll`, because `vi.waitFor` gives up after a second, even if the condition is met by then. This
+  // limit only ends a wait for a condition that is never met.
+  expect: { poll: { timeout: 30_000 } },
   // The files of a worker share one process, its modules and its database.
   isolate: false,
 };

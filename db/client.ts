@@ -1,13 +1,12 @@
 import './failed-statements';
 import { mkdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PGlite, type Transaction, types } from '@electric-sql/pglite';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { sql } from 'drizzle-orm';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
-import { type Database, pgErrorCode } from './database';
+import { answerWithin, type Database, pgErrorCode } from './database';
 import { DiskRoom, holdsDatabase, keepPrivate, NoRoomError, openFiles, PrivateFs } from './embedded-files';
 import { lockDataDir } from './lock';
 import { limitWriters } from './transaction';
@@ -287,7 +286,8 @@ interface Pooler {
 /** Settings that are safe with every pooler. */
 export const TRANSACTION_POOLER: Pooler = { sharesSessions: true, keepsStatements: false };
 
-const PATIENCE_MS = 3000;
+/** On a busy machine, a session that is free may need seconds to answer. */
+const PATIENCE_MS = 10_000;
 
 /**
  * Returns whether the connection goes directly to the server. Behind a pooler, the process id that the driver
@@ -319,7 +319,7 @@ export async function probePooler(url: string): Promise<Pooler> {
       const [{ pg_backend_pid: taken } = { pg_backend_pid: before }] = await tx<
         Answer[]
       >`select pg_backend_pid()`;
-      const after = await Promise.race([run(), sleep(PATIENCE_MS, undefined, { ref: false })]);
+      const after = await answerWithin(PATIENCE_MS, run());
       return (
         after !== undefined && { sharesSessions: taken === before || after !== before, keepsStatements: true }
       );

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Column, type DriverValueDecoder, is, type Query, SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import {
   type PgDatabase,
@@ -55,6 +56,22 @@ export function isDiskFullError(error: unknown): boolean {
 export function isQueryError(error: unknown): boolean {
   // `instanceof` would fail if the bundle that catches the error has its own copy of the class.
   return error instanceof Error && error.name === 'QueryError';
+}
+
+const PARTS = 10;
+
+/**
+ * Returns the answer of the database, or undefined if it takes longer than `ms`. Counts the time in ten parts. After a
+ * pause of the process, Node runs expired timers before it reads an answer that has already arrived, so a single timer
+ * would report a healthy database as silent. A pause, however long, uses up only one part.
+ */
+export async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
+  let isOver = false;
+  const expire = async () => {
+    for (let part = 0; part < PARTS && !isOver; part += 1) await sleep(ms / PARTS, undefined, { ref: false });
+    return undefined;
+  };
+  return Promise.race([answer, expire()]).finally(() => (isOver = true));
 }
 
 /**

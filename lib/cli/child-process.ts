@@ -42,8 +42,11 @@ export function startNext(
   return spawn(process.execPath, [next, ...args], { env, stdio: ['ignore', stdio, stdio] });
 }
 
-/** Milliseconds that the server has to finish open requests and statements after the signal to stop. */
-const PATIENCE_MS = 10_000;
+/**
+ * Milliseconds that the server has to stop after the signal. Open requests alone may take `stopMs` of `limits.ts`. The
+ * time must be shorter than `stop_grace_period` of compose.yaml, so that the server stops before its container is killed.
+ */
+const PATIENCE_MS = 16_000;
 const ORPHAN_CHECK_MS = 1000;
 
 /**

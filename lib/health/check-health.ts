@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { bytesFree, hasWriteRoom } from '@/db/embedded-files';
-import { type Database, pgErrorCode, rows } from '../../db/database';
+import { answerWithin, type Database, pgErrorCode, rows } from '../../db/database';
 import { forgetNoRoom, isDiskFull } from '../../db/failed-statements';
 import type { runStatus } from '../../db/schema';
 import manifest from '../../package.json';
@@ -73,17 +73,11 @@ export interface HealthDeps {
 
 /** Checks the service's health. Never throws. A database that fails or needs more than `timeout` ms counts as down. */
 export async function checkHealth(deps: HealthDeps, timeout = 3000): Promise<Health> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve(healthOfOutage()), timeout);
-  });
   try {
-    return await Promise.race([readHealth(deps), late]);
+    return (await answerWithin(timeout, readHealth(deps))) ?? healthOfOutage();
   } catch (error) {
     deps.log.error({ code: pgErrorCode(error) }, 'health check failed');
     return healthOfOutage();
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sql } from 'drizzle-orm';
-import { type Database, pgErrorCode, rows } from '@/db/database';
+import { answerWithin, type Database, pgErrorCode, rows } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import { isServer, writersOf } from '@/db/transaction';
 import type { Logger } from '../log';
@@ -101,15 +101,12 @@ export async function printMetrics({
 }
 
 async function measureInTime(db: Database, log: Logger, now: Date): Promise<Measured | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), DATABASE_MS);
-  });
-  const measured = measureDatabase(db, now).catch((error: unknown) => {
+  try {
+    return (await answerWithin(DATABASE_MS, measureDatabase(db, now))) ?? null;
+  } catch (error) {
     log.warn({ code: pgErrorCode(error) }, 'the metrics of the database could not be read');
     return null;
-  });
-  return Promise.race([measured, late]).finally(() => clearTimeout(timer));
+  }
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];

@@ -207,7 +207,7 @@ describe('a full disk', () => {
     server.later(120);
     for (const tried of [1, 2]) {
       expect((await call('GET')).status).toBe(200);
-      await vi.waitFor(() => expect(failures()).toBe(tried));
+      await expect.poll(failures).toBe(tried);
       for (let i = 0; i < 5; i += 1) expect((await call('GET')).status).toBe(200);
       server.later(61);
     }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import * as signInRoute from '@/app/api/auth/sign-in/[...path]/route';
 import * as uploadRoute from '@/app/api/uploads/route';
 import { company } from '@/db/schema';
@@ -99,7 +99,7 @@ describe('bank statements', () => {
     const size = 10_000_001;
     const { socket, text } = begin(query, { 'Content-Length': size }, 'x'.repeat(size));
     socket.write(head(`GET ${UPLOAD_PATH}`));
-    await vi.waitFor(() => expect(text()).toMatch(/^HTTP\/1.1 413 .+HTTP\/1.1 405 /s), 10_000);
+    await expect.poll(text).toMatch(/^HTTP\/1.1 413 .+HTTP\/1.1 405 /s);
     socket.destroy();
   });
 
@@ -118,7 +118,7 @@ test.each<[string, () => Record<string, string | number>, number, string]>([
   ['a body over the size limit', () => ({ 'Content-Length': MAX_UPLOAD_BYTES + 1 }), 413, '200 MB'],
 ])('an upload with %s is refused before its body is read', async (_, headers, status, reason) => {
   const { socket, text } = begin(CUSTOMERS, headers());
-  await vi.waitFor(() => expect(text()).toContain(reason));
+  await expect.poll(text).toContain(reason);
   expect(text()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   socket.destroy();
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([]);
@@ -167,9 +167,9 @@ describe('uploads of an admin', () => {
 
   test('a truncated upload is deleted', async () => {
     const { socket } = begin(CUSTOMERS, {}, 'abc');
-    await vi.waitFor(() => expect(readdirSync(folder)).toHaveLength(1));
+    await expect.poll(() => readdirSync(folder)).toHaveLength(1);
     socket.destroy();
-    await vi.waitFor(() => expect(readdirSync(folder)).toEqual([]));
+    await expect.poll(() => readdirSync(folder)).toEqual([]);
   });
 
   test('an empty file, and an upload with an invalid query, are refused', async () => {

@@ -120,7 +120,7 @@ describe('the log of a process', () => {
     const file = JSON.stringify(join(await bundledCommands(), 'lib/log.js'));
     const all = `import(${file}).then(({ createLogger }) => { const log = createLogger('info'); ${script} })`;
     const stdio: StdioOptions = ['ignore', stdout, 'pipe'];
-    return spawnSync(process.execPath, ['-e', all], { stdio, timeout: 10_000, encoding: 'utf8' });
+    return spawnSync(process.execPath, ['-e', all], { stdio, timeout: 60_000, encoding: 'utf8' });
   }
 
   test('a process whose log file is on a full disk keeps running', async () => {

