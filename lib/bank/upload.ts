@@ -153,7 +153,7 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
     .map(({ day }) => day)
     .concat(from, to)
     .sort();
-  const known = await tx
+  const found = await tx
     .select({
       ...{ statement_id: e.statement_id, day: e.day, amount: e.amount },
       ...{ purpose: e.purpose, iban: e.iban, reference: e.bank_reference },
@@ -167,14 +167,13 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
         lte(e.day, days.at(-1) ?? to),
       ),
     );
+  const known = found.map((row) => ({ ...row, amount: toThousandths(row.amount) }));
   const others = await findOtherParts(tx, stated, id);
   // If the entries of the other statement add up to zero, its balance may be the same before and after them. Then it
   // may be the statement of a longer period, with the same entries. If those of this file add up to zero, the file may
   // contain all entries of the other one.
   const apart = others.filter((part) => {
-    const its = known
-      .filter(({ statement_id, day }) => statement_id === part.id && day === part.day)
-      .map(({ amount, purpose }) => ({ amount: toThousandths(amount), purpose }));
+    const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
     const own = entries.filter(({ day }) => day === part.day);
     const isContained = its.every((one) =>
       own.some(({ amount, purpose }) => amount === one.amount && [purpose, ''].includes(one.purpose)),
