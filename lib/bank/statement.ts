@@ -191,8 +191,8 @@ function checkBalances(statement: Statement): Statement {
 
 interface KnownEntry {
   day: string;
-  /** Amount as decimal text. */
-  amount: string;
+  /** Amount in thousandths. */
+  amount: number;
   purpose: string;
   iban: string;
   /** The bank's reference, or ''. */
@@ -217,12 +217,12 @@ export function toNewRows(
   currency: string,
   mayRegroup: (day: string) => boolean,
 ) {
-  const keyOf = (day: string, amount: number) => `${day} ${amount}`;
-  const stored = grouped(known, (one) => keyOf(one.day, toThousandths(one.amount)));
-  const sums = sumsOfDays(known.map(({ day, amount }) => ({ day, amount: toThousandths(amount) })));
+  const keyOf = ({ day, amount }: { day: string; amount: number }) => `${day} ${amount}`;
+  const stored = grouped(known, keyOf);
+  const sums = sumsOfDays(known);
   const stated = sumsOfDays(entries);
   const isNew = ({ day }: StatedEntry) => !mayRegroup(day) || stated.get(day) !== sums.get(day);
-  const groups = grouped(entries.filter(isNew), (one) => keyOf(one.day, one.amount));
+  const groups = grouped(entries.filter(isNew), keyOf);
   const isLatestFirst = (entries[0]?.day ?? '') > (entries.at(-1)?.day ?? '');
   return [...groups].flatMap(([key, stated]) => {
     const all = stored.get(key) ?? [];

@@ -153,7 +153,7 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
     .map(({ day }) => day)
     .concat(from, to)
     .sort();
-  const known = await tx
+  const found = await tx
     .select({
       ...{ statement_id: e.statement_id, day: e.day, amount: e.amount },
       ...{ purpose: e.purpose, iban: e.iban, reference: e.bank_reference },
@@ -167,17 +167,20 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
         lte(e.day, days.at(-1) ?? to),
       ),
     );
+  const known = found.map((row) => ({ ...row, amount: toThousandths(row.amount) }));
   const others = await findOtherParts(tx, stated, id);
   // If the entries of the other statement add up to zero, its balance may be the same before and after them. Then it
   // may be the statement of a longer period, with the same entries. If those of this file add up to zero, the file may
-  // contain all entries of the other one.
+  // contain all entries of the other one, perhaps in another format with other purposes. If the other one is earlier,
+  // the purposes must be equal, because this file may also follow it. A statement is rarely uploaded after a later one.
   const apart = others.filter((part) => {
-    const its = known
-      .filter(({ statement_id, day }) => statement_id === part.id && day === part.day)
-      .map(({ amount, purpose }) => ({ amount: toThousandths(amount), purpose }));
+    const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
     const own = entries.filter(({ day }) => day === part.day);
     const isContained = its.every((one) =>
-      own.some(({ amount, purpose }) => amount === one.amount && [purpose, ''].includes(one.purpose)),
+      own.some(
+        ({ amount, purpose }) =>
+          amount === one.amount && (part.isLater || [purpose, ''].includes(one.purpose)),
+      ),
     );
     return sumOf(its) !== 0 && !(sumOf(own) === 0 && isContained);
   });
@@ -193,7 +196,8 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
  * statements of a day. Each begins with the closing balance of the one before, and they have different entries, even if
  * their sums are equal.
  *
- * @returns the ids of the statements, each with the day that it shares. Empty if the balances are unknown.
+ * @returns the ids of the statements, each with the day that it shares, and whether it is the later part. Empty if the
+ *   balances are unknown.
  */
 async function findOtherParts(tx: Database, stated: NewStatement, id: number) {
   const { account, currency, from, to, opening, closing } = stated;
@@ -228,9 +232,12 @@ async function findOtherParts(tx: Database, stated: NewStatement, id: number) {
   const later = parts
     .filter(({ first_day }) => first_day === to)
     .map((one) => ({ id: one.id, near: one.opening, far: one.last_day === to ? one.closing : null }));
+  const idsOfLater = followBalances(later, closing);
+  // The parts of a day that leaves the balance unchanged lead from the balance back to it, so they are in both lists.
+  const idsOfEarlier = followBalances(earlier, opening).filter((other) => !idsOfLater.includes(other));
   return [
-    ...followBalances(earlier, opening).map((other) => ({ id: other, day: from })),
-    ...followBalances(later, closing).map((other) => ({ id: other, day: to })),
+    ...idsOfEarlier.map((other) => ({ id: other, day: from, isLater: false })),
+    ...idsOfLater.map((other) => ({ id: other, day: to, isLater: true })),
   ];
 }
 

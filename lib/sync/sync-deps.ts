@@ -14,6 +14,8 @@ export interface SyncDeps extends Settings {
   store?: Store;
   /** Stripe's client. Null if no API key is configured. In this case, decisions do not ask Stripe. */
   stripe: Stripe | null;
+  /** Why `stripe` is null, if an API key is configured. */
+  stripeError?: 'other_account';
   /** Mode of the configured keys. Events of the other mode are only stored. Null if both modes are accepted. */
   mode: StripeMode | null;
   now(): Date;

@@ -69,7 +69,7 @@ export async function untilDone<T>(
   attempt: Attempt<T>,
 ): Promise<T> {
   const store = storeOf(deps);
-  const known: Known = { inquiry: new Inquiry(deps.stripe !== null), key: stripeCustomerId };
+  const known: Known = { inquiry: inquiryOf(deps), key: stripeCustomerId };
   for (let conflicts = 0; ; ) {
     const { key } = known;
     try {
@@ -108,7 +108,7 @@ export function attemptOf<T>(deps: SyncDeps, work: Work<T>): Attempt<Done<T>> {
 }
 
 async function ask({ stripe, now, log }: SyncDeps, kind: WantedKind, id: string) {
-  if (!stripe) return { state: 'unavailable', reason: 'no_api_key' } as const;
+  if (!stripe) throw new Error('a question was asked without an API key');
   const fetched = await fetchWanted(stripe, now, kind, id);
   if (fetched.state === 'unavailable') log.warn({ kind, id, reason: fetched.reason }, 'lookup failed');
   return fetched;
@@ -167,7 +167,8 @@ export class Inquiry {
     { fetched: Fetched<Wanted[WantedKind]>; version: number | null }
   >();
 
-  constructor(private readonly hasKey: boolean) {}
+  /** @param silence why Stripe cannot be asked; null if it can */
+  constructor(private readonly silence: string | null = 'no_api_key') {}
 
   add(wanted: Lacking['wanted'], fetched: Fetched<Wanted[WantedKind]>): void {
     this.fetches += 1;
@@ -175,13 +176,13 @@ export class Inquiry {
   }
 
   /**
-   * Returns Stripe's answer for this version, or undefined if Stripe must be asked first. Without an API key or after
-   * too many questions, the answer is `unavailable`.
+   * Returns Stripe's answer for this version, or undefined if Stripe must be asked first. If Stripe cannot be
+   * asked, or after too many questions, the answer is `unavailable`.
    */
   readonly answers = ((kind: WantedKind, id: string, version: number | null) => {
     const answer = this.known.get(`${kind} ${id}`);
     if (answer?.version === version) return answer.fetched;
-    if (!this.hasKey) return { state: 'unavailable', reason: 'no_api_key' };
+    if (this.silence !== null) return { state: 'unavailable', reason: this.silence };
     return this.fetches < MOST_FETCHES ? undefined : { state: 'unavailable', reason: 'changes_too_often' };
   }) as Answers;
 
@@ -202,6 +203,9 @@ export class NotReportedError extends Error {
     super(`Stripe did not tell ${what}`);
   }
 }
+
+export const inquiryOf = ({ stripe, stripeError }: SyncDeps): Inquiry =>
+  new Inquiry(stripe ? null : stripeError);
 
 export const storeOf = (deps: SyncDeps): Store => deps.store ?? databaseStore(deps.db);
 

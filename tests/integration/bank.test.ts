@@ -312,14 +312,32 @@ test('the entries of a day that leaves the balance unchanged are stored once, al
   expect(await countsOf(id)).toMatchObject({ all: 2 });
 });
 
-test.each<[string, number, string, number]>([
-  ['the whole day', 1000, 'from Ada', 2],
-  ['the rest of the day', 1050, 'from Bob', 3],
+test.each<[string, [number, number][], number, string, number]>([
+  ['the whole day', [[1000, 1050]], 1000, 'from Ada', 2],
+  ['the whole day in another format', [[1000, 1050]], 1000, 'Ada', 2],
+  [
+    'the whole day after those of its parts',
+    [
+      [1000, 1050],
+      [1050, 1000],
+    ],
+    1000,
+    'Ada',
+    2,
+  ],
+  ['the rest of the day', [[1000, 1050]], 1050, 'from Bob', 3],
 ])(
   'a statement of %s without a change of balance adds only entries that an earlier statement does not have',
-  async (_, balance, text, all) => {
+  async (_, parts, balance, text, all) => {
     const day = newDay();
-    await uploadMt940([OWN, 'EUR'], day, [1000, 1050], ENTRY);
+    for (const [opening, closing] of parts) {
+      await uploadMt940(
+        [OWN, 'EUR'],
+        day,
+        [opening, closing],
+        [opening < closing ? 'C' : 'D', 'NTRF', 'from Ada'],
+      );
+    }
     const booked: Booked[] = [
       ['C', 50],
       ['D', 50],

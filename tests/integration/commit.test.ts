@@ -39,7 +39,7 @@ async function decide(payload: string): Promise<Commit> {
     keys: keysOfDelivery(delivery),
     decide: (draft: Draft) => decideDelivery(draft, delivery),
   };
-  const decided = await readAndDecide((keys) => read(sync.db, keys), question, new Inquiry(false));
+  const decided = await readAndDecide((keys) => read(sync.db, keys), question, new Inquiry());
   if ('wanted' in decided) throw new Error('Stripe cannot be asked here');
   const { plan, result } = decided;
   const bookedOn = () => ({ today: '2026-03-15', timeZone: 'UTC' });
@@ -254,7 +254,7 @@ test('a stored checkout is not applied to another Stripe customer', () => {
 
 test('a cached answer from Stripe is discarded when the row’s version changes', async () => {
   const snapshot = await read(sync.db, noKeys());
-  const inquiry = new Inquiry(true);
+  const inquiry = new Inquiry(null);
   const draftOf = () => new Draft(snapshot, settingsOf(sync.deps()), inquiry.answers);
   const asked = draftOf();
   asked.ask('refund', 're_1', '', 3);

@@ -3,7 +3,7 @@ import { isCollected } from '@/lib/stripe-local/charges';
 import type { Refund } from '@/lib/stripe-local/model';
 import type { NewPayment } from '../simulation/stage';
 import * as act from '../support/stripe-actions';
-import { DAY } from '../support/stripe-events';
+import { DAY, named } from '../support/stripe-events';
 import { customer, expectRow, type Rule, type Scene, testRules } from '../support/sync-rules';
 
 // These tests deliver no events about refunds or disputes. Reconciliation has to find them.
@@ -32,8 +32,7 @@ const inMemory = (...steps: Step[]): Rule => ({
 });
 const inSql = (...steps: Step[]): Rule => ({ ...inMemory(...steps), inSql: true });
 
-async function bill(scene: Scene) {
-  const customer = act.createCustomer(scene.world).object.id;
+async function bill(scene: Scene, customer = act.createCustomer(scene.world).object.id) {
   const { id } = act.createInvoice(scene.world, { customer, lines: [{ amount: 11_900 }] }).object;
   await scene.deliverAction(act.finalizeInvoice(scene.world, id));
   return id;
@@ -361,6 +360,34 @@ testRules({
         await expectInvoice({ status: 'sent', amount_paid: '80.000', amount_due: '20.000', paid_at: null });
         await pay(20, 'cash again');
         await expectInvoice({ status: 'paid', amount_due: '0.000' });
+      },
+    ],
+  },
+  'an invoice that Stripe does not manage follows a payment of Stripe that was moved to it': {
+    inSql: true,
+    withKey: true,
+    given: [customer('C-1')],
+    events: [
+      async (scene) => {
+        const stripeCustomer = act.createCustomer(scene.world, named('C-1')).object.id;
+        const stripeInvoice = await bill(scene, stripeCustomer);
+        const customer_id = Number((await scene.rows()).customers['C-1']?.id);
+        const { id: invoice_id } = await scene.hands().makeInvoice(customer_id);
+        const expectInvoice = async (row: object) =>
+          expect(Object.values((await scene.rows()).invoices)).toContainEqual(
+            expect.objectContaining({ id: invoice_id, ...row }),
+          );
+        act.payInvoicePart(scene.world, stripeInvoice, 5_000);
+        await scene.night();
+        const id = Number((await scene.rows()).payments[stripeInvoice]?.id);
+        await scene.hands().updatePayment(id, { invoice_id });
+        await expectInvoice({ status: 'sent', amount_due: '50.000' });
+        // The event does not say that 50 were paid outside Stripe, and the next run subtracts them.
+        scene.hasKey = false;
+        await scene.deliverAction(act.payInvoice(scene.world, stripeInvoice, { offStripe: 5_000 }));
+        await expectInvoice({ status: 'paid', amount_due: '0.000' });
+        await scene.night();
+        await expectInvoice({ status: 'sent', amount_due: '31.000' });
       },
     ],
   },

@@ -217,6 +217,12 @@ test('a reconciliation run repeats a page that Stripe refuses because of its rat
 
 test('a reconciliation run with the API key of another Stripe account fails before it asks about stored objects', async () => {
   const before = await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at));
+  // Only Stripe knows when it collected the rest of an invoice with a credit note, so this payment must stay missing.
+  const [lost] = await readRows(sync.db, payments, eq(payments.source, 'stripe'));
+  if (!lost) return expect.fail();
+  const isIts = eq(invoices.id, lost.invoice_id);
+  await sync.db.update(invoices).set({ amount_credited: '1' }).where(isIts);
+  await sync.db.delete(payments).where(eq(payments.id, lost.id));
   const asked: string[] = [];
   const when = ({ path }: { path: string }) => asked.push(path) > 0;
   sync.api.faults.add({ when, fault: { kind: 'status', status: 404 } });
@@ -226,6 +232,9 @@ test('a reconciliation run with the API key of another Stripe account fails befo
   expect(await runOf(runId)).toMatchObject({ error_code: 'other_account', lists_completed: false });
   expect(asked.every((path) => path.startsWith('/v1/customers/'))).toBe(true);
   expect(await sync.db.$count(invoices, isNotNull(invoices.provider_gone_at))).toBe(before);
+  const failures = await readRows(sync.db, reconciliationFailures, eq(reconciliationFailures.run_id, runId));
+  expect(failures).toMatchObject([{ stripe_id: lost.payment_reference, error_code: 'other_account' }]);
+  await sync.db.update(invoices).set({ amount_credited: '0' }).where(isIts);
 });
 
 test('a reconciliation run without an API key skips Stripe', async () => {

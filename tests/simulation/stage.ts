@@ -91,7 +91,7 @@ export function productHands(deps: SyncDeps, store: Store) {
     },
     updatePayment: async (
       id: number,
-      changes: { amount?: number; status: 'refunded' | 'completed' },
+      changes: { amount?: number; status?: 'refunded' | 'completed'; invoice_id?: number },
     ): Promise<void> => {
       await write({ kind: 'update', id, changes });
     },

@@ -3,7 +3,7 @@ import { fromThousandths, toAmountText, toThousandths } from '../../money';
 import { isIntent } from '../../payments/stripe-payment';
 import type { StoredInvoice, StoredPayment } from '../../store/snapshot';
 import type { StaffTask } from '../../tasks/staff-tasks';
-import { createdChange, toChanges } from './changes';
+import { createdChange } from './changes';
 import type { Draft } from './draft';
 import { settleMoneyBack } from './money-back';
 
@@ -139,7 +139,7 @@ function leaveRecorded(
 
 /**
  * Corrects the amount of a payment that sync recorded, unless a person changed it. A changed amount also corrects the
- * date, unless a person changed the date.
+ * date, unless a person changed the date. Also settles the invoice if a person moved the payment to one of our own.
  *
  * @param isExact false if the amount may include money paid outside Stripe; the payment is then never lowered
  */
@@ -159,11 +159,7 @@ function correct(
     provider_amount: amount,
     ...(isOwnDate && { payment_date, provider_payment_date: payment_date }),
   };
-  if (Number(stored.refunded_amount) > 0) settleMoneyBack(draft, stored, { values });
-  else {
-    draft.changes.push(...toChanges(subjectOf(stored), stored, values));
-    draft.payments.put({ ...stored, ...values });
-  }
+  settleMoneyBack(draft, stored, { values });
 }
 
 function subjectOf({ id, payment_reference }: StoredPayment) {

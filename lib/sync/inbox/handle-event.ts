@@ -24,7 +24,7 @@ import type { SyncDeps } from '../sync-deps';
 import {
   attemptOf,
   bookedOn,
-  Inquiry,
+  inquiryOf,
   type Lacking,
   readAndDecide,
   settingsOf,
@@ -206,7 +206,7 @@ async function takeAll(
     return question.keys;
   };
   const read = (keys: Keys) => store.read(group.length === 0 ? begin : keys);
-  const decided = await readAndDecide(read, question, new Inquiry(deps.stripe !== null));
+  const decided = await readAndDecide(read, question, inquiryOf(deps));
   if ('wanted' in decided) return decided;
   const { result, plan } = decided;
   // A second delivery of an unmatched event must be tried again. Within the group it would count as a duplicate.

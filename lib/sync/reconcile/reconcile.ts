@@ -77,6 +77,7 @@ export async function performRun(
     (await probeStored({ ...deps, stripe: deps.stripe })) === 'other'
   ) {
     deps.stripe = null;
+    deps.stripeError = 'other_account';
     run.errorCode = 'other_account';
     deps.log.error({ run: run.id }, 'STRIPE_SECRET_KEY is for another account or the wrong mode');
   }

@@ -151,7 +151,7 @@ async function settle(deps: SyncDeps, id: string): Promise<void> {
     keys: keysOf({ stripeCustomers: [id], whole: [id] }),
     decide: (draft: Draft) => decide(draft, id),
   };
-  const decided = await readAndDecide((keys) => read(deps.db, keys), question, new Inquiry(false));
+  const decided = await readAndDecide((keys) => read(deps.db, keys), question, new Inquiry());
   if ('wanted' in decided) throw new Error('Stripe was to be asked within a transaction');
   const given = { plan: decided.plan, events: [], runId: null, bookedOn: () => bookedOn(deps) };
   await commit(deps.db, given).catch(orAgain);
