@@ -112,7 +112,7 @@ async function readAndLink(
  */
 async function readAll(runtime: Runtime, terminal: Terminal): Promise<ReconcileResult | null> {
   const { signal, progress } = terminal;
-  const printStop = () => progress.write('\nStopping after this page …\n');
+  const printStop = () => progress.write('\nStopping after this object …\n');
   signal.addEventListener('abort', printStop);
   try {
     for (;;) {

@@ -11,7 +11,7 @@ import { addDays } from '../dates';
 import { type Company, getCompany } from '../documents/company';
 import { AppError } from '../errors';
 import { readStripeRates } from '../invoices/lines';
-import { type Entry, readEntries } from './accounting-csv';
+import { type Entry, isReversal, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
 /** Summary of a month's DATEV file: the number of postings, the omitted entries, and the missing settings. */
@@ -256,12 +256,11 @@ export function toPosting(
   settings: AccountingSettings,
   company: Pick<Company, 'country' | 'small_business'>,
 ): Outcome {
-  const { record, gross, currency, invoice_number, credit_note_number, invoice_id, reverses } = entry;
+  const { record, gross, currency, invoice_number, credit_note_number, invoice_id } = entry;
   // Unassigned credit of a transfer has no invoice. Use the transfer's reference instead of a number.
   const number =
     credit_note_number ?? invoice_number ?? (invoice_id === null ? entry.payment_reference : null);
-  // Our own cancellation is an entry with a number. Any other cancellation reverses the invoice's entry.
-  const isCancelled = reverses !== null || (record === 'invoice' && credit_note_number !== null);
+  const isCancelled = isReversal(entry);
   const kind = isCancelled && record === 'invoice' ? 'Cancellation' : NAMES[record];
   const name = `${kind} ${number ?? `#${invoice_id}`}`;
   if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };

@@ -10,7 +10,7 @@ import type { Logger } from '../log';
 import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
 import { PING } from '../sync/event-types';
 import { isThin } from '../sync/inbox/events';
-import { deadBefore } from '../sync/reconcile/run';
+import { deadBefore, repairedFields } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
 /** A current problem that staff should know of. */
@@ -133,7 +133,8 @@ type AlertFacts = {
   silent_run: number | null;
   run_id: number | null;
   status: (typeof runStatus.enumValues)[number] | null;
-  changes: number | null;
+  /** Number of fields that the latest ended run repaired, at most one more than the alert setting allows. */
+  changes: number;
   failed_events: number;
   other_mode_events: number;
   thin_events: number;
@@ -164,9 +165,7 @@ export async function listAlerts(
           from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
         (select id from reconciliation_runs where status = 'running'
           and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
-        last.id as run_id, last.status, case when last.window_from is not null then last.changes_count - (
-          select count(*) from reconciliation_changes
-          where run_id = last.id and entity = 'invoice' and field = 'status' and stripe_id is null)::int end as changes,
+        last.id as run_id, last.status, ${repairedFields(sql`last`, limits.driftChanges + 1)} as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         ignored.other_mode_events, ignored.thin_events,
         ${manyRefusals} as refused,
@@ -185,7 +184,7 @@ export async function listAlerts(
           and created_at > ${at} - make_interval(days => ${IGNORED_DAYS}::int)
       ) as ignored
       left join lateral (
-        select id, status, changes_count, window_from from reconciliation_runs where status <> 'running'
+        select id, status, window_from from reconciliation_runs where status <> 'running'
         order by started_at desc, id desc limit 1
       ) as last on true`,
   );
@@ -204,7 +203,6 @@ function toAlerts(
 ): Alert[] {
   const { run_id, silent_run, failed_events: failed, other_mode_events: others, thin_events: thin } = found;
   const { refused, account_zone, wrong_lists } = found;
-  const changes = found.changes ?? 0;
   const run = run_id === null ? {} : { run_id };
   const alerts: Alert[] = [];
   const add = (code: Alert['code'], message: string, more = {}) => alerts.push({ code, message, ...more });
@@ -245,8 +243,9 @@ function toAlerts(
   if (wrong_lists !== null) {
     add('counts_wrong', `These totals are wrong: ${wrong_lists}. Run npm run db:recount.`);
   }
-  if (changes > env.alerts.driftChanges) {
-    const message = `The last reconciliation repaired ${countText(changes, 'field')}: webhooks may not be arriving.`;
+  if (found.changes > env.alerts.driftChanges) {
+    const fields = countText(env.alerts.driftChanges, 'field');
+    const message = `The last reconciliation repaired more than ${fields}: webhooks may not be arriving.`;
     add('reconciliation_drift', message, run);
   }
   return alerts;

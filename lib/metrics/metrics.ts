@@ -6,6 +6,7 @@ import { perProcess } from '@/db/per-process';
 import { isServer, writersOf } from '@/db/transaction';
 import type { Logger } from '../log';
 import { HANDLED_EVENTS, HANDLED_OUTCOMES, type HandledDelivery } from '../sync/inbox/handle-event';
+import { repairedFields } from '../sync/reconcile/run';
 import { nameBuiltRoute, OTHER } from './route-names';
 
 interface Metrics {
@@ -25,6 +26,9 @@ interface Metrics {
 interface Queue {
   readonly counts: { running: number; waiting: number };
 }
+
+/** Largest value of the metric of repaired fields, so that a scrape never counts all changes of a long run. */
+const MAX_REPAIRED = 10_000;
 
 const held = perProcess('metrics', () => ({
   opening: undefined as Promise<Metrics> | undefined,
@@ -178,7 +182,10 @@ async function createMetrics(nameRoute: (path: string) => string): Promise<Metri
     running: gauge('w5t_reconciliation_running', '1 while a reconciliation runs.'),
     ok: gauge('w5t_reconciliation_ok', '1 if the last reconciliation completed without errors.'),
     seconds: gauge('w5t_reconciliation_duration_seconds', 'Duration of the last reconciliation.'),
-    changes: gauge('w5t_reconciliation_changes', 'Fields that the last reconciliation repaired.'),
+    changes: gauge(
+      'w5t_reconciliation_changes',
+      `Fields that the last reconciliation repaired, without our overdue invoices. At most ${MAX_REPAIRED}.`,
+    ),
     failures: gauge('w5t_reconciliation_failures', 'Objects that the last reconciliation could not check.'),
   };
 
@@ -256,7 +263,7 @@ type MeasuredRow = {
   age: number | null;
   running: boolean;
   seconds: number | null;
-  changes: number | null;
+  changes: number;
   failures: number | null;
   ok: boolean | null;
 };
@@ -272,10 +279,10 @@ async function measureDatabase(db: Database, now: Date): Promise<Measured> {
         (select extract(epoch from ${now.toISOString()}::timestamptz - started_at)::float8
           from reconciliation_runs order by started_at desc, id desc limit 1) as age,
         exists (select from reconciliation_runs where status = 'running') as running,
-        ended.seconds, ended.changes, ended.failures, ended.ok
+        ended.seconds, ${repairedFields(sql`ended`, MAX_REPAIRED)} as changes, ended.failures, ended.ok
       from (select) as one
       left join lateral (
-        select extract(epoch from finished_at - started_at)::float8 as seconds, changes_count as changes,
+        select extract(epoch from finished_at - started_at)::float8 as seconds, id, window_from,
           failures_count as failures, status = 'completed' as ok
         from reconciliation_runs where status <> 'running' order by started_at desc, id desc limit 1
       ) as ended on true`,
@@ -290,7 +297,7 @@ async function measureDatabase(db: Database, now: Date): Promise<Measured> {
     unmatchedEvents: found.unmatched,
     runAge: found.age,
     isRunning: found.running,
-    ended: ok === null ? null : { seconds: seconds ?? 0, changes: changes ?? 0, failures: failures ?? 0, ok },
+    ended: ok === null ? null : { seconds: seconds ?? 0, changes, failures: failures ?? 0, ok },
   };
 }
 

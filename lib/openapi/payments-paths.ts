@@ -141,7 +141,7 @@ function documentPath(operationId: string, noun: string, description: string[]) 
     ],
     get: {
       ...operation(operationId, `Download the document of ${article} ${noun}`, 'billing:read', 'Invoices'),
-      description: description.join(' '),
+      description: [...description, 'A token that hides personal data gets 403.'].join(' '),
       parameters: [header('Accept', '`application/pdf`, which is the default, or `application/xml`.')],
       responses: {
         200: {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, isNull, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, gte, inArray, isNull, lte, sql } from 'drizzle-orm';
 import { type Database, pickColumns, statement } from '@/db/database';
 import {
   auditedCustomer,
@@ -281,8 +281,8 @@ async function listOverpayments(
         eq(invoices.status, 'paid'),
         isNull(invoices.stripe_invoice_id),
         sql`${invoices.amount_paid} + ${invoices.amount_credited} > ${invoices.total}`,
+        // Stripe's payments never become credit, but a payment of Stripe that was moved here counts towards the sum.
         eq(p.status, 'completed'),
-        ne(p.source, 'stripe'),
       ),
     )
     .orderBy(desc(p.payment_date), desc(p.id))

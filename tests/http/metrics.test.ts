@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import * as live from '@/app/api/health/live/route';
 import * as metricsFile from '@/app/metrics/route';
-import { reconciliationRuns } from '@/db/schema';
+import { reconciliationChanges, reconciliationRuns } from '@/db/schema';
 import { closeMetrics, openMetrics } from '@/lib/metrics/metrics';
 import { routeNames } from '@/lib/metrics/route-names';
 import { fastFirst } from '@/lib/server/fast/fast-first';
@@ -93,16 +93,31 @@ describe('the metrics', () => {
   test('the metrics report the last reconciliation run and the backlog of the inbox', async () => {
     const { db, now } = api.runtime;
     const secondsAgo = (seconds: number) => new Date(now().getTime() - seconds * 1000);
-    await db.insert(reconciliationRuns).values({
-      ...{ trigger: 'schedule', status: 'completed_with_errors', changes_count: 7, failures_count: 2 },
+    const ended = {
+      ...({
+        trigger: 'schedule',
+        status: 'completed_with_errors',
+        changes_count: 3,
+        failures_count: 2,
+      } as const),
       ...{ started_at: secondsAgo(3600), heartbeat_at: secondsAgo(3500), finished_at: secondsAgo(3500) },
-    });
+    };
+    const [run] = await db
+      .insert(reconciliationRuns)
+      .values({ ...ended, window_from: new Date(0) })
+      .returning();
+    // One of our own invoices fell due, which is not a repair.
+    const change = { run_id: run?.id ?? 0, entity: 'invoice', field: 'status', outcome: 'fixed' } as const;
+    const stripe_id = 'in_1';
+    await db
+      .insert(reconciliationChanges)
+      .values([change, { ...change, stripe_id }, { ...change, stripe_id }]);
     await createStoredEvent(db, { outcome: 'failed' });
     const { text } = await scrape();
     const found = ['age_seconds', 'duration_seconds', 'changes', 'failures', 'ok', 'running'].map((name) =>
       samplesOf(text, `w5t_reconciliation_${name}`),
     );
-    expect(found.flat()).toEqual(['3600', '100', '7', '2', '0', '0']);
+    expect(found.flat()).toEqual(['3600', '100', '2', '2', '0', '0']);
     expect(samplesOf(text, 'w5t_inbox_events')).toEqual(['{outcome="failed"} 1', '{outcome="unmatched"} 0']);
   });
 

@@ -329,6 +329,18 @@ test('an overpayment that was imported without payments, or whose reference is a
   expect(await problemsOf(applyCredit(base.db, due.id, '1', writer()))).toEqual(['amount']);
 });
 
+test('a bank transfer for an invoice that a payment of Stripe has paid is usable credit', async () => {
+  const { id: customer_id } = await createCustomer(base.db);
+  const { id: invoice_id } = await invoice(customer_id, '100');
+  const moved = { source: 'stripe', payment_reference: 'in_moved', amount: '100' } as const;
+  await createPayment(base.db, { ...moved, invoice_id, customer_id });
+  await post({ id: invoice_id, customer_id }, 100, 'BANK-TWICE');
+  expect(await listUsableCredits(base.db, customer_id)).toMatchObject([{ currency: 'eur', amount: 100 }]);
+  const due = await invoice(customer_id, '100');
+  await applyCredit(base.db, due.id, '100', writer());
+  expect(await stateOf(due)).toBe('paid 0');
+});
+
 test('credit of a transfer is booked when it is received, and moves to the invoice in the month of its use', async () => {
   const { customer, customerId, first, second, id } = await spread();
   const third = await invoice(customerId, '20');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, asc, desc, eq, getTableColumns, isNull, lte } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '@/db/database';
 import {
   reconciliationChanges as changes,
@@ -21,6 +21,23 @@ type StoredRun = typeof runs.$inferSelect;
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
 const HEARTBEAT_MS = 15_000;
+
+/**
+ * Returns the number of fields that a run repaired. It stops at `most`, so that frequent checks stay fast. The first
+ * run does not count, because it reads all of Stripe's history. Our own invoices that became overdue do not count
+ * either, because no webhook reports them.
+ *
+ * @param run alias of the run's row
+ */
+export const repairedFields = (
+  run: SQL,
+  most: number,
+) => sql`case when ${run}.window_from is null then 0 else (
+  select count(*) from (
+    select from reconciliation_changes
+    where run_id = ${run}.id and not (entity = 'invoice' and field = 'status' and stripe_id is null)
+    limit ${most}::int
+  ) as repaired)::int end`;
 
 /** A run in progress, whose lease this process holds. */
 export type Run = ReturnType<typeof toRun>;

@@ -112,7 +112,7 @@ async function goOn(runtime: Runtime, run: Run): Promise<void> {
   }
 }
 
-/** Milliseconds after which a run on Vercel stops. The rest of Vercel's 300 s is enough to finish the current page. */
+/** Milliseconds after which a run on Vercel stops. The rest of Vercel's 300 s is enough for the current object. */
 const BUDGET_MS = 240_000;
 /** Time limit of the request. It only has to arrive, because the new process then continues without its caller. */
 const HANDOVER_MS = 10_000;
