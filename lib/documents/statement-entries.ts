@@ -173,15 +173,30 @@ function entriesOfInvoice(
     add('settled', date, amount + unnoted);
   };
   const rest = claimOf(invoice, paid) - sumOf(entries);
-  // A refund or a credit note does not change the claim of an invoice that Stripe counts as paid. It is settled on its
-  // own day. If it were settled with the rest, the customer would have a wrong balance until then.
+  // Stripe's invoice stays paid after a refund, a credit note or a further payment. On the day on which it was paid, settle
+  // only what was open then, and offset each of these on its own day. Otherwise the balance would be wrong in between.
   const isPaidAtStripe = invoice.stripe_invoice_id !== null && invoice.status === 'paid';
-  const later = entries.filter(
-    ({ kind, date }) => isPaidAtStripe && date > settledOn && (kind === 'refund' || kind === 'credit_note'),
+  const later = isPaidAtStripe ? entries.filter(({ date }) => date > settledOn) : [];
+  const first = rest === 0 ? 0 : rest + sumOf(later);
+  let left = rest - first;
+  const byDay = groupBy(
+    later.sort((a, b) => a.date.localeCompare(b.date)),
+    (one) => one.date,
   );
-  for (const [date, list] of groupBy(later, (one) => one.date)) settle(date, -sumOf(list));
-  settle(settledOn, rest + sumOf(later));
+  const parts = [...byDay].map(([date, list]) => {
+    const amount = upTo(-sumOf(list), left);
+    left -= amount;
+    return { date, amount };
+  });
+  for (const { date, amount } of parts) settle(date, amount);
+  settle(settledOn, first + left);
   return entries;
+}
+
+/** Returns the part of an amount that is at most `most` and has its sign. Returns 0 if their signs differ. */
+function upTo(amount: number, most: number): number {
+  if (amount * most <= 0) return 0;
+  return Math.sign(amount) * Math.min(Math.abs(amount), Math.abs(most));
 }
 
 const sumOf = (entries: RawEntry[]) => entries.reduce((sum, { amount }) => sum + amount, 0);

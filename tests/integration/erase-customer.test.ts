@@ -155,7 +155,8 @@ test('erasing a customer is refused while the customer has unused credit, and na
   const { id: customer_id } = await createCustomer(sync.db);
   await createTransfer(sync.db, { customer_id });
   const overpaid = { amount_paid: '120', amount_due: '0', currency: 'usd' };
-  await createInvoice(sync.db, { customer_id, status: 'paid', ...overpaid });
+  const { id: invoice_id } = await createInvoice(sync.db, { customer_id, status: 'paid', ...overpaid });
+  await createPayment(sync.db, { customer_id, invoice_id, amount: '120', currency: 'usd' });
   const credits = ['50.00 EUR', '1.00 USD'].map((amount) => `a credit of ${amount} is not used or paid back`);
   await expect(erase(customer_id)).rejects.toThrow(`cannot be erased yet: ${credits.join('; ')}.`);
 });

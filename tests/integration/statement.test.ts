@@ -105,7 +105,9 @@ test('a credit note and a customer balance at Stripe settle a Stripe invoice in 
   expect(found).toEqual([INVOICE, '2026-03-05 credit_note -100 19', '2026-03-05 settled -19 0']);
 });
 
-const AFTER_PAID: [string, { refunded?: string; noted?: string; credited?: string }, string[]][] = [
+type Later = { refunded?: string; noted?: string; credited?: string; paidAgain?: string };
+
+const AFTER_PAID: [string, Later, string[]][] = [
   [
     ...(['a refund that leaves it paid', { refunded: '40' }] as const),
     ['2026-08-01 settled -40 -40', '2026-08-01 refund 40 0'],
@@ -118,14 +120,30 @@ const AFTER_PAID: [string, { refunded?: string; noted?: string; credited?: strin
     ...(['a credit note to the balance at Stripe', { noted: '40', credited: '40' }] as const),
     ['2026-07-10 credit_note -40 -40', '2026-07-10 settled 40 0'],
   ],
+  [
+    ...(['a credit note that is refunded later', { refunded: '40', noted: '40', credited: '40' }] as const),
+    ['2026-07-10 credit_note -40 -40', '2026-08-01 refund 40 0'],
+  ],
+  [
+    ...(['a debit that came back and was paid again', { refunded: '100', paidAgain: '2026-08-05' }] as const),
+    ['2026-08-01 refund 100 100', '2026-08-05 payment -100 0'],
+  ],
+  [
+    ...(['a second payment that was paid back', { refunded: '100', paidAgain: '2026-07-20' }] as const),
+    ['2026-07-20 payment -100 -100', '2026-08-01 refund 100 0'],
+  ],
+  [
+    ...(['a second payment', { paidAgain: '2026-07-20' }] as const),
+    ['2026-07-20 settled 100 100', '2026-07-20 payment -100 0'],
+  ],
 ];
 
 test.each(AFTER_PAID)(
   'the statement offsets on its own day what follows the payment of a Stripe invoice: %s',
-  async (_, { refunded = '0', noted, credited = '0' }, expected) => {
+  async (_, { refunded = '0', noted, credited = '0', paidAgain }, expected) => {
     const invoice = await createInvoice(base.db, {
       ...{
-        stripe_invoice_id: `in_${expected[0]}`,
+        stripe_invoice_id: `in_${expected}`,
         status: 'paid',
         amount_due: '0',
         amount_credited: credited,
@@ -135,10 +153,11 @@ test.each(AFTER_PAID)(
     const { id: invoice_id, customer_id } = invoice;
     const { id: payment_id } = await pay(invoice, { amount: '100', refunded_amount: refunded });
     const issued_at = new Date('2026-08-01T12:00:00Z');
+    if (paidAgain) await pay(invoice, { amount: '100', payment_date: paidAgain });
     if (refunded !== '0') await createRefund(base.db, { payment_id, amount: refunded, issued_at });
     if (noted)
       await base.db.insert(creditNotes).values({
-        ...{ currency: 'eur', number: 'ST-2', kind: 'credit_note', invoice_id, customer_id },
+        ...{ currency: 'eur', number: `ST-${expected}`, kind: 'credit_note', invoice_id, customer_id },
         ...{ date: '2026-07-10', subtotal: noted, tax: '0', total: noted, rates: [] },
       });
     const paid = [INVOICE, '2026-03-10 settled -19 100', '2026-03-10 payment -100 0'];
