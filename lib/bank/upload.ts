@@ -173,6 +173,8 @@ async function readNewRows(tx: Database, stated: NewStatement, id: number) {
   // may be the statement of a longer period, with the same entries. If those of this file add up to zero, the file may
   // contain all entries of the other one, perhaps in another format with other purposes. If the other one is earlier,
   // the purposes must be equal, because this file may also follow it. A statement is rarely uploaded after a later one.
+  // The stored parts of a day may lead back to the balance of its start. Then this file is more likely the whole day than
+  // one more part with the same amounts.
   const apart = others.filter((part) => {
     const its = known.filter(({ statement_id, day }) => statement_id === part.id && day === part.day);
     const own = entries.filter(({ day }) => day === part.day);
