@@ -78,7 +78,7 @@ function RunList({ runs, timeZone }: { runs: RunRow[]; timeZone: string }) {
       hrefOf={({ id }) => `/admin/reconciliation/${id}`}
       nameOf={({ id }) => `Run ${id}`}
       columns={[
-        { label: 'Started', cell: (run) => <Instant at={run.started_at} timeZone={timeZone} /> },
+        { label: 'Started', wraps: true, cell: (run) => <Instant at={run.started_at} timeZone={timeZone} /> },
         { label: 'Status', width: '20%', cell: (run) => <StatusBadge status={run.status} /> },
         { label: 'Started by', width: '18%', cell: triggerText },
         { label: 'Checked', width: '10%', align: 'right', cell: (run) => formatNumber(run.objects_checked) },
