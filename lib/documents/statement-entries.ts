@@ -183,12 +183,11 @@ function entriesOfInvoice(
     later.sort((a, b) => a.date.localeCompare(b.date)),
     (one) => one.date,
   );
-  const parts = [...byDay].map(([date, list]) => {
+  for (const [date, list] of byDay) {
     const amount = upTo(-sumOf(list), left);
     left -= amount;
-    return { date, amount };
-  });
-  for (const { date, amount } of parts) settle(date, amount);
+    settle(date, amount);
+  }
   settle(settledOn, first + left);
   return entries;
 }

@@ -96,7 +96,8 @@ describe('the staff list of customers', () => {
 
   test('an invalid cursor returns the first page of customers', async () => {
     for (const after of ['x', '', '-1', '9999999999', "1'", '1.x', '1.2026-02-30']) {
-      for (const sort of ['created', 'open', 'due'])
+      // For the order by number, any text after the dot may be a number.
+      for (const sort of ['created', 'open', 'due', ...(after.includes('.') ? [] : ['number'])])
         expect((await read({ sort }, { after })).data).toHaveLength(5);
     }
     // In older links, the cursor of these orders is only an id.

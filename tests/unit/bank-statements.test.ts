@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Candidate, type Credit, neighboursOf, propose } from '@/lib/bank/match';
 import { readStatement } from '@/lib/bank/upload';
 import { AppError } from '@/lib/errors';
@@ -78,7 +78,7 @@ test('CAMT.053 entries with a reversal, a return reason or a return code are ret
   ]);
 });
 
-test('a CAMT file of more than 8 MB is read in more than 100 turns of the event loop, none of which takes half of the time', async () => {
+test('reading a CAMT file of more than 8 MB leaves time for other requests', async () => {
   const text = 'Hosting '.repeat(55);
   const entries = Array.from({ length: 10_000 }, () => entryOf('1.00', paid('1.00', text))).join('');
   const file = camt('02', entries, { closing: '11000.00' });
@@ -90,8 +90,8 @@ test('a CAMT file of more than 8 MB is read in more than 100 turns of the event 
     next = setImmediate(note);
   };
   let next = setImmediate(note);
+  onTestFinished(() => clearImmediate(next));
   expect((await read(file)).entries).toHaveLength(10_000);
-  clearImmediate(next);
   const turns = times.slice(1).map((time, i) => time - (times[i] ?? 0));
   expect(turns.length).toBeGreaterThan(100);
   expect(Math.max(...turns)).toBeLessThan(turns.reduce((sum, turn) => sum + turn) / 2);

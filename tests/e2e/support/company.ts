@@ -92,7 +92,7 @@ export async function fillCompany(db: Database) {
  */
 export function zoneOfNoon(now: Date): string {
   const hours = 12 - now.getUTCHours();
-  return `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
+  return hours === 0 ? 'UTC' : `Etc/GMT${hours < 0 ? '+' : '-'}${Math.abs(hours)}`;
 }
 
 /** Inserts two reconciliation runs. The later one has changes and a failure. @returns the id of the later run */
