@@ -23,6 +23,9 @@ export interface Site {
 
 const SLOWEST_START_MS = 120_000;
 
+/** More than the time for which a stopping server waits for its open requests. */
+const SLOWEST_STOP_MS = 16_000;
+
 /**
  * Starts a production server on a free port and on a new database.
  *
@@ -98,9 +101,10 @@ export async function startSite(
 }
 
 async function untilReady(url: string, server: ChildProcess): Promise<void> {
-  for (let waited = 0; waited < SLOWEST_START_MS; waited += 100) {
+  const limit = AbortSignal.timeout(SLOWEST_START_MS);
+  while (!limit.aborted) {
     if (server.exitCode !== null) throw new Error(`exit code ${server.exitCode}`);
-    const answer = await fetch(`${url}/sign-in`).catch(() => null);
+    const answer = await fetch(`${url}/sign-in`, { signal: limit }).catch(() => null);
     if (answer?.ok) return;
     await sleep(100);
   }
@@ -111,7 +115,7 @@ async function stop(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = new Promise((done) => server.once('exit', done));
   server.kill('SIGTERM');
-  const timer = setTimeout(() => server.kill('SIGKILL'), 5000);
+  const timer = setTimeout(() => server.kill('SIGKILL'), SLOWEST_STOP_MS);
   await ended;
   clearTimeout(timer);
 }
