@@ -113,6 +113,8 @@ const FILES = [
   ...['overdue-reminders', 'postings'],
 ].map((file) => `/admin/export/${file}`);
 
+const HEADINGS = ['path', 'requests', 'slowest ms', 'the slowest request'];
+
 await ensureBuild();
 const { url, handle } = await openFilled(SERVER, GROWTH);
 const world = { db: handle.db, now: () => new Date(), newId: randomUUID, randomBytes };
@@ -132,12 +134,23 @@ try {
     if (next) note(`${path}, next page`, (await timed(next, cookie)).ms);
   }
   for (const path of FILES.filter(wanted)) note(`${path}, first byte`, (await timed(path, cookie, true)).ms);
-  const lines = found.map(([name, ms]) => [`\`${name}\``, ms.toFixed(0)]);
-  if (only === undefined) await writeSection('Staff pages', 'pages', describe(), [['page', 'ms'], ...lines]);
+  if (only === undefined) await writeSection('Staff pages', 'pages', describe(), [HEADINGS, ...slowest(found)]);
 } finally {
   await server.stop();
   await removeStaffUser(world, PERSON, BENCH_ACTOR).catch(() => {});
   await handle.close();
+}
+
+/** Returns a row for each path, with its slowest request. */
+function slowest(found: [name: string, ms: number][]): string[][] {
+  const pathOf = (name: string) => name.split(/[?,]/)[0] ?? '';
+  return [...new Set(found.map(([name]) => pathOf(name)))].map((path) => {
+    const ofPath = found.filter(([name]) => pathOf(name) === path).toSorted(([, a], [, b]) => b - a);
+    const [[name, ms] = [path, 0]] = ofPath;
+    const query = name.slice(path.length).replace(/^, /, '');
+    const shown = query.startsWith('?') ? `\`${query}\`` : query;
+    return [`\`${path}\``, String(ofPath.length), ms.toFixed(0), shown];
+  });
 }
 
 async function signIn(): Promise<string> {
