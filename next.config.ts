@@ -1,5 +1,6 @@
 import type { NextConfig } from 'next';
 import { FIXED_HEADERS } from './lib/http/fixed-headers';
+import { LIMITS } from './lib/server/limits';
 
 const config: NextConfig = {
   // PGlite and pino load files of their own at run time (WebAssembly, a worker), which a bundle would not contain.
@@ -20,6 +21,7 @@ const config: NextConfig = {
   },
   experimental: {
     authInterrupts: true, // This enables `forbidden()`.
+    serverActions: { bodySizeLimit: LIMITS.formBody },
     turbopackSourceMaps: false, // Nothing reads source maps, which took 88 MB of the build.
     optimizePackageImports: ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'],
   },

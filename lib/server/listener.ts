@@ -26,8 +26,12 @@ interface Settings {
  */
 const OWN_LIMIT = /^\/(api|mcp)(\/[^%\\.?]*)?(\?|$)/;
 
+/** Paths of the staff pages, whose forms may be large. */
+const STAFF_PAGE = /^\/admin(\/[^%\\.?]*)?(\?|$)/;
+
 /** Creates the listener that passes valid requests to the handler and refuses all others. */
 export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
+  let largeForms = 0;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuseWith = (status: number, text: string) =>
       refuse(request, response, status, text, limits.lingerMs);
@@ -42,7 +46,12 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (request.method === 'TRACE') return refuseWith(405, 'TRACE is not allowed.');
     if (isUpgrade(request)) return refuseWith(400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    if (!OWN_LIMIT.test(request.url ?? '')) {
+    if (isLargeForm(request, limits)) {
+      if (largeForms === limits.largeForms)
+        return refuseWith(503, 'Too many large forms. Try again in a moment.');
+      largeForms += 1;
+      response.once('close', () => (largeForms -= 1));
+    } else if (!OWN_LIMIT.test(request.url ?? '')) {
       const body = await receiveBody(request, limits.pageBody);
       if (body === 'too large') {
         return refuseWith(413, `The body is larger than ${limits.pageBody} bytes.`);
@@ -92,6 +101,12 @@ function setTarget(request: IncomingMessage): boolean {
 /** Returns whether a request asks for another protocol. Ignores an offer of HTTP/2, which some clients always send. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
+}
+
+/** Returns whether Next may read a body above the limit of pages while the body arrives. Next checks its size again. */
+function isLargeForm({ url = '', headers }: IncomingMessage, { pageBody, formBody }: Limits): boolean {
+  const length = Number(headers['content-length'] ?? 0);
+  return length > pageBody && length <= formBody && STAFF_PAGE.test(url);
 }
 
 /** `empty` means that the request announced a body but sent none, and its stream ended before a handler listened. */

@@ -134,7 +134,8 @@ try {
     if (next) note(`${path}, next page`, (await timed(next, cookie)).ms);
   }
   for (const path of FILES.filter(wanted)) note(`${path}, first byte`, (await timed(path, cookie, true)).ms);
-  if (only === undefined) await writeSection('Staff pages', 'pages', describe(), [HEADINGS, ...slowest(found)]);
+  if (only === undefined)
+    await writeSection('Staff pages', 'pages', describe(), [HEADINGS, ...slowest(found)]);
 } finally {
   await server.stop();
   await removeStaffUser(world, PERSON, BENCH_ACTOR).catch(() => {});
