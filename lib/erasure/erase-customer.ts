@@ -22,10 +22,10 @@ import { type Actor, recordAudit } from '../audit/audit-log';
 import { idsOf } from '../customers/merged-customers';
 import { describeUndocumented, type Moment, makeDocuments } from '../documents/invoice-document';
 import { AppError } from '../errors';
+import { listReturnableCredits } from '../invoices/receivables';
 import { toAmountText } from '../money';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
-import { listUsableCredits } from '../payments/queries';
 import { isBookedFor } from './booked-entries';
 import { columnsOf, listValues, toRedactor } from './personal-data';
 import { findEventsNaming, listEventIds, redactRows, reduceEvents } from './redact-rows';
@@ -141,7 +141,7 @@ async function findErasureBlockers(db: Database, id: number): Promise<string[]> 
       'services have not ended',
     ),
     blockerText(await names(b, b.id, isLive), 'subscription is live', 'subscriptions are live'),
-    ...(await listUsableCredits(db, id)).map(
+    ...(await listReturnableCredits(db, id)).map(
       ({ amount, currency }) =>
         `a credit of ${toAmountText(String(amount), currency)} is not used or paid back`,
     ),

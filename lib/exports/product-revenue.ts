@@ -1,6 +1,6 @@
 import { and, asc, eq, gte, inArray, isNotNull, lt, sql } from 'drizzle-orm';
 import { type Database, pickColumns } from '@/db/database';
-import { accountingEntries, invoiceLines, invoices } from '@/db/schema';
+import { accountingEntries, creditNoteLines, creditNotes, invoiceLines, invoices } from '@/db/schema';
 import { toCsv } from '../csv';
 import { readStripeLines } from '../invoices/lines';
 import { lineTotals } from '../invoices/totals';
@@ -60,10 +60,13 @@ async function sumProducts(db: Database, month: string): Promise<Map<string, Sum
   for await (const entries of readInvoices(db, month)) {
     const linesOf = await readLines(db, [...new Set(entries.map(({ invoice_id }) => invoice_id ?? 0))]);
     for (const entry of entries) {
-      const { invoice_id, currency, tax_rate, net } = entry;
+      const { invoice_id, currency, tax_rate, net, credit_note_number } = entry;
       // Our own invoices have an entry for each tax rate. A Stripe invoice has a single entry for all rates.
-      const isIts = (line: Line) => tax_rate === null || line.rate === null || line.rate === Number(tax_rate);
-      const lines = (linesOf.get(invoice_id ?? 0) ?? []).filter(isIts);
+      const hasRate = ({ rate }: Line) => tax_rate === null || rate === null || rate === Number(tax_rate);
+      // Our own cancellation has its own lines, because it takes back only what was not credited before.
+      const lines = (linesOf.get(invoice_id ?? 0) ?? []).filter(
+        (line) => line.credit_note_number === credit_note_number && hasRate(line),
+      );
       const booked = toThousandths(net ?? '0');
       const sign = isReversal(entry) ? -1 : 1;
       for (const line of lines) add(currency, line.product, sign * line.net, sign);
@@ -97,35 +100,51 @@ async function* readInvoices(db: Database, month: string) {
   }
 }
 
-/** A line of an invoice. The net amount is in thousandths. The rate is null for lines of Stripe invoices. */
+/**
+ * A line of an invoice, or of our own cancellation of the invoice. The net amount is in thousandths. The rate is null
+ * for lines of Stripe invoices.
+ */
 interface Line {
   product: string;
   rate: number | null;
   net: number;
+  /** The number of the cancellation. Null for a line of the invoice. */
+  credit_note_number: string | null;
 }
 
+/** Reads the lines of invoices and of their cancellations, keyed by the id of the invoice. */
 async function readLines(db: Database, ids: number[]): Promise<Map<number, Line[]>> {
-  const own = await db
-    .select({
-      ...pickColumns(invoiceLines, 'invoice_id', 'text', 'quantity', 'unit_price', 'tax_rate'),
-      currency: invoices.currency,
-    })
+  const columns = ['text', 'quantity', 'unit_price', 'tax_rate'] as const;
+  const issued = await db
+    .select({ ...pickColumns(invoiceLines, 'invoice_id', ...columns), currency: invoices.currency })
     .from(invoiceLines)
     .innerJoin(invoices, eq(invoices.id, invoiceLines.invoice_id))
     .where(inArray(invoiceLines.invoice_id, ids))
     .orderBy(asc(invoiceLines.invoice_id), asc(invoiceLines.position));
+  const cancelled = await db
+    .select({
+      ...pickColumns(creditNoteLines, ...columns),
+      ...pickColumns(creditNotes, 'invoice_id', 'currency'),
+      credit_note_number: creditNotes.number,
+    })
+    .from(creditNoteLines)
+    .innerJoin(creditNotes, eq(creditNotes.id, creditNoteLines.credit_note_id))
+    .where(and(inArray(creditNotes.invoice_id, ids), eq(creditNotes.kind, 'cancellation')))
+    .orderBy(asc(creditNotes.invoice_id), asc(creditNoteLines.position));
   const lines = new Map<number, Line[]>();
   const add = (id: number, line: Line) => {
     const its = lines.get(id) ?? [];
     its.push(line);
     lines.set(id, its);
   };
-  for (const { invoice_id, text, currency, ...line } of own) {
+  const own = [...issued.map((line) => ({ ...line, credit_note_number: null })), ...cancelled];
+  for (const { invoice_id, text, currency, credit_note_number, ...line } of own) {
     const net = toThousandths(lineTotals([line], currency).subtotal);
-    add(invoice_id, { product: productOf(text), rate: Number(line.tax_rate), net });
+    add(invoice_id, { product: productOf(text), rate: Number(line.tax_rate), net, credit_note_number });
   }
   for (const { invoice_id, description, net } of await readStripeLines(db, ids)) {
-    add(invoice_id, { product: productOf(description ?? ''), rate: null, net: toThousandths(net) });
+    const product = productOf(description ?? '');
+    add(invoice_id, { product, rate: null, net: toThousandths(net), credit_note_number: null });
   }
   return lines;
 }

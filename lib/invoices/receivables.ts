@@ -236,28 +236,48 @@ async function readCustomers(tx: Database, ids: number[]) {
 /** Returns the credit of these customers, as their pages show it, keyed by customer id and currency. */
 async function readCredits(tx: Database, ids: number[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
-  const found = await rows<{ customer_id: number; currency: string; credit: string }>(
-    tx,
-    sql`select customer_id, currency, sum(amount)::text as credit from (
-        ${selectOverpaid(ids)}
-        union all
-        select ${transfers.customer_id}, ${transfers.currency}, ${transfers.credit} from ${transfers}
-          where ${and(inArray(transfers.customer_id, ids), gt(transfers.credit, '0'))}
-      ) credits group by customer_id, currency`,
-  );
+  const found = await sumCredits(tx, ids, selectOverpaid(ids));
   return new Map(found.map((one) => [`${one.customer_id} ${one.currency}`, toJsonAmount(one.credit)]));
 }
+
+/**
+ * Returns the credit of a customer that can be paid back, by currency. This includes credit that cannot pay another
+ * invoice. An overpaid amount that was imported without payments is left out, because there is no payment to refund.
+ */
+export async function listReturnableCredits(
+  db: Database,
+  customerId: number,
+): Promise<{ currency: string; amount: number }[]> {
+  const recorded = sql`(select coalesce(sum(${payments.amount} - ${payments.refunded_amount}), 0) from ${payments}
+    where ${and(eq(payments.invoice_id, invoices.id), eq(payments.status, 'completed'))})`;
+  const found = await sumCredits(db, [customerId], selectOverpaid([customerId], recorded));
+  return found.map(({ currency, credit }) => ({ currency, amount: toJsonAmount(credit) }));
+}
+
+/** Returns the sums of overpaid amounts and of the unused credit of transfers, by customer and currency. */
+const sumCredits = (db: Database, customerIds: number[], overpaid: SQL) =>
+  rows<{ customer_id: number; currency: string; credit: string }>(
+    db,
+    sql`select customer_id, currency, sum(amount)::text as credit from (
+        ${overpaid}
+        union all
+        select ${transfers.customer_id}, ${transfers.currency}, ${transfers.credit} from ${transfers}
+          where ${and(inArray(transfers.customer_id, customerIds), gt(transfers.credit, '0'))}
+      ) credits group by customer_id, currency order by customer_id, currency`,
+  );
 
 /**
  * Returns a query for the amounts by which customers have overpaid our own invoices, with the columns `customer_id`,
  * `currency` and `amount`. Credit notes lower the amount to pay, and nothing is to be paid for a cancelled invoice.
  * Stripe's invoices are left out, because Stripe keeps their credit.
+ *
+ * @param most the maximum amount of a paid invoice. Default: no maximum
  */
-export function selectOverpaid(customerIds: number[]): SQL {
+export function selectOverpaid(customerIds: number[], most: SQL = sql`null`): SQL {
   const { amount_paid, amount_credited, total } = invoices;
   const isOwn = and(inArray(invoices.customer_id, customerIds), isNull(invoices.stripe_invoice_id));
   return sql`select customer_id, currency, amount from (
-      select ${invoices.customer_id}, ${invoices.currency}, ${amount_paid} + ${amount_credited} - ${total} as amount
+      select ${invoices.customer_id}, ${invoices.currency}, least(${amount_paid} + ${amount_credited} - ${total}, ${most}) as amount
         from ${invoices} where ${and(isOwn, eq(invoices.status, 'paid'))}
       union all
       select ${invoices.customer_id}, ${payments.currency}, ${payments.amount} - ${payments.refunded_amount} from ${payments}

@@ -308,7 +308,7 @@ export function create(
   draft: PaymentDraft,
   input: PaymentInput & Refunded,
   writer: PaymentWriter,
-  transfer: string | null = null,
+  origin: Pick<StoredPayment, 'source' | 'transfer'> = { source: writer.source, transfer: null },
 ): StoredPayment {
   const { cameBack, refundedAt, refundReason, ...given } = input;
   const { source, now } = writer;
@@ -331,18 +331,17 @@ export function create(
     currency,
     refunded_amount: (cameBack ?? (status === 'refunded' ? wanted.amount : 0)).toFixed(3),
     status,
-    source,
     provider_amount: null,
     provider_payment_date: null,
     stripe_payment_intent_id: null,
     stripe_charge_id: null,
-    transfer,
+    ...origin,
     version: 0,
     created_at: now,
     updated_at: now,
   };
   refuseOverLimit(draft, null, made);
-  if (transfer !== null) draft.drawCredit(transfer, toThousandths(made.amount));
+  if (made.transfer !== null) draft.drawCredit(made.transfer, toThousandths(made.amount));
   draft.payments.put(made);
   noteMoney(draft, made);
   if (Number(made.refunded_amount) > 0) {

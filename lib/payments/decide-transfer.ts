@@ -231,7 +231,11 @@ function allocate(
   const { customer_id, payment_date } = transfer;
   const payment_reference = freeName(draft, reference);
   const input = { invoice_id, customer_id, amount, payment_date, payment_reference };
-  return { before, after: create(draft, input, writer, reference) };
+  // Keep the source of the transfer's payments, including a payment that has just become a transfer. The source selects
+  // the ledger account of the money, and the use of credit must not move money between accounts.
+  const isPartOfIt = (row: StoredPayment) => (row.transfer ?? row.payment_reference) === reference;
+  const { source } = [...draft.snapshot.rows.payments.values()].find(isPartOfIt) ?? writer;
+  return { before, after: create(draft, input, writer, { source, transfer: reference }) };
 }
 
 const isShareOf = (row: StoredPayment, reference: string, invoiceId: number) =>

@@ -119,7 +119,7 @@ export const paymentRow = z.object({
     description: 'Sum of the succeeded refunds and lost disputes of this payment.',
     examples: [0],
   }),
-  source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded it.' }),
+  source: z.enum(paymentSource.enumValues).meta({ description: 'Who recorded the money.' }),
   transfer: z
     .string()
     .nullable()

@@ -1,12 +1,17 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { invoiceLines, invoices, payments } from '@/db/schema';
+import { commandActor } from '@/lib/audit/audit-log';
 import { bookEntries } from '@/lib/book-entries';
 import { productRevenueCsv } from '@/lib/exports/product-revenue';
+import { issueCreditNote } from '@/lib/invoices/credit-notes';
 import { invoiceList } from '@/lib/invoices/list';
+import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { paymentList } from '@/lib/payments/list';
+import { saveRecord } from '@/lib/records/save-records';
+import { takeStep } from '@/lib/records/steps';
 import { unquotedLines } from '../support/csv';
-import { useDatabase } from '../support/database';
+import { readRow, useDatabase } from '../support/database';
 import {
   createCustomer,
   createDispute,
@@ -251,6 +256,29 @@ test('the product revenue keeps the sign of each line, and contains no line of a
     '2031-04,eur,Discount,1,-5.00',
     '2031-04,eur,Webhosting L,1,-20.00',
   ]);
+});
+
+test('the cancellation of a partly credited invoice reduces only the product revenue that was not credited before', async () => {
+  const { customer_number } = await createCustomer(base.db);
+  const writer = { actor: commandActor('test'), now: new Date('2031-05-02T12:00:00Z'), timeZone: 'UTC' };
+  const line = { quantity: 1, tax_rate: 19 };
+  const lines = [
+    { ...line, text: 'Hosting', unit_price: 100 },
+    { ...line, text: 'Domain', unit_price: 20 },
+    { ...line, text: 'Book', unit_price: 8, tax_rate: 7 },
+  ];
+  const { id } = await saveRecord(base.db, invoiceKind, { values: { customer_number, lines } }, writer);
+  await takeStep(base.db, invoiceSteps, 'send', { id, version: 0 }, writer);
+  const seen = async () => ({ id, version: (await readRow(base.db, invoices, id)).version });
+  await issueCreditNote(
+    base.db,
+    await seen(),
+    { reason: 'Agreed', lines: [{ position: 1, amount: 90 }] },
+    writer,
+  );
+  await takeStep(base.db, invoiceSteps, 'cancel', await seen(), writer);
+  const [, ...products] = await linesOf(productRevenueCsv(base.db, ['2031-05-01']));
+  expect(products).toEqual(['2031-05,eur,Hosting,0,90.00']);
 });
 
 test('the accounting export of December 9999 contains the last day of the month', async () => {

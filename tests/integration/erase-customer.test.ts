@@ -22,8 +22,9 @@ import type { Actor } from '@/lib/audit/audit-log';
 import { bookEntries } from '@/lib/book-entries';
 import { addCustomerNote } from '@/lib/customers/notes';
 import { customerKind } from '@/lib/customers/save-customers';
-import { ERASED_NAME, eraseCustomer } from '@/lib/erasure/erase-customer';
+import { ERASED_NAME, eraseCustomer, requireErasable } from '@/lib/erasure/erase-customer';
 import { invoiceKind } from '@/lib/invoices/save-invoices';
+import { recordTypedRefund } from '@/lib/payments/typed-payment';
 import { deletePayment, updatePayment } from '@/lib/payments/write-payment';
 import { saveRecord, saveRecords } from '@/lib/records/save-records';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
@@ -159,6 +160,27 @@ test('erasing a customer is refused while the customer has unused credit, and na
   await createPayment(sync.db, { customer_id, invoice_id, amount: '120', currency: 'usd' });
   const credits = ['50.00 EUR', '1.00 USD'].map((amount) => `a credit of ${amount} is not used or paid back`);
   await expect(erase(customer_id)).rejects.toThrow(`cannot be erased yet: ${credits.join('; ')}.`);
+});
+
+test('erasing a customer is refused while money is on a cancelled invoice, or an overpayment can only be refunded', async () => {
+  const { id: customer_id, customer_number } = await createCustomer(sync.db);
+  const closed = { customer_id, amount_due: '0' };
+  const cancelled = await createInvoice(sync.db, { ...closed, status: 'cancelled' });
+  const overpaid = await createInvoice(sync.db, { ...closed, status: 'paid', amount_paid: '129' });
+  // This amount was imported without a payment, so nothing can be paid back.
+  await createInvoice(sync.db, { ...closed, status: 'paid', amount_paid: '999' });
+  const one = await createPayment(sync.db, { customer_id, invoice_id: cancelled.id, amount: '100' });
+  const stripes = { payment_reference: 'pi_overpaid', amount: '129' };
+  const other = await createPayment(sync.db, { customer_id, invoice_id: overpaid.id, ...stripes });
+  const refused = (amount: string) =>
+    expect(erase(customer_id)).rejects.toThrow(`yet: a credit of ${amount} EUR is not used or paid back.`);
+  const refund = (id: number, amount: string) =>
+    recordTypedRefund(sync.db, id, { amount, date: '2026-03-11' }, { ...writer(), source: 'staff' });
+  await refused('110.00');
+  await refund(one.id, '100');
+  await refused('10.00');
+  await refund(other.id, '10');
+  expect(await requireErasable(sync.db, customer_id)).toBe(customer_number);
 });
 
 test('erasing a customer removes personal data from every table, and keeps the figures of invoices and payments', async () => {

@@ -306,6 +306,31 @@ test('the overpaid part of a payment can pay another invoice, and counts only on
   expect(await sharesOf('BANK-OVER')).toEqual(['BANK-OVER 100', 'BANK-OVER/2 20']);
 });
 
+test('an overpayment that pays another invoice stays booked under the method by which the money arrived', async () => {
+  const customer = await createCustomer(base.db);
+  const [over, due] = [await invoice(customer.id, '100'), await invoice(customer.id, '30')];
+  await post(over, 120, 'GATEWAY');
+  const use = () => applyCredit(base.db, due.id, '20', writer(LATER));
+  await use();
+  const sources = async () =>
+    (await ofCustomer(customer.id).payments()).map((row) => `${row.source} ${Number(row.amount)}`);
+  expect(await sources()).toEqual(['api 100', 'api 20']);
+  const own = eq(accountingEntries.customer_number, customer.customer_number);
+  const received = async () => {
+    const entries = (await readRows(base.db, accountingEntries, own)).filter(
+      (one) => one.record === 'payment',
+    );
+    expect(entries.map(({ method }) => method)).toEqual(entries.map(() => 'api'));
+    return sum(entries.map(({ gross }) => Number(gross)));
+  };
+  expect(await received()).toBe(120);
+  // A share that is deleted becomes credit of the transfer. If it pays an invoice again, it has the same source again.
+  const [, share] = await listShares(base.db, 'GATEWAY');
+  await deletePayment(base.db, share?.id ?? 0, writer(LATER));
+  await use();
+  expect(await sources()).toEqual(['api 100', 'api 20']);
+});
+
 test('the payment of a fully credited invoice can pay another invoice', async () => {
   const { id: customerId } = await createCustomer(base.db);
   const credited = { amount_credited: '100', status: 'paid', amount_due: '0' };
