@@ -13,7 +13,7 @@ import {
 } from '../customers/schema';
 import { findByLooseNumber, findMergedNumber, findSimilar, MOST_SIMILAR } from '../customers/similar';
 import { AppError } from '../errors';
-import { textLine } from '../fields';
+import { searchLine } from '../fields';
 import {
   customerInvoices,
   invoiceSums,
@@ -95,7 +95,7 @@ export const findCustomerTool = defineTool({
 const input = z
   .strictObject({
     id: wholeId.optional(),
-    customer_number: textLine(100).optional().describe('The whole number, in any case.'),
+    customer_number: searchLine(100).optional().describe('The whole number, in any case.'),
   })
   .refine((by) => (by.id === undefined) !== (by.customer_number === undefined), {
     message: 'Give exactly one of id or customer_number.',
