@@ -6,7 +6,7 @@ import { searchLine } from '../fields';
 export const MAX_MATCHES = 25;
 
 export const customerQuery = searchLine(200).describe(
-  'Part of a customer number, e-mail, name ("first last" too) or company. Case does not matter; % and _ stand for themselves.',
+  'Part of a customer number, e-mail, name ("first last" too) or company, in any case; % and _ are literal.',
 );
 
 /** Schema of a row's id. An id that is too large for the database is valid but matches no row. */

@@ -310,7 +310,7 @@ const summaryArguments = {
   summary_by: z
     .literal('customer', 'must be customer')
     .optional()
-    .describe('Counts and sums per customer, largest first.'),
+    .describe('Counts and sums per customer and currency, largest first in each currency.'),
 };
 
 /** Makes a tool that returns a page of rows, with all or some columns, or only counts and sums. */

@@ -43,9 +43,7 @@ export const serviceFilters = listFilters(
     status: oneOf(SERVICE_STATUSES).optional(),
     statuses: someOf(SERVICE_STATUSES).optional(),
     service_type: oneOf(SERVICE_TYPES).optional(),
-    domain: searchLine(253)
-      .optional()
-      .describe('Part of the domain, in any case; % and _ are ordinary characters.'),
+    domain: searchLine(253).optional().describe('Part of the domain, in any case; % and _ are literal.'),
     service_number: searchLine(100).optional().describe('The whole number.'),
     server_id: wholeId.optional(),
     next_billing_date_from: calendarDate.optional(),
