@@ -64,6 +64,9 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
+/** Returns the schema of a line of text to search for. Removes the spaces at its ends, which a copied text often has. */
+export const searchLine = (max: number) => textLine(max, (text) => text.trim());
+
 /**
  * Returns whether a text has at most `max` characters. Text of more than `2 * max` UTF-16 units is always too long, so
  * its characters are not counted.

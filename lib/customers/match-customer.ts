@@ -3,7 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { type Database, inTexts, rows } from '@/db/database';
 import { customers, searchForm } from '@/db/schema';
 import type { CountedFilter } from '../counted-list/list-reader';
-import { textLine } from '../fields';
+import { searchLine } from '../fields';
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { composed, indexedPatterns } from '../search-text';
@@ -59,7 +59,7 @@ export function hasOwnNumber(numbers: string[]): SQL {
 /** Makes the filter of a list by the whole number of a row, or by `#` and its id. */
 export function numberFilter(columns: { id: PgColumn; number: PgColumn }) {
   return {
-    schema: textLine(100),
+    schema: searchLine(100),
     means(text: string) {
       const id = idAfterHash(text);
       const counted = id === null ? { numbers: JSON.stringify(spellings(text)) } : { row_id: id };
@@ -119,7 +119,7 @@ const MAX_NAMED = 200;
  */
 export function customerFilter(column: PgColumn) {
   return {
-    schema: textLine(200),
+    schema: searchLine(200),
     async means(text: string, db: Database) {
       const id = await findCustomerId(db, text);
       if (id !== null) return { where: isOfAny(column, [id]), few: true, counted: { customer_id: id } };

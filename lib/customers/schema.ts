@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { customerStatus, documentLanguage } from '@/db/schema';
-import { textLine } from '../fields';
+import { searchLine } from '../fields';
 
 /** The maximum number of matches that a search returns. */
 export const MAX_MATCHES = 25;
 
-export const customerQuery = z.preprocess(
-  (value) => (typeof value === 'string' ? value.trim() : value),
-  textLine(200).describe(
-    'Part of a customer number, e-mail, name ("first last" too) or company. Case does not matter; % and _ stand for themselves.',
-  ),
+export const customerQuery = searchLine(200).describe(
+  'Part of a customer number, e-mail, name ("first last" too) or company, in any case; % and _ are literal.',
 );
 
 /** Schema of a row's id. An id that is too large for the database is valid but matches no row. */

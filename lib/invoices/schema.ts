@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { invoiceStatus } from '@/db/schema';
 import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
-import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
+import { calendarDate, listFilters, oneOf, searchLine, someOf } from '../fields';
 import { pageOf } from '../page';
 
 export const invoiceFilters = listFilters(
@@ -9,7 +9,7 @@ export const invoiceFilters = listFilters(
     customer_id: customerIdFilter,
     status: oneOf(invoiceStatus.enumValues).optional(),
     statuses: someOf(invoiceStatus.enumValues).optional(),
-    number: textLine(100).optional().describe('The whole number.'),
+    number: searchLine(100).optional().describe('The whole number.'),
     id: wholeId.optional(),
     invoice_date_from: calendarDate.optional(),
     invoice_date_to: calendarDate.optional(),

@@ -147,8 +147,12 @@ const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
   ...{ street: true, postal_code: true, city: true, vat_id: true },
 };
 const PERSONAL = Object.entries(IS_PERSONAL).flatMap(([name, isPersonal]) => (isPersonal ? [name] : []));
-/** A domain or an email address. It can identify a customer, and names of services often contain one. */
-const DOMAIN = /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{N}-]{1,63}\.)+\p{L}{2,63}/gu;
+/**
+ * A domain or an email address. It can identify a customer, and names of services often contain one. Its letters may be
+ * followed by marks or joiners, which words of Hindi and Persian contain and `ü` as two characters.
+ */
+const DOMAIN =
+  /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{M}\p{N}\p{Join_C}_-]{1,63}\.)+(?:xn--[a-z\d-]{1,59}|[\p{L}\p{M}]{2,63})/giu;
 const MASKED = '[masked]';
 
 /**
@@ -306,7 +310,7 @@ const summaryArguments = {
   summary_by: z
     .literal('customer', 'must be customer')
     .optional()
-    .describe('Counts and sums per customer, largest first.'),
+    .describe('Counts and sums per customer and currency, largest first in each currency.'),
 };
 
 /** Makes a tool that returns a page of rows, with all or some columns, or only counts and sums. */

@@ -102,7 +102,8 @@ function drawAnswer(answer, text) {
   const head = (title) => [el('h1', {}, title), filtersOf(asked)];
   if (answer?.by_customer) {
     const { by_customer: rows } = answer;
-    return [...head('Invoices by customer'), table('Customers' + rangeOf(answer, rows), BY_CUSTOMER, rows), hidden];
+    const title = 'By customer and currency' + rangeOf(answer, rows);
+    return [...head('Invoices by customer'), table(title, BY_CUSTOMER, rows), hidden];
   }
   if (answer?.summary) {
     const unpaid = (answer.unpaid ?? []).map((sum) => [money(sum.amount_due, sum.currency), plural(sum.count, 'invoice')]);
@@ -153,7 +154,7 @@ function drawCustomer(customer) {
 // Each column has the key of a row's value, its heading, and the key in SHOW of the function that formats the value.
 const BY_CUSTOMER = [
   ['customer', 'Customer', 'customer'], ['unpaid', 'Unpaid', 'money'], ['unpaid_count', 'Unpaid invoices', 'number'],
-  ['oldest_due_date', 'Oldest due date', 'date'], ['total', 'Invoiced', 'money'], ['count', 'Invoices', 'number'],
+  ['oldest_due_date', 'Oldest due date', 'date'], ['total', 'Total', 'money'], ['count', 'Invoices', 'number'],
 ];
 const SUMS = [
   ['status', 'Status', 'badge'], ['count', 'Invoices', 'number'],

@@ -22,7 +22,7 @@ import { customerFilter, numberFilter, statusesFilter, toSelection } from '../cu
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
 import { AppError } from '../errors';
-import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
+import { calendarDate, listFilters, oneOf, searchLine, someOf } from '../fields';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, MAX_PER_PAGE, pageOf } from '../page';
 
@@ -35,7 +35,7 @@ export const salesDocumentFilters = listFilters(
     type: oneOf(DOCUMENT_TYPES).optional(),
     status: oneOf(DOCUMENT_STATUSES).optional(),
     statuses: someOf(DOCUMENT_STATUSES).optional(),
-    document_number: textLine(100).optional().describe('The whole number.'),
+    document_number: searchLine(100).optional().describe('The whole number.'),
     id: wholeId.optional(),
     document_date_from: calendarDate.optional(),
     document_date_to: calendarDate.optional(),

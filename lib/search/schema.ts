@@ -1,11 +1,7 @@
-import { z } from 'zod';
-import { textLine } from '../fields';
+import { searchLine } from '../fields';
 
 /** Schema of a search text, such as a number, a name, an e-mail or IP address, a domain, an amount or a Stripe id. */
-export const searchText = z.preprocess(
-  (value) => (typeof value === 'string' ? value.trim() : value),
-  textLine(200),
-);
+export const searchText = searchLine(200);
 
 /** Maximum number of hits of each kind. */
 export const MAX_HITS = 5;

@@ -28,7 +28,7 @@ import {
 import { fileColumns, inColumns, type RecordOf, rowColumns, toCustomerSnippet } from '../customers/queries';
 import { customerIdFilter, customerSnippet, wholeId } from '../customers/schema';
 import { AppError } from '../errors';
-import { calendarDate, listFilters, oneOf, someOf, textLine } from '../fields';
+import { calendarDate, listFilters, oneOf, searchLine, someOf } from '../fields';
 import { toJsonAmounts } from '../money';
 import { MAX_ID, pageOf } from '../page';
 import { containsPattern } from '../search-text';
@@ -43,10 +43,8 @@ export const serviceFilters = listFilters(
     status: oneOf(SERVICE_STATUSES).optional(),
     statuses: someOf(SERVICE_STATUSES).optional(),
     service_type: oneOf(SERVICE_TYPES).optional(),
-    domain: textLine(253)
-      .optional()
-      .describe('Part of the domain, in any case; % and _ are ordinary characters.'),
-    service_number: textLine(100).optional().describe('The whole number.'),
+    domain: searchLine(253).optional().describe('Part of the domain, in any case; % and _ are literal.'),
+    service_number: searchLine(100).optional().describe('The whole number.'),
     server_id: wholeId.optional(),
     next_billing_date_from: calendarDate.optional(),
     next_billing_date_to: calendarDate.optional(),
@@ -99,7 +97,7 @@ const filters = {
   number: numberFilter({ id: s.id, number: s.service_number }),
   /** Part of a domain. Case is ignored. */
   domain: {
-    schema: textLine(253),
+    schema: searchLine(253),
     means: (domain: string) => ({
       where: ilike(s.domain, containsPattern(domain)),
       few: true,
@@ -110,7 +108,7 @@ const filters = {
   type: wordFilter(SERVICE_TYPES, s.service_type),
   status: wordFilter(SERVICE_STATUSES, s.status),
   /** The host name of a service's server, or `#` and the server's id. */
-  server: filter(textLine(253), (text) => {
+  server: filter(searchLine(253), (text) => {
     const named = matchNumbered({ id: servers.id, number: servers.hostname }, text.toLowerCase());
     return { where: sql`${s.server_id} in (select ${servers.id} from ${servers} where ${named})`, few: true };
   }),

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await service('S5', small, null);
 
   const offer = { customer_id: muller };
-  await createSalesDocument(mcp.db, { ...offer, document_number: 'A1', valid_until: '2026-05-01' });
+  await createSalesDocument(mcp.db, { ...offer, document_number: 'A-1', valid_until: '2026-05-01' });
   await createSalesDocument(mcp.db, { ...offer, document_number: 'A2', valid_until: null });
 });
 
@@ -62,8 +62,12 @@ test.each<[string, object, string[]]>([
   ['list-services-tool', { next_billing_date_from: '2026-12-15', status: 'active' }, ['S3', 'S2']],
   ['list-services-tool', { service_number: 'S3' }, ['S3']],
   ['list-services-tool', { statuses: ['suspended', 'terminated'] }, ['S4']],
-  ['list-sales-documents-tool', { valid_until_to: '2026-05-01' }, ['A1']],
+  ['list-sales-documents-tool', { valid_until_to: '2026-05-01' }, ['A-1']],
   ['list-sales-documents-tool', { document_number: 'A-2' }, ['A2']],
+  ['list-invoices-tool', { number: 'R2\n' }, ['R2']],
+  ['list-services-tool', { service_number: '\tS3' }, ['S3']],
+  ['list-services-tool', { ...DECEMBER, domain: ' example ' }, ['S2', 'S4', 'S1']],
+  ['list-sales-documents-tool', { document_number: ' A-1 ' }, ['A-1']],
 ])('%s with %j finds %j, and its summary counts them', async (name, args, numbers) => {
   expect(await numbersOf(name, args)).toEqual(numbers);
   expect(await mcp.ask(name, args)).toMatchObject({ total: numbers.length });

@@ -153,9 +153,17 @@ describe('masked personal data', () => {
     },
   );
 
-  test('a masked service name contains no part of an e-mail address', () => {
-    const answer = maskAnswer({ services: [{ name: 'Mailbox mustermann@example.com' }] });
-    expect(answer).toMatchObject({ services: [{ name: 'Mailbox [masked]' }] });
+  test.each([
+    'mustermann@example.com',
+    'mustermann_max.example.com',
+    'MUSTERMANN.XN--P1AI',
+    'info@müller.example'.normalize('NFD'),
+    'bücher-müller.example'.normalize('NFD'),
+    'वेबसाइट.उदाहरण',
+    'می\u200cخواهم.ایران',
+  ])('a masked service name contains no part of %s', (text) => {
+    const answer = maskAnswer({ services: [{ name: `Package ${text} 2.0` }] });
+    expect(answer).toMatchObject({ services: [{ name: 'Package [masked] 2.0' }] });
   });
 });
 

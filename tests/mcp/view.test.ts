@@ -126,10 +126,10 @@ test('the view in an MCP host shows unpaid amounts by customer in a table, each 
   ];
   const answer = { page: 2, per_page: 2, total: 5, last_page: 3, has_more: true, next_page: 3, by_customer };
   await sendResult(answer, { summary_by: 'customer', statuses: ['sent', 'overdue'] });
-  const table = view().getByRole('table', { name: 'Customers 3–4 of 5' });
+  const table = view().getByRole('table', { name: 'By customer and currency 3–4 of 5' });
   await table.waitFor();
   expect(await textsOf(table.getByRole('columnheader'))).toEqual([
-    ...['Customer', 'Unpaid', 'Unpaid invoices', 'Oldest due date', 'Invoiced', 'Invoices'],
+    ...['Customer', 'Unpaid', 'Unpaid invoices', 'Oldest due date', 'Total', 'Invoices'],
   ]);
   expect(await table.getByRole('rowheader').allInnerTexts()).toEqual([`${EVIL}\nK1`, 'Two\nK2']);
   const amounts = table.locator('tbody td:nth-child(2)');

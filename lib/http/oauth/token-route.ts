@@ -122,7 +122,8 @@ async function revokeToken(tokenRequest: TokenRequest): Promise<Response> {
   const { runtime, form, credentials } = tokenRequest;
   const token = form.get('token') ?? '';
   if (isOAuthToken(token)) {
-    const answer = await callProvider(tokenRequest, '/oauth2/revoke', ['token', 'token_type_hint']);
+    // Do not pass `token_type_hint`. With a wrong hint, the provider would not find the token (RFC 7009, 2.1).
+    const answer = await callProvider(tokenRequest, '/oauth2/revoke', ['token']);
     return toClientResponse(tokenRequest, '/oauth2/revoke', answer);
   }
   const refusal = await authenticate(tokenRequest);

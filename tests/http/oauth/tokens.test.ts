@@ -357,13 +357,17 @@ describe('access tokens', () => {
     expect(await flow.status(access_token)).toBe(401);
   });
 
-  test('an OAuth access token is refused after it is revoked', async () => {
-    const { client, access_token } = await connected();
-    for (const token of [access_token, 'unknown']) {
-      expect((await flow.post('revoke', { client_id: client, token })).status).toBe(200);
-    }
-    expect(await flow.status(access_token)).toBe(401);
-  });
+  test.each([null, 'access_token', 'refresh_token', 'other'])(
+    'an OAuth access token is refused after it is revoked with the type hint %s',
+    async (token_type_hint) => {
+      const { client, access_token } = await connected();
+      for (const token of [access_token, 'unknown']) {
+        const form = { client_id: client, token, token_type_hint };
+        expect((await flow.post('revoke', form)).status).toBe(200);
+      }
+      expect(await flow.status(access_token)).toBe(401);
+    },
+  );
 });
 
 describe('parameters without a value', () => {
