@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
-import { answerWithin, type Database, pgErrorCode } from './database';
+import { answerWithin, type Database, pgErrorCode, READ_ONLY } from './database';
 import { DiskRoom, holdsDatabase, keepPrivate, NoRoomError, openFiles, PrivateFs } from './embedded-files';
 import { lockDataDir } from './lock';
 import { limitWriters } from './transaction';
@@ -169,8 +169,6 @@ export function drizzleOn(client: Pick<PGlite, 'query' | 'transaction'>): Databa
   };
   return drizzlePglite({ client: lean as PGlite });
 }
-
-const READ_ONLY = '25006';
 
 /**
  * Drizzle's client for the embedded database of a folder. While the disk has too little space for writes, transactions

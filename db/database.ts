@@ -35,6 +35,7 @@ export function pgErrorCode(error: unknown): string | undefined {
 export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
 export const DISK_FULL = '53100';
+export const READ_ONLY = '25006';
 
 // The SQLSTATE classes 08, 28, 53 and 57P stand for connection, authorization, resources and operator intervention.
 // 3D000 means that the database does not exist, and 55000 that it accepts no connections. The names are error codes of

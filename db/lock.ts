@@ -61,7 +61,9 @@ function takeLock(folder: string, hasEnded: (file: string) => boolean): () => vo
     rmSync(draft, { force: true });
   }
   const stopBeating = keepBeating(file);
-  const release = () => rmSync(file, { force: true });
+  const release = () => {
+    if (isOurs(file)) rmSync(file);
+  };
   process.once('exit', release);
   return () => {
     process.removeListener('exit', release);
@@ -81,12 +83,26 @@ function keepBeating(file: string): () => void {
   if (pidNamespace() === undefined) return () => {};
   // Do not import the module. Bundlers would search for the file of the worker.
   const { Worker } = process.getBuiltinModule('node:worker_threads');
-  const beat = `const { utimesSync } = require('node:fs');
-    setInterval(() => { try { utimesSync(${JSON.stringify(file)}, new Date(), new Date()); } catch {} }, ${BEAT_MS});`;
+  const beat = `const { readFileSync, utimesSync } = require('node:fs');
+    const file = ${JSON.stringify(file)};
+    const beat = () => {
+      const { pid, started, namespace } = JSON.parse(readFileSync(file, 'utf8'));
+      const owner = JSON.stringify([pid, started, namespace]);
+      if (owner === ${JSON.stringify(identify(self()))}) utimesSync(file, new Date(), new Date());
+    };
+    setInterval(() => { try { beat(); } catch {} }, ${BEAT_MS});`;
   const worker = new Worker(beat, { eval: true, execArgv: [], env: {} });
   worker.unref();
   return () => void worker.terminate();
 }
+
+/** A process that was paused until another took over its lock must neither keep that lock alive nor remove it. */
+function isOurs(file: string): boolean {
+  const owner = readOwner(file);
+  return owner !== undefined && identify(owner) === identify(self());
+}
+
+const identify = ({ pid, started, namespace }: Owner) => JSON.stringify([pid, started, namespace]);
 
 const modified = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 

@@ -40,10 +40,10 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Returns whether this runtime supports a time zone. */
+/** Returns whether this runtime supports a time zone. Offsets are refused, because PostgreSQL reads their sign inverted. */
 export function isTimeZone(text: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }) !== null;
+    return !/^[+-]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }) !== null;
   } catch {
     return false;
   }

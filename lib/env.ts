@@ -12,7 +12,7 @@ export type Env = ReturnType<typeof toEnv>;
 /**
  * Parses environment variables into the settings of the service.
  *
- * @param source the environment; an empty value counts as unset
+ * @param source the environment; an empty or blank value counts as unset
  * @param used the variables that the caller uses, by default all; the others count as unset and are not required
  * @throws StartError with one sentence for each problem
  */
@@ -21,7 +21,7 @@ export function parseEnv(
   used: readonly string[] = Object.keys(variables.shape),
 ): Env {
   const set = Object.fromEntries(
-    Object.entries(source).filter(([name, value]) => value !== '' && used.includes(name)),
+    Object.entries(source).filter(([name, value]) => value?.trim() !== '' && used.includes(name)),
   );
   const parsed = variables.safeParse(set);
   if (!parsed.success) {
@@ -339,6 +339,9 @@ function contradictions(v: Variables): string[] {
       : '',
     v.VERCEL && !v.PUBLIC_URL
       ? 'PUBLIC_URL must be set on Vercel, to the address at which people reach this service.'
+      : '',
+    v.VERCEL && !v.CRON_SECRET
+      ? 'CRON_SECRET must be set on Vercel, which sends it with each call of the daily job: generate one with openssl rand -base64 32.'
       : '',
     v.ALERT_WEBHOOK_URL && !v.ALERT_WEBHOOK_SECRET
       ? 'ALERT_WEBHOOK_SECRET must be set if ALERT_WEBHOOK_URL is set: generate one with echo whsec_$(openssl rand -base64 32).'

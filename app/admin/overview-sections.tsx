@@ -77,6 +77,7 @@ const PLACES: Record<Task['code'], string> = {
   time_zone_differs: '/admin/reconciliation',
   registrations_refused: '/admin/connect',
   counts_wrong: '/admin',
+  database_read_only: '/admin',
   disk_full: '/admin',
   disk_low: '/admin',
   staff_tasks: '/admin/tasks',

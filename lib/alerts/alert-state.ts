@@ -102,6 +102,8 @@ export type Cause = Alert['code'] | 'database_down' | 'test';
 const ADVICE: Record<Cause, string> = {
   database_down:
     'Start the database, or correct DATABASE_URL. If the log says that it is not migrated, run npm run db:migrate. Stripe delivers events again by itself.',
+  database_read_only:
+    'Connect DATABASE_URL to the primary server, or make this one writable. Stripe delivers failed events again.',
   disk_full:
     'Free space on the disk of the database. No restart is needed, and Stripe delivers failed events again.',
   disk_low: 'Free space on the disk of DATA_DIR, or move DATA_DIR to a larger disk.',
@@ -132,6 +134,7 @@ export function adviceFor(cause: string): string {
   return Object.hasOwn(ADVICE, cause) ? ADVICE[cause as Cause] : 'See docs/operations.md.';
 }
 
+const OUTSIDE: string[] = ['database_down', 'database_read_only', 'disk_full', 'disk_low'] satisfies Cause[];
+
 /** Returns true if alerts of this cause are stored in a file. The database may be unusable while the problem lasts. */
-export const isStoredOutside = (cause: string): boolean =>
-  cause === 'database_down' || cause === 'disk_full' || cause === 'disk_low';
+export const isStoredOutside = (cause: string): boolean => OUTSIDE.includes(cause);

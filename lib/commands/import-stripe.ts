@@ -68,7 +68,7 @@ export const importStripe = command({
     terminal.print(
       wanted.task === 'read' && wanted.dryRun
         ? 'Stopped: nothing was written.'
-        : 'Stopped: the changes so far are kept. Run the same command again to do the rest.',
+        : 'Stopped: the changes so far are kept. Run the same command again to do the rest, unless a running server does it first.',
     );
     return STOPPED;
   },

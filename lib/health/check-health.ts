@@ -27,6 +27,7 @@ const alert = z.object({
     'time_zone_differs',
     'registrations_refused',
     'counts_wrong',
+    'database_read_only',
     'disk_full',
     'disk_low',
   ]),
@@ -141,6 +142,7 @@ type AlertFacts = {
   refused: number | null;
   account_zone: string | null;
   wrong_lists: string | null;
+  read_only: boolean;
   /** IP addresses from which many apps registered in the last hour, each with the number of apps. */
   registrations: [string, number][];
 };
@@ -162,9 +164,9 @@ export async function listAlerts(
     sql`
       select
         (select started_at < ${at} - make_interval(hours => ${24 + limits.overdueHours}::int)
-          from reconciliation_runs order by started_at desc, id desc limit 1) as overdue,
+          from reconciliation_runs order by id desc limit 1) as overdue,
         (select id from reconciliation_runs where status = 'running'
-          and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as silent_run,
+          and heartbeat_at < ${deadBefore(deadBefore(now)).toISOString()}::timestamptz) as silent_run,
         last.id as run_id, last.status, ${repairedFields(sql`last`, limits.driftChanges + 1)} as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         ignored.other_mode_events, ignored.thin_events,
@@ -172,6 +174,7 @@ export async function listAlerts(
         (select after from reconciliation_changes where run_id = last.id and entity = 'account'
           and field = 'time_zone' and before = ${env.timeZone}::text limit 1) as account_zone,
         (select string_agg(rtrim(replace(list, '_', ' '), 's') || 's', ', ' order by list) from wrong_counts) as wrong_lists,
+        ${env.databaseUrl !== null}::boolean and current_setting('transaction_read_only') = 'on' as read_only,
         coalesce((select json_agg(json_build_array(registered_from, clients)) from (
           select registered_from, count(*)::int as clients from oauth_clients
           where created_at > ${at} - interval '1 hour' and registered_from is not null
@@ -185,7 +188,7 @@ export async function listAlerts(
       ) as ignored
       left join lateral (
         select id, status, window_from from reconciliation_runs where status <> 'running'
-        order by started_at desc, id desc limit 1
+        order by id desc limit 1
       ) as last on true`,
   );
   if (!found) throw new Error('a query without from answers one row');
@@ -240,6 +243,7 @@ function toAlerts(
     const message = `${countText(clients, 'app')} registered from ${address} within an hour, so more of them are refused. If this is the address of a proxy, add it to TRUSTED_PROXIES.`;
     add('registrations_refused', message);
   }
+  if (found.read_only) add('database_read_only', 'The database is read-only: nothing can be saved.');
   if (wrong_lists !== null) {
     add('counts_wrong', `These totals are wrong: ${wrong_lists}. Run npm run db:recount.`);
   }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { isDatabaseUnavailable, isDiskFullError, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, isDiskFullError, pgErrorCode, READ_ONLY } from '@/db/database';
 import type { Env } from '../env';
 import { AppError, diskFull, type ErrorCode } from '../errors';
 import { type Logger, stackOf } from '../log';
@@ -239,6 +239,7 @@ export function toAppError(error: unknown, ref: string, log: Logger): AppError {
     );
   }
   if (isDiskFullError(error)) return diskFull();
+  if (code === READ_ONLY) return new AppError('unavailable', 'The database is read-only. Try again later.');
   return isDatabaseUnavailable(error)
     ? new AppError('unavailable', 'The database does not answer. Try again in a few seconds.')
     : new AppError('internal', `Something went wrong on our side (ref ${ref}). Try again later.`);

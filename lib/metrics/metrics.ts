@@ -277,14 +277,14 @@ async function measureDatabase(db: Database, now: Date): Promise<Measured> {
         (select count(*) from stripe_events where outcome = 'failed')::int as failed,
         (select count(*) from stripe_events where outcome = 'unmatched')::int as unmatched,
         (select extract(epoch from ${now.toISOString()}::timestamptz - started_at)::float8
-          from reconciliation_runs order by started_at desc, id desc limit 1) as age,
+          from reconciliation_runs order by id desc limit 1) as age,
         exists (select from reconciliation_runs where status = 'running') as running,
         ended.seconds, ${repairedFields(sql`ended`, MAX_REPAIRED)} as changes, ended.failures, ended.ok
       from (select) as one
       left join lateral (
         select extract(epoch from finished_at - started_at)::float8 as seconds, id, window_from,
           failures_count as failures, status = 'completed' as ok
-        from reconciliation_runs where status <> 'running' order by started_at desc, id desc limit 1
+        from reconciliation_runs where status <> 'running' order by id desc limit 1
       ) as ended on true`,
   );
   if (!found) throw new Error('a query without from answers one row');

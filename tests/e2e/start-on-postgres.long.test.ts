@@ -64,7 +64,7 @@ describe.runIf(postgres)('a server on PostgreSQL', () => {
   test('a Vercel function answers 503 until its database is migrated', async () => {
     const given = await newEnv();
     const url = `http://localhost:${given.PORT}`;
-    const variables = { ...given, VERCEL: '1', PUBLIC_URL: url };
+    const variables = { ...given, VERCEL: '1', PUBLIC_URL: url, CRON_SECRET: 'x'.repeat(16) };
     servers.push(startCommand([process.execPath, NEXT.bin, 'start', '-p', given.PORT], variables));
     const get = (path: string) => fetch(`${url}${path}`);
     await vi.waitFor(() => get('/api/health'), { timeout: 60_000, interval: 200 });

@@ -6,6 +6,7 @@ import * as webhook from '@/app/api/stripe/webhook/route';
 import * as mcp from '@/app/mcp/route';
 import * as unavailable from '@/app/unavailable/route';
 import { accessTokens } from '@/db/schema';
+import { listAlerts } from '@/lib/health/check-health';
 import { disownMigrations, FOREIGN } from '../support/database';
 import { expectProblem, usePayments } from '../support/payments-server';
 import { postRpc } from '../support/post-json';
@@ -193,6 +194,25 @@ describe('a full disk', () => {
     await makeRoom();
     expect(await healthLater()).toEqual(well);
     expect((await post('DISK-2')).status).toBe(201);
+  });
+
+  test('a payment that a read-only database server cannot store is answered with 503, and the health check alerts', async () => {
+    const { db, env } = server.runtime;
+    const { body } = await openInvoice();
+    await db.execute(sql`create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'cannot execute INSERT in a read-only transaction' using errcode = '25006'; end $$`);
+    await db.execute(
+      sql`create trigger refuse before insert on payments for each row execute function refuse()`,
+    );
+    const refused = await call('POST', '', { ...body, amount: 1, payment_reference: 'READ-ONLY' });
+    expectProblem(refused, 'unavailable');
+    expect(refused.body.detail).toBe('The database is read-only. Try again later.');
+    await db.execute(sql`drop function refuse cascade`);
+    const { alerts } = await db.transaction(
+      (tx) => listAlerts(tx, new Date(), { ...env, databaseUrl: 'postgres://elsewhere/w5t' }),
+      { accessMode: 'read only' },
+    );
+    expect(alerts).toContainEqual(expect.objectContaining({ code: 'database_read_only' }));
   });
 
   test('a failed update of a token’s last use is retried at most once a minute', async () => {

@@ -7,12 +7,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbedded } from '@/db/client';
@@ -91,6 +93,13 @@ describe('the lock of the embedded database', () => {
     }
     return null;
   };
+  /** Touches the lock every so many milliseconds, even while this thread is blocked. */
+  const beatElsewhere = (everyMs: number) =>
+    new Worker(
+      `const { utimesSync } = require('node:fs');
+      setInterval(() => utimesSync(${JSON.stringify(join(empty, 'lock.json'))}, new Date(), new Date()), ${everyMs});`,
+      { eval: true },
+    );
   const writeLock = (text: string) => writeFileSync(join(empty, 'lock.json'), text);
 
   test('the database lock is free again after its process is killed', async () => {
@@ -128,13 +137,11 @@ describe('the lock of the embedded database', () => {
     'the lock of another container is taken over only if no heartbeat comes',
     async () => {
       // The process id is that of a running process here, or of none. Neither says anything about the other container.
-      for (const [pid, lock] of [[process.pid, lockDataDir] as const, [2 ** 22 + 1, waitForLock] as const]) {
-        const unlock = await lock(empty);
-        const owned = JSON.stringify({ pid, started: 'there', namespace: 'another' });
-        writeLock(owned); // The heartbeat of this process stands for that of the other.
+      for (const pid of [process.pid, 2 ** 22 + 1]) {
+        writeLock(JSON.stringify({ pid, started: 'there', namespace: 'another' }));
+        const there = beatElsewhere(100);
         expect(owner(20_000)).toBe(pid);
-        unlock();
-        writeLock(owned);
+        await there.terminate();
         expect(owner()).toBeNull();
       }
       writeLock(JSON.stringify({ pid: process.pid, started: 'there', namespace: 'another' }));
@@ -146,6 +153,24 @@ describe('the lock of the embedded database', () => {
         clearInterval(beat);
       }
       (await waiting)();
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'a process that was paused until another container took its lock neither keeps that lock alive nor removes it',
+    async () => {
+      for (const lock of [lockDataDir, waitForLock]) {
+        const unlock = await lock(empty);
+        const others = JSON.stringify({ pid: process.pid, started: 'there', namespace: 'another' });
+        writeLock(others);
+        unlock();
+        expect(readFileSync(join(empty, 'lock.json'), 'utf8')).toBe(others);
+        rmSync(join(empty, 'lock.json'));
+      }
+      const unlock = lockDataDir(empty);
+      writeLock(JSON.stringify({ pid: process.pid, started: 'there', namespace: 'another' }));
+      expect(owner(2500)).toBeNull();
+      unlock();
     },
   );
 

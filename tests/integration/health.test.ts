@@ -122,13 +122,13 @@ test('neither the first reconciliation run nor our own overdue invoices raise a 
 test('a running reconciliation without a recent heartbeat raises a health alert and a task', async () => {
   const { db, now } = server.runtime;
   await addRun('completed', 20);
-  const run_id = await addRun('running', 0.5, { heartbeat_at: ago(4 / 60) });
+  const run_id = await addRun('running', 0.5, { heartbeat_at: ago(7 / 60) });
   expect(await read()).toMatchObject({ status: 'degraded', checks: { reconciliation: 'silent' } });
   const { alerts } = await read(SECRET);
   const message = `Reconciliation run ${run_id} has stopped: its process ended before the run did.`;
   expect(alerts).toEqual([{ code: 'reconciliation_silent', message, run_id }]);
   expect(await listTasks(db, now(), server.runtime.env)).toEqual(alerts);
-  await db.update(reconciliationRuns).set({ heartbeat_at: ago(2 / 60) });
+  await db.update(reconciliationRuns).set({ heartbeat_at: ago(5 / 60) });
   expect(await read()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
 });
 

@@ -20,7 +20,14 @@ import { listTasks } from '@/lib/overview/list-tasks';
 import { fillFromDatabase } from '@/lib/stripe-local/fill-from-database';
 import { replayEvent } from '@/lib/sync/inbox/handle-event';
 import { type ReconcileOptions, reconcile } from '@/lib/sync/reconcile/reconcile';
-import { acquireRun, LEASE_MS, LeaseLostError, listRunChanges } from '@/lib/sync/reconcile/run';
+import {
+  acquireRun,
+  checkpoint,
+  LEASE_MS,
+  LeaseLostError,
+  listRunChanges,
+  type Run,
+} from '@/lib/sync/reconcile/run';
 import { beginDryRun } from '@/lib/sync/reconcile/start';
 import type { SyncDeps } from '@/lib/sync/sync-deps';
 import { listStaffTasks } from '@/lib/tasks/staff-tasks';
@@ -240,6 +247,29 @@ test('a reconciliation run with the API key of another Stripe account fails befo
 test('a reconciliation run without an API key skips Stripe', async () => {
   const done = await sync.run({ withKey: false });
   expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
+});
+
+test('a reconciliation run that began without an API key has not read all lists if it is resumed with one', async () => {
+  const request = { trigger: 'cron', startedBy: null } as const;
+  const run = await acquireRun(sync.db, sync.now(), request, { ...sync.deps(), stripe: null });
+  const { id, heartbeatAt } = run as Run;
+  await checkpoint(sync.db, run as Run, heartbeatAt, { cursor: 'missing payments\n' });
+  sync.later(LEASE);
+  expect(await sync.run()).toMatchObject({ runId: id, status: 'completed' });
+  expect(await runOf(id)).toMatchObject({ lists_completed: false });
+});
+
+test('a reconciliation run reads from the last complete run that the clock has reached', async () => {
+  const { runId } = await sync.run();
+  const { started_at } = await runOf(runId);
+  await sync.db.insert(reconciliationRuns).values({
+    ...{ trigger: 'cron', status: 'completed', lists_completed: true },
+    ...{ started_at: new Date('2100-01-01'), heartbeat_at: new Date('2100-01-01') },
+  });
+  const next = await sync.run();
+  const window_from = new Date(started_at.getTime() - 3 * 86_400_000);
+  expect(await runOf(next.runId)).toMatchObject({ window_from });
+  await sync.db.delete(reconciliationRuns).where(eq(reconciliationRuns.started_at, new Date('2100-01-01')));
 });
 
 describe('the time zone of the Stripe account', () => {

@@ -34,8 +34,9 @@ describe('the start of the daily schedule', () => {
     [[], 1],
     [[100, 24.9], 0],
     [[100, 25.1], 1],
+    [[100, -700], 1],
   ])(
-    'with completed runs of the ages %j in hours, a starting server starts %d catch-up runs',
+    'with completed runs of the ages %j in hours, negative before the clock was set back, a starting server starts %d catch-up runs',
     async (hours, times) => {
       for (const one of hours) await leave(one * 60, 'completed');
       await start(reconcile);
@@ -48,6 +49,20 @@ describe('the start of the daily schedule', () => {
     await start(reconcile);
     expect(reconcile).not.toHaveBeenCalled();
   });
+
+  test.each([
+    ['running', 50],
+    ['completed', 70],
+  ] as const)(
+    'a starting server leaves a reconciliation run %s whose last heartbeat is %d minutes ahead of the clock',
+    async (status, minutes) => {
+      await leave(-minutes);
+      const perform = vi.fn(really);
+      await start(perform);
+      expect(await perform.mock.results[0]?.value).toMatchObject({ status });
+      expect(await base.db.$count(reconciliationRuns)).toBe(1);
+    },
+  );
 
   test('only one of two starting servers continues a reconciliation run whose process died', async () => {
     await leave(5);

@@ -66,7 +66,7 @@ tax-of-old-shape-lost lib/stripe/to-invoice-lines.ts
 + taxes
 
 window-from-failed-run lib/sync/reconcile/run.ts PostgreSQL
-- .where(eq(runs.lists_completed, true))
+- .where(and(eq(runs.lists_completed, true), lte(runs.started_at, now)))
 +
 
 missing-payments-step-removed lib/sync/reconcile/reconcile.ts

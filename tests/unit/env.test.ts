@@ -19,6 +19,10 @@ type Variables = Record<string, string>;
 
 const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'x'.repeat(32);
+const VERCEL = {
+  ...{ VERCEL: '1', PUBLIC_URL: 'https://a.example', CRON_SECRET: 'x'.repeat(16) },
+  ...{ DATABASE_URL: 'postgres://a', BETTER_AUTH_SECRET: 'x'.repeat(32) },
+};
 const LIVE = { STRIPE_SECRET_KEY: 'sk_live_1', PUBLIC_URL: 'https://a.example' };
 
 function sentences(variables: Variables): string[] {
@@ -30,6 +34,13 @@ function sentences(variables: Variables): string[] {
   }
   return [];
 }
+
+test('blank environment variables count as unset', () => {
+  const blank = Object.fromEntries(
+    Object.keys(variables.shape).map((name) => [name, name === 'PORT' ? '' : ' ']),
+  );
+  expect(parseEnv(blank)).toEqual(parseEnv({}));
+});
 
 test('every setting has its default without environment variables', () => {
   expect(parseEnv({})).toEqual({
@@ -82,6 +93,7 @@ test.each<[Variables, RegExp]>([
   [{ PUBLIC_URL: 'https://a.example?b=c' }, /^PUBLIC_URL /],
   [{ PUBLIC_URL: 'https://user:secret@a.example' }, /^PUBLIC_URL /],
   [{ APP_TIMEZONE: 'Mars/Olympus' }, /^APP_TIMEZONE must be an IANA time zone/],
+  [{ APP_TIMEZONE: '+02:00' }, /^APP_TIMEZONE must be an IANA time zone/],
   [{ TAX_COUNTRY: 'XX' }, /^TAX_COUNTRY must be a two-letter country code/],
   [{ TAX_RATE: '101' }, /^TAX_RATE must be at most 100\.$/],
   [{ TAX_RATE: '19,5' }, /^TAX_RATE must be a number such as 19\.$/],
@@ -107,7 +119,8 @@ test.each<[Variables, RegExp]>([
   [{ STRIPE_SECRET_KEY: 'sk_live_1' }, /^PUBLIC_URL must be an https address/],
   [{ ...LIVE, PUBLIC_URL: 'http://a.example' }, /^PUBLIC_URL must be an https/],
   [{ ...LIVE, STRIPE_API_BASE: 'http://b.example' }, /^STRIPE_API_BASE must be unset/],
-  [{ VERCEL: '1', PUBLIC_URL: LIVE.PUBLIC_URL }, /^DATABASE_URL must be set on Vercel.*npm run db:migrate/],
+  [{ ...VERCEL, DATABASE_URL: '' }, /^DATABASE_URL must be set on Vercel.*npm run db:migrate/],
+  [{ ...VERCEL, CRON_SECRET: ' ' }, /^CRON_SECRET must be set on Vercel/],
   [{ DATABASE_URL: 'postgres://a' }, /^BETTER_AUTH_SECRET must be set if DATABASE_URL is set/],
 ])('the environment variables %j are refused with one sentence', (variables, sentence) => {
   const reported = sentences(variables);

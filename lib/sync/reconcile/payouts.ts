@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, notExists, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lte, notExists, or, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import {
@@ -82,6 +82,7 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
   // `lists_completed` alone is not enough, because it does not say anything about the list of payouts.
   const hasReadAll = and(
     eq(runs.lists_completed, true),
+    lte(runs.started_at, now()),
     inArray(runs.status, ['completed', 'completed_with_errors']),
     notExists(denied),
   );

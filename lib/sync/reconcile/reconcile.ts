@@ -88,7 +88,7 @@ export async function performRun(
       const start = index === 0 ? resumedCursor : null;
       const isDone = await performStep(deps, run, step, start, options);
       if (!isDone) return toResult(given, run, 'stopped');
-      if (step.name === LAST_LIST && deps.stripe && hasReadAll(run)) {
+      if (step.name === LAST_LIST && deps.stripe && !run.stripeSkipped && hasReadAll(run)) {
         await checkpoint(deps.db, run, deps.now(), { lists_completed: true });
       }
     } catch (error) {
@@ -136,7 +136,7 @@ async function performStep(
       cursor: `${step.name}\n${cursor ?? ''}`,
     });
     if (deps.isOver?.()) {
-      await releaseRun(deps.db, run);
+      await releaseRun(deps.db, run, deps.now());
       return false;
     }
     if (step.needs === 'database') cursor = await step.page(deps, run, cursor);

@@ -20,6 +20,17 @@ type StoredRun = typeof runs.$inferSelect;
  */
 export const LEASE_MS = 180_000;
 export const deadBefore = (now: Date): Date => new Date(now.getTime() - LEASE_MS);
+/** A heartbeat so far in the future is from a clock that has been set back, so it proves nothing. */
+const AHEAD_MS = 3_600_000;
+/** Heartbeats of a live run are between these times. */
+export const aliveBetween = (now: Date): [Date, Date] => [
+  deadBefore(now),
+  new Date(now.getTime() + AHEAD_MS),
+];
+function isDead({ heartbeat_at }: Pick<StoredRun, 'heartbeat_at'>, now: Date): boolean {
+  const [first, last] = aliveBetween(now);
+  return heartbeat_at < first || heartbeat_at > last;
+}
 const HEARTBEAT_MS = 15_000;
 
 /**
@@ -79,15 +90,15 @@ export async function acquireRun(
       heartbeat_at: now,
       time_zone: deps.timeZone,
       stripe_skipped: deps.stripe === null,
-      window_from: await windowStart(db),
+      window_from: await windowStart(db, now),
     })
     .onConflictDoNothing()
     .returning();
   if (started) return toRun(started);
   const [running] = await db.select().from(runs).where(eq(runs.status, 'running'));
   if (!running) return acquireRun(db, now, { trigger, startedBy }, deps); // The other run has just ended.
-  const isDead = running.heartbeat_at < deadBefore(now);
-  if (isDead && running.started_at.getTime() < now.getTime() - STALE_MS) {
+  const isFree = isDead(running, now);
+  if (isFree && running.started_at.getTime() < now.getTime() - STALE_MS) {
     await moveHeartbeat(db, running.id, running.heartbeat_at, {
       status: 'failed',
       finished_at: now,
@@ -95,7 +106,7 @@ export async function acquireRun(
     });
     return acquireRun(db, now, { trigger, startedBy }, deps);
   }
-  const taken = isDead
+  const taken = isFree
     ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })
     : undefined;
   return taken ? resumeRun(db, taken) : { runningId: running.id };
@@ -115,11 +126,11 @@ async function resumeRun(db: Database, row: StoredRun): Promise<Run> {
  * Returns the time from which a new run lists Stripe's objects. Until one run has read all lists, returns null, which
  * means all of history.
  */
-async function windowStart(db: Database): Promise<Date | null> {
+async function windowStart(db: Database, now: Date): Promise<Date | null> {
   const [last] = await db
     .select({ started_at: runs.started_at })
     .from(runs)
-    .where(eq(runs.lists_completed, true))
+    .where(and(eq(runs.lists_completed, true), lte(runs.started_at, now)))
     .orderBy(desc(runs.started_at))
     .limit(1);
   return last ? new Date(last.started_at.getTime() - WINDOW_MARGIN_MS) : null;
@@ -130,6 +141,8 @@ function toRun(row: StoredRun) {
   return {
     id: row.id,
     windowFrom: row.window_from,
+    /** Whether the run began without an API key, so that it skipped steps. */
+    stripeSkipped: row.stripe_skipped,
     /** The current step and the page within it, separated by a line break. A resumed run starts there. */
     cursor: row.cursor,
     counts: { objects_checked, changes_count, failures_count },
@@ -166,9 +179,12 @@ export async function beat(db: Database, run: Run, now: Date): Promise<void> {
   if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
 }
 
-/** Releases the lease, so that the next call continues from the checkpoint immediately. */
-export async function releaseRun(db: Database, run: Run): Promise<void> {
-  await checkpoint(db, run, new Date(0));
+/**
+ * Releases the lease, so that the next call continues from the checkpoint immediately. The run counts as dead, but an
+ * alert waits for another lease, in which the next process usually takes over.
+ */
+export async function releaseRun(db: Database, run: Run, now: Date): Promise<void> {
+  await checkpoint(db, run, new Date(deadBefore(now).getTime() - 1));
 }
 
 export async function countFailures(db: Database, run: Run): Promise<number> {
@@ -280,8 +296,7 @@ export async function untilOver(
   onWait: (seconds: number) => void,
 ): Promise<boolean> {
   const first = await getRun(db, runId);
-  const isOver = ({ status, heartbeat_at }: typeof first) =>
-    status !== 'running' || heartbeat_at < deadBefore(now());
+  const isOver = (run: typeof first) => run.status !== 'running' || isDead(run, now());
   if (isOver(first)) return true;
   onWait(Math.ceil((first.heartbeat_at.getTime() + LEASE_MS - now().getTime()) / 1000));
   while (!signal.aborted) {

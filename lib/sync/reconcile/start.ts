@@ -11,7 +11,7 @@ import { type SyncDeps, syncDeps } from '../sync-deps';
 import type { StripeDeps } from './object';
 import { probeStored } from './rechecks';
 import { performRun } from './reconcile';
-import { acquireRun, deadBefore, type Run, type RunRequest } from './run';
+import { acquireRun, aliveBetween, type Run, type RunRequest } from './run';
 
 /** Every day at 03:40. vercel.json contains the same schedule, which Vercel interprets in UTC. */
 const DAILY = '40 3 * * *';
@@ -63,14 +63,16 @@ export async function startSchedule(
  */
 async function poll(deps: ScheduleDeps): Promise<{ recent: boolean; dead: boolean } | undefined> {
   const now = deps.now();
+  const [alive, ahead] = aliveBetween(now).map((time) => time.toISOString());
   try {
     const [found] = await rows<{ recent: boolean; dead: boolean }>(
       deps.db,
       sql`select
         exists (select from reconciliation_runs
-          where started_at > ${now.toISOString()}::timestamptz - ${OVERDUE_HOURS} * interval '1 hour') as recent,
-        exists (select from reconciliation_runs
-          where status = 'running' and heartbeat_at < ${deadBefore(now).toISOString()}::timestamptz) as dead`,
+          where started_at > ${now.toISOString()}::timestamptz - ${OVERDUE_HOURS} * interval '1 hour'
+            and started_at <= ${now.toISOString()}::timestamptz) as recent,
+        exists (select from reconciliation_runs where status = 'running'
+          and heartbeat_at not between ${alive}::timestamptz and ${ahead}::timestamptz) as dead`,
     );
     return found;
   } catch (error) {

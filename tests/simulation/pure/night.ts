@@ -60,7 +60,8 @@ export class Night {
   ) {
     const { id, windowFrom, cursor, heartbeatAt } = lease.row;
     const counts = { objects_checked: 0, changes_count: 0, failures_count: 0 };
-    this.work = { id, windowFrom, cursor, counts, errorCode: null, deniedCode: null, heartbeatAt };
+    const none = { stripeSkipped: false, errorCode: null, deniedCode: null };
+    this.work = { ...none, id, windowFrom, cursor, counts, heartbeatAt };
   }
 
   /** Runs one statement that reads rows. */
