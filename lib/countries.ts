@@ -21,6 +21,15 @@ export function countryName(code: string): string {
 
 const NAMES = new Intl.DisplayNames('en-GB', { type: 'region' });
 
+/** The code of each country in e-invoices that differs from ours. Null if their list lacks the country. */
+const E_INVOICE_CODES: Record<string, string | null> = { SS: null, XK: '1A' };
+
+/** Returns the code of a country in e-invoices. Returns null if their list of codes lacks the country (BR-CL-14). */
+export function toEInvoiceCountry(country: string): string | null {
+  const other = E_INVOICE_CODES[country];
+  return other === undefined ? country : other;
+}
+
 /** Country names that people write but Intl does not recognize. */
 const OTHER_NAMES: Record<string, string> = {
   uk: 'GB',

@@ -1,4 +1,5 @@
 import type { Invoice } from '@e-invoice-eu/core';
+import { toEInvoiceCountry } from '../countries';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
@@ -155,7 +156,7 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
   'cbc:StreetName': street,
   'cbc:CityName': city,
   'cbc:PostalZone': postal_code,
-  'cac:Country': { 'cbc:IdentificationCode': country },
+  'cac:Country': { 'cbc:IdentificationCode': country && toEInvoiceCountry(country) },
 });
 
 /**

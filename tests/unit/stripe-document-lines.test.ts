@@ -2,12 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { KeptTax } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import type { Company } from '@/lib/documents/company';
+import { toEInvoices } from '@/lib/documents/e-invoice';
+import { inexpressible } from '@/lib/documents/missing';
+import type { Buyer, PrintedInvoice } from '@/lib/documents/printed-invoice';
 import { toStripeLines } from '@/lib/documents/stripe-lines';
 import { toInvoiceLinks } from '@/lib/stripe/fetch';
 
 const SELLER = { small_business: false, ...DEMO_COMPANY } as unknown as Company;
 const BERLIN = { country: 'DE', vat_id: null, tax_exempt: false };
 const VIENNA = { country: 'AT', vat_id: 'ATU00000001', tax_exempt: false };
+const EMAIL = { email: 'buyer@example.com' };
 const BOSTON = { country: 'US', vat_id: null, tax_exempt: false };
 
 interface Line {
@@ -34,7 +38,7 @@ function lineOf({ amount, discount = '0', taxes = [], period, ...given }: Line) 
 
 const VAT = { amount: '19.00', rate: '19', reason: 'standard_rated' };
 
-const printed = (lines: Line[], buyer: typeof VIENNA | typeof BERLIN = BERLIN) =>
+const printed = (lines: Line[], buyer: Pick<Buyer, 'country' | 'vat_id' | 'tax_exempt'> = BERLIN) =>
   toStripeLines(lines.map(lineOf), {
     ...{ currency: 'eur', seller: SELLER, buyer, timeZone: 'Europe/Berlin', quantityLabel: 'Quantity' },
   });
@@ -117,6 +121,33 @@ describe('the amounts of a Stripe line', () => {
       { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },
     ]);
     expect(lines.map(({ period }) => period)).toEqual([{ start: '2026-10-01', end: '2026-10-31' }, null]);
+  });
+});
+
+describe('the codes of an e-invoice', () => {
+  /** Builds an invoice with one exempt line. */
+  const invoiceOf = (buyer: Partial<Buyer> = {}, currency = 'eur'): PrintedInvoice => ({
+    ...{ kind: 'invoice', number: 'R-1', language: 'de', date: '2026-11-28', due: '2026-12-12' },
+    ...{ preceding: null, reason: null, settled: '0', collectedBy: 'us', currency, seller: SELLER },
+    ...{ subtotal: '100', tax: '0', total: '100' },
+    buyer: { ...BERLIN, company: 'Käufer GmbH', customer_number: 'K1', ...EMAIL, ...buyer } as Buyer,
+    ...printed([{ amount: '100.00', taxes: [{ reason: 'product_exempt' }] }]),
+  });
+  const xmlOf = async (buyer: Partial<Buyer>) => (await toEInvoices(invoiceOf(buyer))).xRechnung;
+
+  test('an e-invoice has the code 1A for Kosovo, and no code for South Sudan (BR-CL-14)', async () => {
+    expect(await xmlOf({ country: 'XK' })).toContain('<ram:CountryID>1A</ram:CountryID>');
+    expect(inexpressible(invoiceOf({ country: 'XK' }))).toEqual([]);
+    expect(inexpressible(invoiceOf({ country: 'SS' }))).toEqual([
+      'The country codes of e-invoices have none for South Sudan (BR-CL-14).',
+    ]);
+  });
+
+  test.each(['bgn', 'hrk', 'stn'])('an e-invoice cannot have the currency %s (BR-CL-04)', (currency) => {
+    const code = currency.toUpperCase();
+    const reason = `The currency codes of e-invoices do not include ${code} (BR-CL-04).`;
+    expect(inexpressible(invoiceOf({}, currency))).toEqual([reason]);
+    expect(inexpressible({ ...invoiceOf({ country: 'SS' }, currency), kind: 'offer' })).toEqual([]);
   });
 });
 
