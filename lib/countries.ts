@@ -137,6 +137,15 @@ export function vatIdProblem(vatId: string, country: string | null): string | un
     : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
 }
 
+/**
+ * Returns whether a VAT ID starts with a country code that e-invoices allow there (BR-CO-09). Greece may use EL, and
+ * Northern Ireland uses XI.
+ */
+export function startsWithCountry(vatId: string): boolean {
+  const code = vatId.slice(0, 2);
+  return code === 'EL' || code === 'XI' || (isCountry(code) && toEInvoiceCountry(code) === code);
+}
+
 /** Returns the EU country whose code a VAT ID starts with. Returns '' for other IDs, such as one without a digit. */
 function countryOfVatId(vatId: string): string {
   const letters = /^([A-Z]{2})(?=[A-Z\d+*]*\d)[A-Z\d+*]+$/.exec(vatId)?.[1] ?? '';

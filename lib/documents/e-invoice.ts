@@ -1,5 +1,5 @@
 import type { Invoice } from '@e-invoice-eu/core';
-import { toEInvoiceCountry } from '../countries';
+import { startsWithCountry, toEInvoiceCountry } from '../countries';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
@@ -137,13 +137,14 @@ function toSeller({ seller, lines }: PrintedInvoice) {
 }
 
 function toBuyer({ buyer, lines }: PrintedInvoice) {
+  // Outside the EU, a customer's VAT ID can have any form, but a validator refuses one without a country (BR-CO-09).
+  const vatId = buyer.vat_id && startsWithCountry(buyer.vat_id) && !isOutsideVat(lines) ? buyer.vat_id : null;
   return {
     'cbc:EndpointID': buyer.email,
     'cbc:EndpointID@schemeID': 'EM',
     'cac:PartyIdentification': { 'cbc:ID': buyer.customer_number },
     'cac:PostalAddress': toAddress(buyer),
-    ...(buyer.vat_id &&
-      !isOutsideVat(lines) && { 'cac:PartyTaxScheme': { 'cbc:CompanyID': buyer.vat_id, ...VAT } }),
+    ...(vatId && { 'cac:PartyTaxScheme': { 'cbc:CompanyID': vatId, ...VAT } }),
     'cac:PartyLegalEntity': { 'cbc:RegistrationName': buyerName(buyer) },
   };
 }

@@ -546,3 +546,11 @@ test.each([
   await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field, message }] });
   expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
 });
+
+test('a company outside the EU is not saved with a VAT ID that starts with no country code', async () => {
+  const norway = { country: 'NO', vat_id: 'NO912345678MVA' };
+  await setCompany(norway);
+  const problem = { field: 'vat_id', message: expect.stringMatching('must start with a country code') };
+  const unsaved = setCompany({ ...norway, vat_id: '912345678MVA' });
+  await expect(unsaved).rejects.toMatchObject({ fields: [problem] });
+});

@@ -87,6 +87,15 @@ test.each<[string, Partial<KeptTax>[], problem: string, description?: string]>([
   expect(problems.join(' ')).toContain(problem);
 });
 
+test('reverse charge requires a VAT ID that starts with a country code', () => {
+  const problemsOf = (country: string, vat_id: string) =>
+    printed([{ amount: '100.00', taxes: [{ reason: 'reverse_charge' }] }], { ...BERLIN, country, vat_id })
+      .problems;
+  const problem = 'only if the customer has a VAT ID that starts with a country code (BR-AE-2)';
+  expect(problemsOf('AU', '51824753556')).toEqual([expect.stringContaining(problem)]);
+  expect(problemsOf('CH', 'CHE-123.456.789 MWST')).toEqual([]);
+});
+
 test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
   const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
   expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
@@ -134,6 +143,20 @@ describe('the codes of an e-invoice', () => {
     ...printed([{ amount: '100.00', taxes: [{ reason: 'product_exempt' }] }]),
   });
   const xmlOf = async (buyer: Partial<Buyer>) => (await toEInvoices(invoiceOf(buyer))).xRechnung;
+
+  test.each([
+    ['NO', '912345678MVA', false],
+    ['NO', 'NO912345678MVA', true],
+    ['AU', '51824753556', false],
+    ['XK', 'XK123456789', false],
+    ['GB', 'XI123456789', true],
+    ['GR', 'EL123456789', true],
+  ])(
+    'an e-invoice contains a VAT ID only if it starts with a country code (BR-CO-09): %s %s',
+    async (country, vat_id, isKept) => {
+      expect((await xmlOf({ country, vat_id })).includes(`schemeID="VA">${vat_id}<`)).toBe(isKept);
+    },
+  );
 
   test('an e-invoice has the code 1A for Kosovo, and no code for South Sudan (BR-CL-14)', async () => {
     expect(await xmlOf({ country: 'XK' })).toContain('<ram:CountryID>1A</ram:CountryID>');
