@@ -10,7 +10,7 @@ import { normalVatId, startsWithCountry, vatIdProblem } from '../countries';
 import { AppError, toFieldErrors } from '../errors';
 import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
-import { countryCode } from '../records/fields';
+import { countryCode, paymentTerms } from '../records/fields';
 import type { SettingsWriter } from '../records/record-kind';
 import { outdated } from '../records/save-records';
 
@@ -80,7 +80,7 @@ const fields = z
         if (problem) context.addIssue({ code: 'custom', message: `${one} ${problem}` });
       }
     }),
-    payment_terms: line('payment_terms'),
+    payment_terms: paymentTerms.superRefine(isPrintable).nullable(),
     footer: line('footer'),
   })
   .superRefine(({ vat_id, country }, context) => {

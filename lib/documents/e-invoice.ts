@@ -63,6 +63,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     >;
   const { due } = printed;
   const isSettled = Number(printed.settled) !== 0;
+  const terms = payment(printed);
   const invoice = {
     'cbc:CustomizationID': XRECHNUNG,
     'cbc:ProfileID': 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0',
@@ -84,7 +85,8 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cac:AccountingCustomerParty': { 'cac:Party': toBuyer(printed) },
     'cac:Delivery': toDelivery(printed),
     'cac:PaymentMeans': [toPaymentMeans(printed)],
-    'cac:PaymentTerms': { 'cbc:Note': payment(printed) },
+    // Only a discount for early payment starts with #. XRechnung requires a line break after it (BR-DE-18).
+    'cac:PaymentTerms': { 'cbc:Note': terms.startsWith('#') ? `${terms}\n` : terms },
     'cac:TaxTotal': [
       {
         ...amount('cbc:TaxAmount', printed.tax),

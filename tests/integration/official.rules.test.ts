@@ -194,9 +194,10 @@ async function recordedCreditNotes(): Promise<Checked[]> {
 
 const BERLIN = { country: 'DE', vat_id: null, street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin' };
 const VIENNA = { ...BERLIN, country: 'AT', vat_id: 'ATU00000001', postal_code: '1010', city: 'Wien' };
-/** Kosovo, and a VAT ID without a country code. */
+/** Kosovo, a VAT ID without a country code, and a discount for early payment. */
 const PRISTINA = {
   ...{ ...BERLIN, country: 'XK', vat_id: '810123456', postal_code: '10000', city: 'Pristina' },
+  payment_terms: '#SKONTO#TAGE=14#PROZENT=2.00#',
 };
 const BOSTON = { ...BERLIN, country: 'US', postal_code: '02108', city: 'Boston' };
 
@@ -222,7 +223,7 @@ const OWN: [name: string, customer: Record<string, unknown>, currency: string, l
   ['K', VIENNA, 'eur', [line(0, { tax_category: 'K' })]],
   ['G', BOSTON, 'usd', [line(0, { tax_category: 'G' })]],
   ['O', BOSTON, 'usd', [line(0)]],
-  ['G with a VAT ID without a country', PRISTINA, 'eur', [line(0, { tax_category: 'G' })]],
+  ['G with a discount for early payment', PRISTINA, 'eur', [line(0, { tax_category: 'G' })]],
   ['S in a currency without decimals', BERLIN, 'jpy', [line(19, { unit_price: 999 })]],
 ];
 

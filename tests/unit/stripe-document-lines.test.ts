@@ -172,6 +172,16 @@ describe('the codes of an e-invoice', () => {
     expect(inexpressible(invoiceOf({}, currency))).toEqual([reason]);
     expect(inexpressible({ ...invoiceOf({ country: 'SS' }, currency), kind: 'offer' })).toEqual([]);
   });
+
+  test('a discount for early payment ends with a line break in an e-invoice, and other terms do not (BR-DE-18)', async () => {
+    for (const [terms, end] of [
+      ['#SKONTO#TAGE=14#PROZENT=2.00#', '\n'],
+      ['Net 60.', ''],
+    ]) {
+      const xml = await xmlOf({ payment_terms: terms ?? null });
+      expect(xml).toContain(`<ram:Description>${terms}${end}</ram:Description>`);
+    }
+  });
 });
 
 test('only Stripe URLs are accepted as links of a Stripe invoice', () => {
