@@ -21,6 +21,15 @@ export function countryName(code: string): string {
 
 const NAMES = new Intl.DisplayNames('en-GB', { type: 'region' });
 
+/** The code of each country in e-invoices that differs from ours. Null if their list lacks the country. */
+const E_INVOICE_CODES: Record<string, string | null> = { SS: null, XK: '1A' };
+
+/** Returns the code of a country in e-invoices. Returns null if their list of codes lacks the country (BR-CL-14). */
+export function toEInvoiceCountry(country: string): string | null {
+  const other = E_INVOICE_CODES[country];
+  return other === undefined ? country : other;
+}
+
 /** Country names that people write but Intl does not recognize. */
 const OTHER_NAMES: Record<string, string> = {
   uk: 'GB',
@@ -126,6 +135,15 @@ export function vatIdProblem(vatId: string, country: string | null): string | un
   return isOther
     ? `is one of ${countryName(own)}, but the country is ${countryName(checked)}: correct one of the two`
     : `is not a VAT ID of ${countryName(checked)}, such as ${format.example}`;
+}
+
+/**
+ * Returns whether a VAT ID starts with a country code that e-invoices allow there (BR-CO-09). Greece may use EL, and
+ * Northern Ireland uses XI.
+ */
+export function startsWithCountry(vatId: string): boolean {
+  const code = vatId.slice(0, 2);
+  return code === 'EL' || code === 'XI' || (isCountry(code) && toEInvoiceCountry(code) === code);
 }
 
 /** Returns the EU country whose code a VAT ID starts with. Returns '' for other IDs, such as one without a digit. */

@@ -28,10 +28,14 @@ const FORMER =
     ' ',
   );
 
+const CURRENT = new Set(CURRENCIES);
 const KNOWN = new Set([...CURRENCIES, ...FORMER]);
 
 /** Returns whether a text is a currency code in lower case. */
 export const isCurrency = (code: string): boolean => KNOWN.has(code);
+
+/** Returns whether the currency codes of e-invoices include a currency. They lack former ones and STN (BR-CL-04). */
+export const isEInvoiceCurrency = (currency: string): boolean => CURRENT.has(currency) && currency !== 'stn';
 
 /**
  * Converts Stripe's minor units to our decimal text: `fromMinorUnits(1999, 'eur') === '19.99'`.

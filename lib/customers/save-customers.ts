@@ -5,7 +5,7 @@ import { customerStatus, customers, documentLanguage } from '@/db/schema';
 import { normalVatId, vatIdProblem } from '../countries';
 import type { FieldError } from '../errors';
 import { oneOf, textLine } from '../fields';
-import { countryCode, currencyCode, optionalChoice, optionalText } from '../records/fields';
+import { countryCode, currencyCode, optionalChoice, optionalText, paymentTerms } from '../records/fields';
 import type { RecordKind, RecordWriter, Writing } from '../records/record-kind';
 import type { SteppedKind } from '../records/steps';
 import type { TypedKind } from '../records/typed-record';
@@ -41,7 +41,7 @@ export const customerKind: RecordKind = {
     tax_exempt: z.boolean('must be true or false').optional(),
     buyer_reference: optionalText(100),
     document_language: oneOf(documentLanguage.enumValues).nullable().optional(),
-    payment_terms: optionalText(300),
+    payment_terms: paymentTerms.nullable().optional(),
     currency: currencyCode.optional(),
     status: optionalChoice(customerStatus.enumValues),
   }),

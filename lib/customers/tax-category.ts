@@ -1,5 +1,5 @@
 import type { taxCategory } from '@/db/schema';
-import { isInEu } from '../countries';
+import { isInEu, startsWithCountry } from '../countries';
 import type { CustomerRow } from './schema';
 
 /** VAT category code of EN 16931 (UNCL 5305). */
@@ -123,8 +123,8 @@ const hasNoRate = (rule: string): Precondition => ({
 });
 const buyerHasVatId = (rule: string): Precondition => ({
   rule,
-  holds: ({ buyer }) => Boolean(buyer.vat_id),
-  problem: 'has this category only if the customer has a VAT ID',
+  holds: ({ buyer }) => buyer.vat_id !== null && startsWithCountry(buyer.vat_id),
+  problem: 'has this category only if the customer has a VAT ID that starts with a country code',
 });
 const isAbroad = ({ buyer, seller }: Case) => buyer.country !== null && buyer.country !== seller.country;
 

@@ -6,11 +6,11 @@ import type { Database } from '@/db/database';
 import { company } from '@/db/schema';
 import { transact } from '@/db/transaction';
 import { recordAudit } from '../audit/audit-log';
-import { normalVatId, vatIdProblem } from '../countries';
+import { normalVatId, startsWithCountry, vatIdProblem } from '../countries';
 import { AppError, toFieldErrors } from '../errors';
 import { IBAN_FORM, textLine } from '../fields';
 import { isPrintable } from '../printable';
-import { countryCode } from '../records/fields';
+import { countryCode, paymentTerms } from '../records/fields';
 import type { SettingsWriter } from '../records/record-kind';
 import { outdated } from '../records/save-records';
 
@@ -80,13 +80,18 @@ const fields = z
         if (problem) context.addIssue({ code: 'custom', message: `${one} ${problem}` });
       }
     }),
-    payment_terms: line('payment_terms'),
+    payment_terms: paymentTerms.superRefine(isPrintable).nullable(),
     footer: line('footer'),
   })
   .superRefine(({ vat_id, country }, context) => {
-    const message = vat_id === null ? undefined : vatIdProblem(vat_id, country);
+    if (vat_id === null) return;
+    // Outside the EU, an e-invoice requires no format, but a country code at the start (BR-CO-09).
+    const message =
+      vatIdProblem(vat_id, country) ?? (startsWithCountry(vat_id) ? undefined : NO_COUNTRY_CODE);
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['vat_id'], message });
   });
+
+const NO_COUNTRY_CODE = 'must start with a country code, such as NO123456789MVA';
 
 /** Splits a text at commas and semicolons into IBANs, each without spaces and in capitals. */
 const toIbans = (text: string | null) => (text ?? '').split(/[,;]/).map(compact).filter(Boolean);

@@ -1,4 +1,5 @@
 import type { Invoice } from '@e-invoice-eu/core';
+import { startsWithCountry, toEInvoiceCountry } from '../countries';
 import type { TaxCategory } from '../customers/tax-category';
 import { PHRASES } from './phrases';
 import type { PrintedInvoice } from './printed-invoice';
@@ -62,6 +63,7 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     >;
   const { due } = printed;
   const isSettled = Number(printed.settled) !== 0;
+  const terms = payment(printed);
   const invoice = {
     'cbc:CustomizationID': XRECHNUNG,
     'cbc:ProfileID': 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0',
@@ -83,7 +85,8 @@ function toInvoice(printed: PrintedInvoice): Invoice {
     'cac:AccountingCustomerParty': { 'cac:Party': toBuyer(printed) },
     'cac:Delivery': toDelivery(printed),
     'cac:PaymentMeans': [toPaymentMeans(printed)],
-    'cac:PaymentTerms': { 'cbc:Note': payment(printed) },
+    // Only a discount for early payment starts with #. XRechnung requires a line break after it (BR-DE-18).
+    'cac:PaymentTerms': { 'cbc:Note': terms.startsWith('#') ? `${terms}\n` : terms },
     'cac:TaxTotal': [
       {
         ...amount('cbc:TaxAmount', printed.tax),
@@ -136,13 +139,14 @@ function toSeller({ seller, lines }: PrintedInvoice) {
 }
 
 function toBuyer({ buyer, lines }: PrintedInvoice) {
+  // Outside the EU, a customer's VAT ID can have any form, but a validator refuses one without a country (BR-CO-09).
+  const vatId = buyer.vat_id && startsWithCountry(buyer.vat_id) && !isOutsideVat(lines) ? buyer.vat_id : null;
   return {
     'cbc:EndpointID': buyer.email,
     'cbc:EndpointID@schemeID': 'EM',
     'cac:PartyIdentification': { 'cbc:ID': buyer.customer_number },
     'cac:PostalAddress': toAddress(buyer),
-    ...(buyer.vat_id &&
-      !isOutsideVat(lines) && { 'cac:PartyTaxScheme': { 'cbc:CompanyID': buyer.vat_id, ...VAT } }),
+    ...(vatId && { 'cac:PartyTaxScheme': { 'cbc:CompanyID': vatId, ...VAT } }),
     'cac:PartyLegalEntity': { 'cbc:RegistrationName': buyerName(buyer) },
   };
 }
@@ -155,7 +159,7 @@ const toAddress = ({ street, postal_code, city, country }: Address) => ({
   'cbc:StreetName': street,
   'cbc:CityName': city,
   'cbc:PostalZone': postal_code,
-  'cac:Country': { 'cbc:IdentificationCode': country },
+  'cac:Country': { 'cbc:IdentificationCode': country && toEInvoiceCountry(country) },
 });
 
 /**

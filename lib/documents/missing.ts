@@ -1,4 +1,5 @@
-import { currencyDecimals } from '../money';
+import { countryName, toEInvoiceCountry } from '../countries';
+import { currencyDecimals, isEInvoiceCurrency } from '../money';
 import { printProblems } from '../printable';
 import type { Company } from './company';
 import type { Buyer, PrintedInvoice } from './printed-invoice';
@@ -63,15 +64,29 @@ export function missingFields({ kind, seller, buyer, lines, collectedBy }: Print
 
 /** Lists the parts of a record that its document cannot express, as sentences. */
 export function inexpressible(printed: PrintedInvoice): string[] {
-  const { currency, problems, buyer, lines } = printed;
+  const { problems, buyer, lines } = printed;
   const { logo: _, ...seller } = printed.seller;
   const unprinted = printProblems({ company: seller, customer: buyer }, lines);
-  const isFine = isSale(printed) || currencyDecimals(currency) <= 2;
   return [
     ...problems,
-    ...(isFine
-      ? []
-      : [`An e-invoice has at most two decimals (BR-DEC), and ${currency.toUpperCase()} has three.`]),
+    ...(isSale(printed) ? [] : codeProblems(printed)),
     ...unprinted.map((problem) => `${problem}.`),
+  ];
+}
+
+/** Lists the currency and the countries that e-invoices cannot contain, as sentences. */
+function codeProblems({ currency, seller, buyer }: PrintedInvoice): string[] {
+  const code = currency.toUpperCase();
+  const countries = [...new Set([seller.country, buyer.country])].filter((country) => country !== null);
+  return [
+    ...(currencyDecimals(currency) > 2
+      ? [`An e-invoice has at most two decimals (BR-DEC), and ${code} has three.`]
+      : []),
+    ...(isEInvoiceCurrency(currency)
+      ? []
+      : [`The currency codes of e-invoices do not include ${code} (BR-CL-04).`]),
+    ...countries
+      .filter((country) => toEInvoiceCountry(country) === null)
+      .map((country) => `The country codes of e-invoices have none for ${countryName(country)} (BR-CL-14).`),
   ];
 }

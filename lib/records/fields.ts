@@ -22,6 +22,15 @@ export const countryCode = textLine(100, toCountryCode).refine(
   'must be a country by its name or its two letters, such as Germany or DE',
 );
 
+/**
+ * Payment terms. XRechnung reads terms that start with # as a discount for early payment (Skonto), which must have its
+ * form (BR-DE-18).
+ */
+export const paymentTerms = textLine(300).regex(
+  /^(?!\s*#)|^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/,
+  'must not start with #, except for a discount in this form: #SKONTO#TAGE=14#PROZENT=2.00#',
+);
+
 export const NO_NUMBER = 'must be a number';
 
 /** Amount in units of a currency, such as euros. It must not be negative. */

@@ -538,11 +538,22 @@ test.each([
   ['iban', '0532013000', `must be a two-letter country code, two digits${EXAMPLE}`],
   ['bic', 'COBA', ''],
   ['vat_id', 'DE12', ''],
+  ['payment_terms', '#30 days', '#SKONTO#'],
   ['contact_email', 'nobody', ''],
   ['contact_phone', 'none', ''],
   ['country', 'Atlantis', ''],
 ])('the company is not saved with the invalid %s %s', async (field, value, reason) => {
   const message = expect.stringMatching(reason);
   await expect(setCompany({ [field]: value })).rejects.toMatchObject({ fields: [{ field, message }] });
-  expect(await getCompany(server.runtime.db)).toMatchObject({ [field]: DEMO_COMPANY[field as 'iban'] });
+  expect(await getCompany(server.runtime.db)).toMatchObject({
+    [field]: DEMO_COMPANY[field as 'iban'] ?? null,
+  });
+});
+
+test('a company outside the EU is not saved with a VAT ID that starts with no country code', async () => {
+  const norway = { country: 'NO', vat_id: 'NO912345678MVA' };
+  await setCompany(norway);
+  const problem = { field: 'vat_id', message: expect.stringMatching('must start with a country code') };
+  const unsaved = setCompany({ ...norway, vat_id: '912345678MVA' });
+  await expect(unsaved).rejects.toMatchObject({ fields: [problem] });
 });

@@ -11,6 +11,7 @@ import { rows } from '@/db/database';
 import { customers, creditNotes as storedNotes } from '@/db/schema';
 import { seedDatabase } from '@/db/seed';
 import { commandActor } from '@/lib/audit/audit-log';
+import { COUNTRIES, startsWithCountry, toEInvoiceCountry } from '@/lib/countries';
 import type { TaxCategory } from '@/lib/customers/tax-category';
 import { toEInvoices } from '@/lib/documents/e-invoice';
 import {
@@ -23,6 +24,7 @@ import {
 import { readPrinted, readPrintedCreditNote } from '@/lib/documents/printed-invoice';
 import { issueCreditNote, listCreditNotes } from '@/lib/invoices/credit-notes';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
+import { CURRENCIES, isCurrency, isEInvoiceCurrency } from '@/lib/money';
 import { saveRecord } from '@/lib/records/save-records';
 import { takeStep } from '@/lib/records/steps';
 import { reconcileCreditNotes } from '@/lib/sync/reconcile/lists';
@@ -192,6 +194,11 @@ async function recordedCreditNotes(): Promise<Checked[]> {
 
 const BERLIN = { country: 'DE', vat_id: null, street: 'Lindenallee 1', postal_code: '10115', city: 'Berlin' };
 const VIENNA = { ...BERLIN, country: 'AT', vat_id: 'ATU00000001', postal_code: '1010', city: 'Wien' };
+/** Kosovo, a VAT ID without a country code, and a discount for early payment. */
+const PRISTINA = {
+  ...{ ...BERLIN, country: 'XK', vat_id: '810123456', postal_code: '10000', city: 'Pristina' },
+  payment_terms: '#SKONTO#TAGE=14#PROZENT=2.00#',
+};
 const BOSTON = { ...BERLIN, country: 'US', postal_code: '02108', city: 'Boston' };
 
 interface Line {
@@ -216,6 +223,7 @@ const OWN: [name: string, customer: Record<string, unknown>, currency: string, l
   ['K', VIENNA, 'eur', [line(0, { tax_category: 'K' })]],
   ['G', BOSTON, 'usd', [line(0, { tax_category: 'G' })]],
   ['O', BOSTON, 'usd', [line(0)]],
+  ['G with a discount for early payment', PRISTINA, 'eur', [line(0, { tax_category: 'G' })]],
   ['S in a currency without decimals', BERLIN, 'jpy', [line(19, { unit_price: 999 })]],
 ];
 
@@ -301,6 +309,27 @@ async function stripeDocuments(): Promise<Checked[]> {
 /** Returns the elements and codes of a document. Of recorded invoices with the same shape, the test checks only one. */
 const shapeOf = ({ xml }: Checked) =>
   `${xml.match(/<[a-z]+:\w+/g)} ${xml.match(/(?:Type|Category|Currency)Code>[^<]+/g)}`;
+
+/** Returns the codes that a rule allows. */
+const codesOf = (rule: string) =>
+  new RegExp(`id="${rule}"[^>]*contains\\(' ([^']*) '`).exec(schematrons.join())?.[1]?.split(' ') ?? [];
+
+test('e-invoices contain the countries, VAT IDs and currencies of the official code lists', () => {
+  const [countries, vatPrefixes] = [codesOf('BR-CL-14'), codesOf('BR-CO-09')];
+  const written = COUNTRIES.map(toEInvoiceCountry).filter((code) => code !== null);
+  expect(written.filter((code) => !countries.includes(code))).toEqual([]);
+  // The list still has the Netherlands Antilles (AN), and Northern Ireland (XI), which is part of our GB.
+  expect(countries.filter((code) => !written.includes(code))).toEqual(['AN', 'XI']);
+  const known = [...COUNTRIES, ...vatPrefixes];
+  const prefixes = vatPrefixes.filter((code) => !['1A', 'AN'].includes(code));
+  expect(new Set(known.filter((code) => startsWithCountry(`${code}1`)))).toEqual(new Set(prefixes));
+  expect(CURRENCIES.filter((code) => !isEInvoiceCurrency(code))).toEqual(['stn']);
+  for (const rule of ['BR-CL-03', 'BR-CL-04']) {
+    const currencies = codesOf(rule).map((code) => code.toLowerCase());
+    const stored = new Set([...CURRENCIES, ...currencies].filter(isCurrency));
+    expect([...stored].filter((code) => isEInvoiceCurrency(code) !== currencies.includes(code))).toEqual([]);
+  }
+});
 
 describe('XRechnungen', () => {
   let cases: Checked[] = [];

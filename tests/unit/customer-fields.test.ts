@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { COUNTRIES, isInEu, normalVatId, vatIdProblem } from '@/lib/countries';
 import { taxContradiction, taxRuleOf } from '@/lib/customers/tax';
 import { CURRENCIES } from '@/lib/money';
-import { countryCode, currencyCode } from '@/lib/records/fields';
+import { countryCode, currencyCode, paymentTerms } from '@/lib/records/fields';
 
 test.each([
   ['AT', 'AT'],
@@ -47,6 +47,19 @@ test('an unknown currency is refused, and every currency offered by a form is ac
   }
   expect(CURRENCIES.filter((code) => !currencyCode.safeParse(code).success)).toEqual([]);
   expect(new Set(CURRENCIES).size).toBe(CURRENCIES.length);
+});
+
+test.each([
+  ['Net 60.', true],
+  ['Order #12, net 60.', true],
+  ['#SKONTO#TAGE=14#PROZENT=2.00#', true],
+  ['#SKONTO#TAGE=7#PROZENT=3.00#BASISBETRAG=-50.00#', true],
+  ['#SKONTO#TAGE=14#PROZENT=2#', false],
+  ['#SKONTO#TAGE=14#PROZENT=2.00# or 30 days net.', false],
+  [' # 12', false],
+])('payment terms that start with # must be a discount of XRechnung: %j', (terms, isValid) => {
+  const { error } = paymentTerms.safeParse(terms);
+  expect(error?.issues[0]?.message).toEqual(isValid ? undefined : expect.stringContaining('#SKONTO#'));
 });
 
 const HOME = { country: 'DE', rate: 19 };

@@ -2,12 +2,16 @@ import { describe, expect, test } from 'vitest';
 import type { KeptTax } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
 import type { Company } from '@/lib/documents/company';
+import { toEInvoices } from '@/lib/documents/e-invoice';
+import { inexpressible } from '@/lib/documents/missing';
+import type { Buyer, PrintedInvoice } from '@/lib/documents/printed-invoice';
 import { toStripeLines } from '@/lib/documents/stripe-lines';
 import { toInvoiceLinks } from '@/lib/stripe/fetch';
 
 const SELLER = { small_business: false, ...DEMO_COMPANY } as unknown as Company;
 const BERLIN = { country: 'DE', vat_id: null, tax_exempt: false };
 const VIENNA = { country: 'AT', vat_id: 'ATU00000001', tax_exempt: false };
+const EMAIL = { email: 'buyer@example.com' };
 const BOSTON = { country: 'US', vat_id: null, tax_exempt: false };
 
 interface Line {
@@ -34,7 +38,7 @@ function lineOf({ amount, discount = '0', taxes = [], period, ...given }: Line) 
 
 const VAT = { amount: '19.00', rate: '19', reason: 'standard_rated' };
 
-const printed = (lines: Line[], buyer: typeof VIENNA | typeof BERLIN = BERLIN) =>
+const printed = (lines: Line[], buyer: Pick<Buyer, 'country' | 'vat_id' | 'tax_exempt'> = BERLIN) =>
   toStripeLines(lines.map(lineOf), {
     ...{ currency: 'eur', seller: SELLER, buyer, timeZone: 'Europe/Berlin', quantityLabel: 'Quantity' },
   });
@@ -83,6 +87,15 @@ test.each<[string, Partial<KeptTax>[], problem: string, description?: string]>([
   expect(problems.join(' ')).toContain(problem);
 });
 
+test('reverse charge requires a VAT ID that starts with a country code', () => {
+  const problemsOf = (country: string, vat_id: string) =>
+    printed([{ amount: '100.00', taxes: [{ reason: 'reverse_charge' }] }], { ...BERLIN, country, vat_id })
+      .problems;
+  const problem = 'only if the customer has a VAT ID that starts with a country code (BR-AE-2)';
+  expect(problemsOf('AU', '51824753556')).toEqual([expect.stringContaining(problem)]);
+  expect(problemsOf('CH', 'CHE-123.456.789 MWST')).toEqual([]);
+});
+
 test('the taxes of Stripe lines with the same rate are added up as Stripe rounded them', () => {
   const line = { amount: '0.11', taxes: [{ ...VAT, amount: '0.02' }] };
   expect(printed([line, line, line]).taxes).toMatchObject([{ net: '0.330', tax: '0.060' }]);
@@ -117,6 +130,57 @@ describe('the amounts of a Stripe line', () => {
       { amount: '1.00', period: ['2026-10-01T10:00:00Z', '2026-10-01T10:00:00Z'] },
     ]);
     expect(lines.map(({ period }) => period)).toEqual([{ start: '2026-10-01', end: '2026-10-31' }, null]);
+  });
+});
+
+describe('the codes of an e-invoice', () => {
+  /** Builds an invoice with one exempt line. */
+  const invoiceOf = (buyer: Partial<Buyer> = {}, currency = 'eur'): PrintedInvoice => ({
+    ...{ kind: 'invoice', number: 'R-1', language: 'de', date: '2026-11-28', due: '2026-12-12' },
+    ...{ preceding: null, reason: null, settled: '0', collectedBy: 'us', currency, seller: SELLER },
+    ...{ subtotal: '100', tax: '0', total: '100' },
+    buyer: { ...BERLIN, company: 'Käufer GmbH', customer_number: 'K1', ...EMAIL, ...buyer } as Buyer,
+    ...printed([{ amount: '100.00', taxes: [{ reason: 'product_exempt' }] }]),
+  });
+  const xmlOf = async (buyer: Partial<Buyer>) => (await toEInvoices(invoiceOf(buyer))).xRechnung;
+
+  test.each([
+    ['NO', '912345678MVA', false],
+    ['NO', 'NO912345678MVA', true],
+    ['AU', '51824753556', false],
+    ['XK', 'XK123456789', false],
+    ['GB', 'XI123456789', true],
+    ['GR', 'EL123456789', true],
+  ])(
+    'an e-invoice contains a VAT ID only if it starts with a country code (BR-CO-09): %s %s',
+    async (country, vat_id, isKept) => {
+      expect((await xmlOf({ country, vat_id })).includes(`schemeID="VA">${vat_id}<`)).toBe(isKept);
+    },
+  );
+
+  test('an e-invoice has the code 1A for Kosovo, and no code for South Sudan (BR-CL-14)', async () => {
+    expect(await xmlOf({ country: 'XK' })).toContain('<ram:CountryID>1A</ram:CountryID>');
+    expect(inexpressible(invoiceOf({ country: 'XK' }))).toEqual([]);
+    expect(inexpressible(invoiceOf({ country: 'SS' }))).toEqual([
+      'The country codes of e-invoices have none for South Sudan (BR-CL-14).',
+    ]);
+  });
+
+  test.each(['bgn', 'hrk', 'stn'])('an e-invoice cannot have the currency %s (BR-CL-04)', (currency) => {
+    const code = currency.toUpperCase();
+    const reason = `The currency codes of e-invoices do not include ${code} (BR-CL-04).`;
+    expect(inexpressible(invoiceOf({}, currency))).toEqual([reason]);
+    expect(inexpressible({ ...invoiceOf({ country: 'SS' }, currency), kind: 'offer' })).toEqual([]);
+  });
+
+  test('a discount for early payment ends with a line break in an e-invoice, and other terms do not (BR-DE-18)', async () => {
+    for (const [terms, end] of [
+      ['#SKONTO#TAGE=14#PROZENT=2.00#', '\n'],
+      ['Net 60.', ''],
+    ]) {
+      const xml = await xmlOf({ payment_terms: terms ?? null });
+      expect(xml).toContain(`<ram:Description>${terms}${end}</ram:Description>`);
+    }
   });
 });
 
