@@ -175,7 +175,7 @@ export function actionArguments(
     'invoices/actions.ts': {
       check: [1],
       credit: [1, 0, ...typed({ reason: 'FORGED', quantity_1: '1' })],
-      payWithCredit: [1, ...typed({ amount: '1' })],
+      payWithCredit: [1, 0, ...typed({ amount: '1' })],
     },
     'sales-documents/actions.ts': { convert: [1, 0, 'invoice'] },
     'settings/actions.ts': {
