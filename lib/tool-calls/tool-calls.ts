@@ -145,7 +145,8 @@ export const callFilters = z
     caller: textLine(100).optional(),
     tool: textLine(100).optional(),
     outcome: oneOf(CALL_OUTCOMES).optional(),
-    customer_id: rowId.optional(),
+    /** In a URL, the id is a text. */
+    customer_id: z.coerce.number('must be an integer').pipe(rowId).optional(),
     ...dateRange,
   })
   .refine(isInOrder, WRONG_ORDER);
