@@ -294,6 +294,17 @@ describe('the log of tool calls', () => {
     }
   });
 
+  test('the log of tool calls shows its first page if a cursor in the URL is malformed', async () => {
+    await mcp.callTool('list-servers-tool', {});
+    await flushToolCalls(mcp.runtime);
+    const place = { limit: 5, timeZone: 'UTC' };
+    const first = await listToolCalls(mcp.db, {}, place);
+    for (const text of ['x', '', '1.5', '9'.repeat(20), '1\0']) {
+      expect(await listToolCalls(mcp.db, {}, { ...place, after: text })).toEqual(first);
+      expect(await listToolCalls(mcp.db, {}, { ...place, before: text })).toEqual(first);
+    }
+  });
+
   test('tool calls are deleted from the log after the retention period', async () => {
     const now = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);
     expect((await clearToolCalls(mcp.db, { now, days: 92 })).cleared).toBe(0);
