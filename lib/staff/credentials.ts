@@ -151,7 +151,7 @@ export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: S
  * entry is written first. Then no renewal can lack one.
  *
  * @param headers request headers with the session's cookie
- * @throws AppError validation_failed for a wrong password; too_many_requests
+ * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if the account has no app
  */
 export async function renewRecoveryCodes(
   runtime: Runtime,
@@ -160,6 +160,8 @@ export async function renewRecoveryCodes(
   headers: Headers,
 ): Promise<string[]> {
   await confirmPassword(runtime, session, password);
+  // The page may be older than the removal of the app. Better-auth would refuse too, but after the audit entry.
+  if (!session.hasTwoFactor) throw new AppError('conflict', 'No authenticator app is set up.');
   const user = await getStaffUser(runtime.db, { id: session.staff.id });
   await auditStaff(runtime.db, staffActor(user), 'renew_recovery_codes', user, user);
   const { generateBackupCodes } = getStaffAuth(runtime).api;
