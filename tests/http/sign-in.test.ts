@@ -243,6 +243,11 @@ describe('staff who still have to secure their account', () => {
     await runtime.db.delete(staffPasskeys);
   });
 
+  test('a passkey without a name is refused before the device creates it', async () => {
+    const refused = await act(() => actions.startPasskey('  ', GRACE.password));
+    expect(refused).toEqual({ problem: 'The name must have 1 to 60 characters.' });
+  });
+
   test('new recovery codes are refused, and not noted as created, if the authenticator app was turned off', async () => {
     const refused = await act(() => actions.renewCodes(GRACE.password));
     expect(refused).toEqual({ problem: 'No authenticator app is set up.' });
@@ -251,7 +256,7 @@ describe('staff who still have to secure their account', () => {
   });
 
   const others = [
-    () => actions.startPasskey(GRACE.password),
+    () => actions.startPasskey('Mine', GRACE.password),
     () => actions.storePasskey('Mine', {} as never),
     () => actions.removePasskey('none', GRACE.password),
     () => actions.renewCodes(GRACE.password),

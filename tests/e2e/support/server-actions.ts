@@ -251,7 +251,7 @@ export function actionArguments(
       confirmApp: ['123456'],
       renewCodes: ['x'],
       turnOffApp: ['x'],
-      startPasskey: ['x'],
+      startPasskey: ['Forged', 'x'],
       storePasskey: ['Forged', { id: 'forged' }],
       removePasskey: ['forged', 'forged'],
     },
