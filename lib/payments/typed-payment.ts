@@ -8,10 +8,11 @@ import { textLine } from '../fields';
 import { MAX_ID } from '../page';
 import { ambiguityProblem, typedAmount } from '../read-amount';
 import { staffRecordWriter } from '../records/record-kind';
+import { outdated } from '../records/save-records';
 import type { Seen } from '../records/steps';
 import type { Written } from '../store/commit';
 import { databaseStore } from '../store/store';
-import { warnOfExcess } from './decide-payment';
+import { type PaymentDraft, warnOfExcess } from './decide-payment';
 import {
   BANK_RETURN,
   decideTransfer,
@@ -384,12 +385,14 @@ const MAX_SOURCES = 20;
 /**
  * Pays an invoice with its customer's credit in the same currency. Uses the oldest credit first.
  *
+ * @param seen id of the invoice, and the version that the page showed. The version keeps a form that is sent twice from
+ *   paying twice, because such a payment has no reference of its own.
  * @param text the amount as a person typed it
- * @throws AppError, for example not_found, or validation_failed at `amount`
+ * @throws AppError, for example not_found, precondition_failed, or validation_failed at `amount`
  */
 export async function applyCredit(
   db: Database,
-  invoice_id: number,
+  { id: invoice_id, version }: Seen,
   text: string,
   writer: PaymentWriter,
 ): Promise<void> {
@@ -405,18 +408,29 @@ export async function applyCredit(
   const isElsewhere = (source: CreditSource) => !('invoice' in source) || source.invoice !== invoice_id;
   const all = (credit?.sources ?? []).filter(isElsewhere);
   const [sources, hasMore] = [all.slice(0, MAX_SOURCES), all.length > MAX_SOURCES];
-  await writeTransfer(db, { kind: 'use_credit', invoice_id, amount, sources, hasMore }, writer);
+  await writeTransfer(db, { kind: 'use_credit', invoice_id, amount, sources, hasMore }, writer, (draft) => {
+    if (draft.invoices.get(invoice_id)?.version !== version) throw outdated();
+  });
 }
 
-/** Reads, decides and commits one change. @throws AppError if it is refused, see `decideTransfer` */
+/**
+ * Reads, decides and commits one change.
+ *
+ * @param check function that may refuse the change. It sees the rows on which the change is decided.
+ * @throws AppError if it is refused, see `decideTransfer`
+ */
 async function writeTransfer(
   db: Database,
   change: TransferChange,
   writer: PaymentWriter,
+  check: (draft: PaymentDraft) => void = () => {},
 ): Promise<TransferDecision> {
   const { result, written } = await decideAndCommit(databaseStore(db), turnOf(change), writer, {
     keys: () => keysOfTransfer(change),
-    decide: (draft) => decideTransfer(draft, change, writer),
+    decide: (draft) => {
+      check(draft);
+      return decideTransfer(draft, change, writer);
+    },
     conclude: (draft, decision) => {
       for (const one of decision.payments) warnOfExcess(draft, one);
       return decision;

@@ -151,7 +151,7 @@ export async function confirmTwoFactor(runtime: Runtime, { staff, sessionId }: S
  * entry is written first. Then no renewal can lack one.
  *
  * @param headers request headers with the session's cookie
- * @throws AppError validation_failed for a wrong password; too_many_requests
+ * @throws AppError validation_failed for a wrong password; too_many_requests; conflict if the account has no app
  */
 export async function renewRecoveryCodes(
   runtime: Runtime,
@@ -160,6 +160,8 @@ export async function renewRecoveryCodes(
   headers: Headers,
 ): Promise<string[]> {
   await confirmPassword(runtime, session, password);
+  // The page may be older than the removal of the app. Better-auth would refuse too, but after the audit entry.
+  if (!session.hasTwoFactor) throw new AppError('conflict', 'No authenticator app is set up.');
   const user = await getStaffUser(runtime.db, { id: session.staff.id });
   await auditStaff(runtime.db, staffActor(user), 'renew_recovery_codes', user, user);
   const { generateBackupCodes } = getStaffAuth(runtime).api;
@@ -229,24 +231,35 @@ export async function listPasskeys(db: Database, userId: string) {
 }
 
 /**
- * Checks a person's password, and returns the options with which the browser creates a passkey.
+ * Checks a person's password and the name of the new passkey. Returns the options with which the browser creates the
+ * passkey.
  *
  * @param headers request headers with the session's cookie
  * @returns the options, and the `Set-Cookie` headers that store their challenge
- * @throws AppError, for example validation_failed for a wrong password, or conflict if there are too many passkeys
+ * @throws AppError, for example validation_failed for an invalid name or a wrong password, or conflict if there
+ *   are too many passkeys
  */
 export async function beginPasskey(
   runtime: Runtime,
   session: StaffSession,
-  password: string,
+  { name, password }: Record<'name' | 'password', string>,
   headers: Headers,
 ): Promise<{ options: PublicKeyCredentialCreationOptionsJSON; cookies: string[] }> {
+  // The device keeps a passkey that is refused later, so everything is checked before it creates one.
+  toPasskeyName(name);
   await confirmPassword(runtime, session, password);
   await requirePasskeyRoom(runtime.db, session);
   const path = '/passkey/generate-register-options';
   const answer = await askBetterAuth(runtime, { path, headers, cookies: [SESSION] });
   if (!answer.ok) throw toRefusal(answer, 'Sign in again to add a passkey.');
   return { options: await answer.json(), cookies: answer.headers.getSetCookie() };
+}
+
+/** Returns the name of a passkey without spaces around it. @throws AppError validation_failed */
+function toPasskeyName(typed: string): string {
+  const name = typed.trim();
+  if (name !== '' && name.length <= MAX_PASSKEY_NAME) return name;
+  throw new AppError('validation_failed', `The name must have 1 to ${MAX_PASSKEY_NAME} characters.`);
 }
 
 async function requirePasskeyRoom(db: Database, { staff }: Pick<StaffSession, 'staff'>): Promise<void> {
@@ -259,8 +272,8 @@ async function requirePasskeyRoom(db: Database, { staff }: Pick<StaffSession, 's
  * Stores the passkey that the browser created.
  *
  * @param headers request headers with the cookies of the session and of the challenge
- * @throws AppError, for example validation_failed naming `name`, unauthenticated if the passkey cannot be verified, or
- *   conflict if there are too many passkeys
+ * @throws AppError, for example validation_failed for an invalid name, unauthenticated if the passkey cannot be
+ *   verified, or conflict if there are too many passkeys
  */
 export async function keepPasskey(
   runtime: Runtime,
@@ -268,12 +281,8 @@ export async function keepPasskey(
   { name, response }: { name: string; response: RegistrationResponseJSON },
   headers: Headers,
 ): Promise<void> {
-  const known = name.trim();
-  if (known === '' || known.length > MAX_PASSKEY_NAME) {
-    throw invalidField('name', `must have 1 to ${MAX_PASSKEY_NAME} characters`);
-  }
   const path = '/passkey/verify-registration';
-  const body = { name: known, response };
+  const body = { name: toPasskeyName(name), response };
   // Several registrations may have begun before the limit was reached. The lock makes each of them count the passkeys
   // that the others have stored, so better-auth must write in the same transaction.
   const answer = await lockStaff(runtime.db, async (tx) => {

@@ -145,7 +145,8 @@ export const callFilters = z
     caller: textLine(100).optional(),
     tool: textLine(100).optional(),
     outcome: oneOf(CALL_OUTCOMES).optional(),
-    customer_id: rowId.optional(),
+    /** In a URL, the id is a text. */
+    customer_id: z.coerce.number('must be an integer').pipe(rowId).optional(),
     ...dateRange,
   })
   .refine(isInOrder, WRONG_ORDER);
@@ -156,7 +157,7 @@ const t = toolCalls;
 
 export type ToolCallRow = typeof t.$inferSelect;
 
-/** Lists a page of the log, the latest call first. */
+/** Lists a page of the log, the latest call first. A malformed cursor returns the first page. */
 export async function listToolCalls(
   db: Database,
   filters: CallFilters,
@@ -164,7 +165,7 @@ export async function listToolCalls(
 ): Promise<CursorPage<ToolCallRow>> {
   const where = conditions(filters, page.timeZone);
   return readCursorPage(
-    page,
+    { after: validCursor(page.after), before: validCursor(page.before) },
     page.limit,
     (cursor, backwards, limit) => {
       const at = Number(cursor);
@@ -179,6 +180,9 @@ export async function listToolCalls(
     ({ id }) => String(id),
   );
 }
+
+/** Returns a text if it can be the id of a call, which is a safe integer, otherwise undefined. */
+const validCursor = (text: string | undefined) => (/^\d{1,15}$/.test(text ?? '') ? text : undefined);
 
 /**
  * Lists the latest calls about a customer, newest first.

@@ -35,6 +35,20 @@ async function setUpApp(page: Page, password: string) {
   return { code, codes };
 }
 
+/** Deletes the cookie of the challenge the next time the device creates a passkey, as if the challenge had expired. */
+async function loseChallenge(page: Page): Promise<void> {
+  await page.exposeFunction('forgetChallenge', () => page.context().clearCookies({ name: /passkey/ }));
+  await page.evaluate(() => {
+    const world = window as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    const { makePasskey } = world;
+    world.makePasskey = async (...args) => {
+      Object.assign(world, { makePasskey });
+      await world.forgetChallenge?.();
+      return makePasskey?.(...args);
+    };
+  });
+}
+
 const goOn = (page: Page) => link(page, 'I have saved them').click();
 
 test('staff can sign in with a passkey until they remove it', async () => {
@@ -49,6 +63,8 @@ test('staff can sign in with a passkey until they remove it', async () => {
   await fill(form, { 'Your password': 'not my password' });
   await pressAndSee(page, 'Add passkey', 'Is not your password.');
   await fill(form, { 'Your password': KEYS.password });
+  await loseChallenge(page);
+  await pressAndSee(page, 'Add passkey', 'The passkey could not be verified. Try again.');
   await press(page, 'Add passkey', 'The passkey is added');
   await page.getByText('Work laptop').waitFor();
   expect(await violationsOf(page)).toEqual([]);

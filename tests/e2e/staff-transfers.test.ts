@@ -1,4 +1,4 @@
-import type { Page } from 'playwright';
+import type { Page, Route } from 'playwright';
 import { expect, test } from 'vitest';
 import { visit } from './support/browser';
 import {
@@ -38,6 +38,20 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate(() => Number(sessionStorage.getItem('clicks')));
 }
 
+/** Submits a form of a page, and loads the page again before it gets the server's answer. */
+async function loseAnswer(page: Page, submit: () => Promise<void>): Promise<void> {
+  const address = page.url();
+  let isAnswered = false;
+  const answer = async (route: Route) => {
+    await route.fetch({ maxRedirects: 0 });
+    isAnswered = true;
+  };
+  await page.route(address, answer, { times: 1 });
+  await submit();
+  await expect.poll(() => isAnswered).toBe(true);
+  await visit(page, address);
+}
+
 const shares = ['Share of invoice SEPA-1', 'Share of invoice SEPA-2'] as const;
 
 test('staff can record a transfer for two invoices in four clicks, correct it, use and pay back its credit, and delete it', async () => {
@@ -71,7 +85,11 @@ test('staff can record a transfer for two invoices in four clicks, correct it, u
   await fill(page, { 'Amount in EUR': '11' });
   await pressAndSee(page, 'Use credit', 'Must be at most 10.00 EUR, which is the customer');
   expect(await violationsOf(page)).toEqual([]);
-  await fill(page, { 'Amount in EUR': '4' });
+  await fill(page, { 'Amount in EUR': '1' });
+  await loseAnswer(page, () => page.getByRole('button', { name: 'Use credit' }).click());
+  await see(page, 'The customer has €9.00 credit.');
+  expect(await page.getByText('is restored here').count()).toBe(0);
+  await fill(page, { 'Amount in EUR': '3' });
   await press(page, 'Use credit', 'The credit pays this invoice.');
 
   await visit(page, site.url + transferPage);

@@ -1,9 +1,10 @@
 import crypto from 'node:crypto';
+import { like } from 'drizzle-orm';
 import { workAsyncStorage } from 'next/dist/server/app-render/work-async-storage.external';
 import { workUnitAsyncStorage } from 'next/dist/server/app-render/work-unit-async-storage.external';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import * as actions from '@/app/admin/account/actions';
-import { staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
+import { auditLog, staffPasskeys, staffSessions, staffTwoFactors, staffUsers } from '@/db/schema';
 import { commandActor } from '@/lib/audit/audit-log';
 import { demandTwoFactor, findStaff, findStaffSession } from '@/lib/auth/find-staff';
 import { signIn } from '@/lib/auth/sign-in';
@@ -221,7 +222,12 @@ describe('staff who still have to secure their account', () => {
       .values(held.map((one) => ({ ...key, ...one, userId: session.staff.id })));
     const register = async () => {
       const headers = new Headers({ cookie });
-      const { options, cookies } = await beginPasskey(runtime, session, GRACE.password, headers);
+      const { options, cookies } = await beginPasskey(
+        runtime,
+        session,
+        { name: 'Mine', password: GRACE.password },
+        headers,
+      );
       headers.set('cookie', [cookie, ...cookies.map((one) => one.split(';')[0])].join('; '));
       const asked = { challenge: options.challenge, origin: runtime.env.publicUrl };
       const { id, ...response } = createAuthenticator().makePasskey(asked, options.user.id);
@@ -237,8 +243,20 @@ describe('staff who still have to secure their account', () => {
     await runtime.db.delete(staffPasskeys);
   });
 
+  test('a passkey without a name is refused before the device creates it', async () => {
+    const refused = await act(() => actions.startPasskey('  ', GRACE.password));
+    expect(refused).toEqual({ problem: 'The name must have 1 to 60 characters.' });
+  });
+
+  test('new recovery codes are refused, and not noted as created, if the authenticator app was turned off', async () => {
+    const refused = await act(() => actions.renewCodes(GRACE.password));
+    expect(refused).toEqual({ problem: 'No authenticator app is set up.' });
+    const { db } = server.runtime;
+    expect(await db.$count(auditLog, like(auditLog.action, '%renew_recovery_codes'))).toBe(0);
+  });
+
   const others = [
-    () => actions.startPasskey(GRACE.password),
+    () => actions.startPasskey('Mine', GRACE.password),
     () => actions.storePasskey('Mine', {} as never),
     () => actions.removePasskey('none', GRACE.password),
     () => actions.renewCodes(GRACE.password),

@@ -68,6 +68,9 @@ const refund = (share: number, amount: string) =>
 
 const seen = async (id: number) => ({ id, version: (await getTransfer(base.db, id)).version });
 const creditOf = async (id: number) => (await getTransfer(base.db, id)).credit;
+/** Pays an invoice with its customer's credit. The page was opened immediately before. */
+const spend = async ({ id }: { id: number }, amount: string, by = writer()) =>
+  applyCredit(base.db, { id, version: (await readRow(base.db, invoices, id)).version }, amount, by);
 /** Returns the status and the amount due of an invoice, such as `sent 100`. */
 const stateOf = async ({ id }: { id: number }) => {
   const { status, amount_due } = await readRow(base.db, invoices, id);
@@ -116,7 +119,7 @@ test('a transfer settles several invoices, and the rest of its amount becomes cr
 test('credit of a transfer can pay another invoice later, and that payment can be undone', async () => {
   const { customerId, id, reference } = await spread();
   const third = await invoice(customerId, '20');
-  await applyCredit(base.db, third.id, '20.00', writer());
+  await spend(third, '20.00');
   expect([await stateOf(third), await creditOf(id)]).toEqual(['paid 0', 10]);
   const [, , share] = await listShares(base.db, reference);
   expect(share?.payment_reference).toBe(`${reference}/3`);
@@ -124,10 +127,20 @@ test('credit of a transfer can pay another invoice later, and that payment can b
   expect([await stateOf(third), await creditOf(id)]).toEqual(['overdue 20', 30]);
 });
 
+test('credit that was used from a page cannot be used again from the same page, even at the same time', async () => {
+  const { customerId, id } = await spread();
+  const third = await invoice(customerId, '25');
+  const { version } = await readRow(base.db, invoices, third.id);
+  const again = () => applyCredit(base.db, { id: third.id, version }, '10', writer());
+  const outcomes = await Promise.allSettled([again(), again()]);
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(again()).rejects.toMatchObject({ code: 'precondition_failed' });
+  expect([await stateOf(third), await creditOf(id)]).toEqual(['overdue 15', 20]);
+});
+
 test('using more credit than is available, more than 20 credits at once, or more than the amount due of an invoice, is refused', async () => {
   const { customerId } = await spread();
-  const use = async (total: string, amount: string) =>
-    applyCredit(base.db, (await invoice(customerId, total)).id, amount, writer());
+  const use = async (total: string, amount: string) => spend(await invoice(customerId, total), amount);
   await expect(use('20', '21')).rejects.toThrow(/^amount: .* which the invoice owes/);
   await expect(use('500', '31')).rejects.toThrow(/^amount: .* which is the customer's credit/);
   for (let more = 1; more <= 20; more += 1) await record(customerId, '10', []);
@@ -299,7 +312,7 @@ test('the overpaid part of a payment can pay another invoice, and counts only on
   const [over, due] = [await invoice(customerId, '100'), await invoice(customerId, '30')];
   await post(over, 120, 'BANK-OVER');
   expect(await listUsableCredits(base.db, customerId)).toMatchObject([{ currency: 'eur', amount: 20 }]);
-  await applyCredit(base.db, due.id, '20', writer());
+  await spend(due, '20');
   expect([await stateOf(over), await stateOf(due)]).toEqual(['paid 0', 'overdue 10']);
   expect(await listUsableCredits(base.db, customerId)).toEqual([]);
   expect(await ofCustomer(customerId).transfers()).toMatchObject([{ amount: '120.000', credit: '0.000' }]);
@@ -336,7 +349,7 @@ test('the payment of a fully credited invoice can pay another invoice', async ()
   const credited = { amount_credited: '100', status: 'paid', amount_due: '0' };
   const [withdrawn, due] = [await invoice(customerId, '100', credited), await invoice(customerId, '100')];
   await post(withdrawn, 100, 'BANK-WHOLE');
-  await applyCredit(base.db, due.id, '100', writer());
+  await spend(due, '100');
   expect(await stateOf(due)).toBe('paid 0');
   expect(await sharesOf('BANK-WHOLE')).toEqual(['BANK-WHOLE/2 100']);
 });
@@ -351,7 +364,7 @@ test('an overpayment that was imported without payments, or whose reference is a
   await post(await invoice(customerId, '100'), 120, 'L'.repeat(255));
   expect(await listUsableCredits(base.db, customerId)).toEqual([]);
   const due = await invoice(customerId, '30');
-  expect(await problemsOf(applyCredit(base.db, due.id, '1', writer()))).toEqual(['amount']);
+  expect(await problemsOf(spend(due, '1'))).toEqual(['amount']);
 });
 
 test('a bank transfer for an invoice that a payment of Stripe has paid is usable credit', async () => {
@@ -362,14 +375,14 @@ test('a bank transfer for an invoice that a payment of Stripe has paid is usable
   await post({ id: invoice_id, customer_id }, 100, 'BANK-TWICE');
   expect(await listUsableCredits(base.db, customer_id)).toMatchObject([{ currency: 'eur', amount: 100 }]);
   const due = await invoice(customer_id, '100');
-  await applyCredit(base.db, due.id, '100', writer());
+  await spend(due, '100');
   expect(await stateOf(due)).toBe('paid 0');
 });
 
 test('credit of a transfer is booked when it is received, and moves to the invoice in the month of its use', async () => {
   const { customer, customerId, first, second, id } = await spread();
   const third = await invoice(customerId, '20');
-  await applyCredit(base.db, third.id, '20', writer(LATER));
+  await spend(third, '20', writer(LATER));
   await payBack(id, '10', '2026-11-04', writer(LATER));
   const own = eq(accountingEntries.customer_number, customer.customer_number);
   const entries = (await readRows(base.db, accountingEntries, own)).map((one) =>
@@ -433,7 +446,7 @@ async function play(
   ];
   const steps = {
     record: () => record(customerId, amount, parts),
-    use: () => applyCredit(base.db, target.id, amount, by),
+    use: () => spend(target, amount, by),
     undo: () => share && deletePayment(base.db, share.id, by),
     delete: () => transfer && deleteTransfer(base.db, transfer, by),
     refund: () => share && recordTypedRefund(base.db, share.id, typed, by),

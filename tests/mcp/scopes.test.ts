@@ -1,5 +1,6 @@
 import { desc, eq } from 'drizzle-orm';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parseFilters } from '@/app/admin/_components/lists/list-declaration';
 import { accessTokens, staffUsers, toolCalls } from '@/db/schema';
 import { maskAnswer } from '@/lib/mcp/define-tool';
 import { TOOLS } from '@/lib/mcp/tools';
@@ -291,6 +292,26 @@ describe('the log of tool calls', () => {
       expect(page).toMatchObject({ data: expect.arrayContaining([expect.anything()]) });
     },
   );
+
+  test('the log of tool calls can be filtered by a customer’s id from a URL, and an invalid id is refused', async () => {
+    const parse = (id: string) => parseFilters(callFilters, new URLSearchParams({ customer_id: id }));
+    const { filters } = parse('5');
+    expect(filters).toEqual({ customer_id: 5 });
+    for (const id of ['K-1', '0', '1.5', '99999999999', ' ']) {
+      expect(parse(id)).toMatchObject({ filters: null, problems: { customer_id: expect.any(String) } });
+    }
+  });
+
+  test('the log of tool calls shows its first page if a cursor in the URL is malformed', async () => {
+    await mcp.callTool('list-servers-tool', {});
+    await flushToolCalls(mcp.runtime);
+    const place = { limit: 5, timeZone: 'UTC' };
+    const first = await listToolCalls(mcp.db, {}, place);
+    for (const text of ['x', '', '1.5', '9'.repeat(20), '1\0']) {
+      expect(await listToolCalls(mcp.db, {}, { ...place, after: text })).toEqual(first);
+      expect(await listToolCalls(mcp.db, {}, { ...place, before: text })).toEqual(first);
+    }
+  });
 
   test('tool calls are deleted from the log after the retention period', async () => {
     const now = new Date(mcp.runtime.now().getTime() + 91 * 86_400_000);

@@ -89,12 +89,13 @@ export const turnOffApp = staffAction({
   refused,
 });
 
-/** Checks the password, and returns the options from which the browser creates a passkey. */
+/** Checks the passkey's name and the password, and returns the options from which the browser creates a passkey. */
 export const startPasskey = staffAction({
   role: 'staff',
-  input: [password],
-  run: async ({ runtime, ...session }, typed) => {
-    const { options, cookies } = await beginPasskey(runtime, session, typed, await headers());
+  input: [z.string(), password],
+  run: async ({ runtime, ...session }, name, typed) => {
+    const given = { name, password: typed };
+    const { options, cookies } = await beginPasskey(runtime, session, given, await headers());
     await passCookies(cookies);
     return options;
   },

@@ -206,15 +206,14 @@ export function Passkeys({ passkeys }: { passkeys: { id: string; name: string; a
           submit="Add passkey"
           first={PASSKEY_NAME}
           ask={async (password, form) => {
-            const begun = await startPasskey(password);
+            const name = String(form.get('name') ?? '');
+            const begun = await startPasskey(name, password);
             if ('problem' in begun) return begun.problem;
             // Load the module on demand, because few people add a passkey.
             const { makePasskey } = await import('./make-passkey');
             const made = await makePasskey(begun.options);
             if ('problem' in made) return made.problem;
-            const kept = await storePasskey(String(form.get('name') ?? ''), made.response);
-            setAdding(false);
-            return kept?.problem;
+            return (await storePasskey(name, made.response))?.problem;
           }}
         />
       ) : (

@@ -36,11 +36,11 @@ export const credit = staffFormAction({
 /** Pays an invoice with its customer's credit, and redirects to the invoice's page. */
 export const payWithCredit = staffFormAction({
   role: 'staff',
-  input: [rowId],
+  input: [rowId, z.int().min(0)],
   form: ['amount'],
-  run: ({ runtime, staff }, id, { amount }) =>
-    applyCredit(runtime.db, id, amount, staffWriter(runtime, staff)),
+  run: ({ runtime, staff }, id, version, { amount }) =>
+    applyCredit(runtime.db, { id, version }, amount, staffWriter(runtime, staff)),
   done: (_used, id) => `/admin/invoices/${id}?notice=credit_used`,
-  refused: ({ code, problems }, id, typed): FormState | string =>
+  refused: ({ code, problems }, id, _version, typed): FormState | string =>
     isOutdated(code) ? `/admin/invoices/${id}?notice=${code}` : { typed, problems },
 });

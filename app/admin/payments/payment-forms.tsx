@@ -65,6 +65,7 @@ export function PaymentForm({ currency, open, ...form }: PaymentFormProps) {
 }
 
 interface RefundFormProps extends FormProps {
+  version: string;
   invoice: OwedBy & { name: string; isManaged: boolean };
 }
 

@@ -1,10 +1,11 @@
-import { listStaffTasks, type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
+import { countOpenTasks, listStaffTasks, type StoredTask, TASK_KINDS } from '@/lib/tasks/staff-tasks';
+import { formatCount } from '../../_components/format';
 import { TextLink } from '../../_components/links';
 import { Instant } from '../_components/display/values';
 import { OutcomeNotice } from '../_components/forms/record/record-notice';
 import { SubmitButton } from '../_components/forms/submit-button';
 import { RecordList } from '../_components/lists/record-list';
-import { Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
+import { EmptyText, Nothing, Page, Section, staffPage } from '../_components/page/staff-page';
 import { finish } from './actions';
 
 export const metadata = { title: 'Tasks' };
@@ -12,6 +13,7 @@ export const metadata = { title: 'Tasks' };
 /** Shows the newest 100 open staff tasks, and the 100 most recently finished ones. */
 export default staffPage(async ({ db, timeZone, notice }) => {
   const [open, done] = [await listStaffTasks(db), await listStaffTasks(db, { done: true })];
+  const rest = (await countOpenTasks(db)) - open.length;
   return (
     <Page
       title="Tasks"
@@ -23,6 +25,9 @@ export default staffPage(async ({ db, timeZone, notice }) => {
       ) : (
         <Section title="Open">
           <StaffTaskList label="Open tasks" tasks={open} timeZone={timeZone} />
+          {rest > 0 && (
+            <EmptyText>{`${formatCount(rest, 'older task')} will appear once these are done.`}</EmptyText>
+          )}
         </Section>
       )}
       {done.length > 0 && (

@@ -10,6 +10,7 @@ import {
   subscriptionItems,
   subscriptions,
 } from '@/db/schema';
+import { validId } from '../../counted-list/sorted-page';
 import { toCsv } from '../../csv';
 import { snippetColumns, toCustomerSnippet } from '../../customers/queries';
 import type { LinkedBy } from '../../customers/sure-link';
@@ -35,13 +36,15 @@ export async function getStripeCustomer(db: Database, id: string) {
   };
 }
 
+/** Lists a page of the Stripe customers that staff should confirm. A malformed cursor returns the first page. */
 export async function listCreatedForStripe(db: Database, page: PageStart & { limit: number }) {
   const { customer_id, stripe_customer_id } = stripeCustomers;
+  const known = (text: string | undefined) => (placeOf(text) ? text : undefined);
   return readCursorPage(
-    page,
+    { after: known(page.after), before: known(page.before) },
     page.limit,
     async (cursor, backwards, limit) => {
-      const [id = '', stripeId] = cursor?.split('.') ?? [];
+      const place = placeOf(cursor ?? undefined);
       const beyond = backwards ? sql`>` : sql`<`;
       const found = await db
         .select({
@@ -57,9 +60,8 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
         .where(
           and(
             sql`${stripeCustomers.linked_by} = 'created'`, // Must equal the partial index's condition.
-            /^\d{1,9}$/.test(id) && stripeId !== undefined
-              ? sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${id}::int, ${stripeId})`
-              : undefined,
+            place &&
+              sql`(${customer_id}, ${stripe_customer_id}) ${beyond} (${place.id}::int, ${place.stripeId})`,
           ),
         )
         .orderBy(...[customer_id, stripe_customer_id].map((column) => (backwards ? asc : desc)(column)))
@@ -68,6 +70,12 @@ export async function listCreatedForStripe(db: Database, page: PageStart & { lim
     },
     (row) => `${row.customer.id}.${row.stripe_customer_id}`,
   );
+}
+
+/** Returns the customer's id and the Stripe id that a cursor names. Returns undefined for a malformed cursor. */
+function placeOf(cursor: string | undefined) {
+  const [, id, stripeId] = /^(\d{1,10})\.([!-~]{1,255})$/.exec(cursor ?? '') ?? [];
+  return validId(id) ? { id, stripeId } : undefined;
 }
 
 export async function countLinks(db: Database): Promise<Record<LinkedBy, number>> {

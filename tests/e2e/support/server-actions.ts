@@ -175,7 +175,7 @@ export function actionArguments(
     'invoices/actions.ts': {
       check: [1],
       credit: [1, 0, ...typed({ reason: 'FORGED', quantity_1: '1' })],
-      payWithCredit: [1, ...typed({ amount: '1' })],
+      payWithCredit: [1, 0, ...typed({ amount: '1' })],
     },
     'sales-documents/actions.ts': { convert: [1, 0, 'invoice'] },
     'settings/actions.ts': {
@@ -251,7 +251,7 @@ export function actionArguments(
       confirmApp: ['123456'],
       renewCodes: ['x'],
       turnOffApp: ['x'],
-      startPasskey: ['x'],
+      startPasskey: ['Forged', 'x'],
       storePasskey: ['Forged', { id: 'forged' }],
       removePasskey: ['forged', 'forged'],
     },

@@ -36,6 +36,8 @@ interface ActionFormProps extends FooterProps {
   typed?: FormState['typed'];
   /** Whether submitted values survive an expired session. The browser stores them, so never set this for passwords. */
   keeps?: boolean;
+  /** Version of the record. Values that `keeps` stored are not restored for another version: they may be saved. */
+  version?: number | string;
   /** Whether the fields keep their values after the action. If false, React resets the form. */
   stays?: boolean;
   /** Initial error message, for a form that was submitted without JavaScript. */
@@ -53,9 +55,9 @@ interface ActionFormProps extends FooterProps {
 
 /** Shows a form. After an error, it shows the messages and focuses the first invalid field. */
 export function ActionForm(props: ActionFormProps) {
-  const { label, action, fields = [], typed = {}, keeps, stays, problem, post, isSheet } = props;
+  const { fields = [], typed = {}, stays, problem, post, isSheet } = props;
   const first: FormState = { typed, problems: problem ? { '': problem } : {} };
-  const { form, state, send, isPending, kept } = useTypedForm({ label, action, first, keeps, stays });
+  const { form, state, send, isPending, kept } = useTypedForm({ ...props, first });
   const [changed, setChanged] = useState<Record<string, string>>({});
   if (state.secret) return <Secret {...state.secret} />;
   const values: FormState['typed'] = kept ?? state.typed;
@@ -101,17 +103,19 @@ interface TypedForm<State> {
   action(before: State, form: FormData): Promise<State>;
   first: State;
   keeps?: boolean | undefined;
+  version?: number | string | undefined;
   stays?: boolean | undefined;
 }
 
 /** Holds the state of a form. After each submission it focuses the first invalid field. */
-export function useTypedForm<State extends object>({ label, action, first, keeps, stays }: TypedForm<State>) {
+export function useTypedForm<State extends object>(props: TypedForm<State>) {
+  const { label, action, first, keeps, version = '', stays } = props;
   const [initial] = useState(first);
   const [state, send, isPending] = useActionState<State, FormData>(action, initial as Awaited<State>);
   const ref = useRef<HTMLFormElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: must run after every result of the action
   useEffect(() => ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [state]);
-  const { kept, keep } = useKeptTyping(label ?? '', state === initial ? null : state);
+  const { kept, keep } = useKeptTyping(`${label ?? ''} ${version}`, state === initial ? null : state);
   const sendHere = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);

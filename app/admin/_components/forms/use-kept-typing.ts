@@ -8,7 +8,7 @@ const PREFIX = 'w5t.typed ';
  * Keeps the submitted values of a form until its action answers, so that an expired session or an error page does not
  * lose them. The form restores them when it is opened again in the same tab.
  *
- * @param name name of the form, unique on its page
+ * @param name name of the form, unique on its page, with the version of its record if only that version may show them
  * @param answer result of the form's last action, which contains the typed values; null before the first submission
  * @returns the kept values or null, and the submit handler that keeps the values
  */

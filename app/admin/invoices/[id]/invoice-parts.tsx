@@ -184,7 +184,7 @@ function refundedReason(invoice: WithMoneyBack<InvoiceDetails>): ReactNode {
 export async function CreditSection({ invoice }: { invoice: WithMoneyBack<InvoiceDetails> }) {
   if (!isOwnUnpaid(invoice)) return null;
   const { db } = await getRuntime();
-  const { id, currency, amount_due, customer } = invoice;
+  const { id, version, currency, amount_due, customer } = invoice;
   const credits = await listUsableCredits(db, customer.id);
   const credit = credits.find((one) => one.currency === currency)?.amount ?? 0;
   if (credit === 0) return null;
@@ -193,7 +193,8 @@ export async function CreditSection({ invoice }: { invoice: WithMoneyBack<Invoic
       <ActionForm
         label="Credit"
         keeps
-        action={payWithCredit.bind(null, id)}
+        version={version}
+        action={payWithCredit.bind(null, id, version)}
         fields={[
           {
             name: 'amount',

@@ -34,6 +34,7 @@ export default recordPage(getInvoice, async (row, { id, db }) => {
         label="Credit note"
         isSheet
         keeps
+        version={invoice.version}
         action={credit.bind(null, id, invoice.version)}
         cancel={page}
         submit="Issue credit note"

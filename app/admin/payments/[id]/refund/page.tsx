@@ -24,6 +24,7 @@ export default recordPage(getPayment, async (payment, { id, db, timeZone, runtim
   const { amount, refunded_amount, currency, payment_reference } = payment;
   const { invoice } = await orNotFound(getPaymentContext(db, payment));
   const left = amount - refunded_amount;
+  const version = etagOf(payment);
   const of = refunded_amount > 0 ? `${formatMoney(left, currency)} of ` : '';
   return (
     <FormPage
@@ -42,7 +43,8 @@ export default recordPage(getPayment, async (payment, { id, db, timeZone, runtim
         </Text>
       )}
       <RefundForm
-        action={refund.bind(null, id, etagOf(payment))}
+        version={version}
+        action={refund.bind(null, id, version)}
         cancel={page}
         currency={currency}
         invoice={{ ...invoice, name: invoiceName(invoice), isManaged: invoice.stripe_invoice_id !== null }}

@@ -31,6 +31,7 @@ export default recordPage(getTransfer, async (transfer, { id, timeZone, runtime:
         label="Paid back"
         isSheet
         keeps
+        version={version}
         action={payBack.bind(null, id, version)}
         cancel={page}
         submit="Record as paid back"
