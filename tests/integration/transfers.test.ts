@@ -323,7 +323,7 @@ test('an overpayment that pays another invoice stays booked under the method by 
   const customer = await createCustomer(base.db);
   const [over, due] = [await invoice(customer.id, '100'), await invoice(customer.id, '30')];
   await post(over, 120, 'GATEWAY');
-  const use = () => applyCredit(base.db, due.id, '20', writer(LATER));
+  const use = () => spend(due, '20', writer(LATER));
   await use();
   const sources = async () =>
     (await ofCustomer(customer.id).payments()).map((row) => `${row.source} ${Number(row.amount)}`);
