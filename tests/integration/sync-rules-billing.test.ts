@@ -300,6 +300,12 @@ const refusesToRecord = (reference: string) => async (scene: Scene) => {
   await expect(posts(reference)(scene)).rejects.toMatchObject({ code: 'conflict', message });
 };
 
+/** Expects this many open tasks about payments that Stripe does not count. */
+const expectUncounted = (count: number) => async (scene: Scene) => {
+  const open = Object.values((await scene.rows()).tasks).filter(({ done_by }) => done_by === null);
+  expect(open.filter(({ kind }) => kind === 'payment_not_counted')).toHaveLength(count);
+};
+
 describe('payments that Stripe and an API client both report', () => {
   for (const [shape, told] of Object.entries(SHAPES)) {
     const again = succeeded('in_1', told);
@@ -343,6 +349,40 @@ describe('payments that Stripe and an API client both report', () => {
       );
     }
   }
+
+  const again = succeeded('in_1');
+  testRules(
+    {
+      'a payment recorded under the id of its Stripe invoice counts once Stripe has collected it': {
+        events: [
+          finalized('in_1'),
+          posts('in_1'),
+          expectUncounted(1),
+          paid('in_1'),
+          again,
+          expectUncounted(0),
+        ],
+        rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'api', version: 0 } } },
+        counts: { payments: 1, tasks: 1 },
+      },
+      'a payment recorded under the id of its Stripe invoice counts after a night without the event': {
+        events: [
+          ...[finalized('in_1'), posts('in_1'), paid('in_1', { amount_paid_off_stripe: 0 })],
+          async (scene) => void (await scene.night()),
+          expectUncounted(0),
+          async (scene) => expect(await scene.night()).toEqual(QUIET),
+        ],
+        counts: { payments: 1, tasks: 1 },
+      },
+      'a payment recorded under the id of its Stripe invoice is reported if Stripe collected another amount':
+        {
+          events: [finalized('in_1'), posts('in_1', 100), again],
+          rows: { tasks: { 'payment_differs in_1 in_1': { done_by: null } } },
+          counts: { payments: 1, tasks: 2 },
+        },
+    },
+    { inSql: true },
+  );
 
   testRules({
     'a task about a payment contains no text of its reference': {

@@ -38,9 +38,10 @@ export function applyPayment(
   if (Number(amount) <= 0 || draft.isBuried(reference)) return;
   const payment_date = toCalendarDate(collected.paidAt, draft.timeZone);
   const stored = draft.payment(reference);
-  if (stored?.source === 'stripe') correct(draft, stored, amount, payment_date, off !== null);
-  else if (stored) draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
-  if (stored) return;
+  if (stored?.source === 'stripe') {
+    correct(draft, stored, amount, payment_date, off !== null);
+    return;
+  }
   const recorded = findRecorded(draft, reference, invoice, collected.moneyIds);
   if (recorded.length > 0) {
     leaveRecorded(draft, recorded, invoice, amount);
@@ -68,8 +69,8 @@ export function applyPayment(
 
 /**
  * Finds payments by API clients or staff that may already count the money that Stripe collected for an invoice. Their
- * reference is one of `moneyIds`, or they are recorded for the invoice under another Stripe id and `isMoneyOf` accepts
- * them.
+ * reference is the invoice's Stripe id or one of `moneyIds`, or they are recorded for the invoice under another Stripe
+ * id and `isMoneyOf` accepts them.
  */
 function findRecorded(
   draft: Draft,
@@ -77,7 +78,7 @@ function findRecorded(
   invoice: StoredInvoice,
   moneyIds: string[],
 ): StoredPayment[] {
-  const named = moneyIds.flatMap((id) => draft.payment(id) ?? []);
+  const named = [reference, ...moneyIds].flatMap((id) => draft.payment(id) ?? []);
   const others = draft.recordedOf(invoice).filter((one) => !named.includes(one));
   return [...named, ...others.filter((one) => isMoneyOf(draft, one, reference, invoice))];
 }

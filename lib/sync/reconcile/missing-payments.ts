@@ -9,19 +9,21 @@ import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage }
 import type { Run } from './run';
 
 /**
- * Records missing payments of Stripe's invoices. Corrects sync's payments with a wrong amount, for example because the
- * amount paid outside Stripe was unknown. The search reads our own rows, so it covers invoices of any age.
+ * Records missing payments of Stripe's invoices, or notes the payments of people and programs that count instead.
+ * Corrects sync's payments with a wrong amount, for example because the amount paid outside Stripe was unknown. The
+ * search reads our own rows, so it covers invoices of any age.
  */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
   const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
     deps.db,
     sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer,
         i.amount_off_stripe is not null as is_known
-      from invoices i left join payments p on p.payment_reference = i.stripe_invoice_id
+      from invoices i
+      left join payments p on p.payment_reference = i.stripe_invoice_id and p.source = 'stripe'
       where i.stripe_invoice_id is not null and i.amount_paid > 0 and i.id > ${Number(after ?? 0)}::int
         and i.amount_paid > coalesce(i.amount_off_stripe, 0)
         and (i.amount_off_stripe is not null or (${deps.stripe !== null}::boolean and i.provider_gone_at is null))
-        and (p.id is null or p.source = 'stripe' and p.amount = p.provider_amount
+        and (p.id is null or p.amount = p.provider_amount
           and p.amount is distinct from i.amount_paid - i.amount_off_stripe)
         and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
         and not exists (select from payments o where o.id = i.collected_by_payment_id and p.id is null

@@ -358,15 +358,19 @@ function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey
   const paid = Number(row.amount_paid);
   if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
   if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
-  const payment = [...payments.values()].find(({ payment_reference }) => payment_reference === id);
+  const payment = [...payments.values()].find(
+    (one) => one.payment_reference === id && one.source === 'stripe',
+  );
   if (!payment) {
     const recorded = payments.get(row.collected_by_payment_id ?? 0);
     const isSame = recorded?.currency === row.currency && Number(recorded.amount) === paid - Number(off);
     return off === null || !isSame;
   }
-  const { source, amount, provider_amount } = payment;
-  const isUntouched = source === 'stripe' && amount === provider_amount;
-  return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));
+  const { amount, provider_amount } = payment;
+  return (
+    amount === provider_amount &&
+    (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3))
+  );
 }
 
 async function listedPayouts({ deps, model, process }: Night): Promise<void> {
