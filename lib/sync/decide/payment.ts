@@ -2,6 +2,7 @@ import { toCalendarDate } from '../../dates';
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
 import { isIntent } from '../../payments/stripe-payment';
 import type { StoredInvoice, StoredPayment } from '../../store/snapshot';
+import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { StaffTask } from '../../tasks/staff-tasks';
 import { createdChange } from './changes';
 import type { Draft } from './draft';
@@ -60,12 +61,47 @@ export function applyPayment(
     source: 'stripe',
     provider_amount: amount,
     provider_payment_date: payment_date,
-    stripe_payment_intent_id: collected.paymentIntentId,
-    stripe_charge_id: collected.moneyIds.find((id) => !isIntent(id)) ?? null,
+    ...toMoneyColumns(collected),
     transfer: null,
   });
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
+
+type Named = Pick<Collected, 'paymentIntentId' | 'moneyIds'>;
+
+const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
+  stripe_payment_intent_id: paymentIntentId,
+  stripe_charge_id: moneyIds.find((id) => !isIntent(id)) ?? null,
+});
+
+/**
+ * Adds the payment intent and the charge of an invoice to the payment that sync recorded without them. Events since
+ * 2025-03-31.basil name neither, but Stripe's lists and single invoices do. The ids are not logged as a change, because
+ * no event could have reported them. If an API client or staff have meanwhile recorded one of these ids, the same money
+ * counts twice, so staff get a task.
+ */
+export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
+  const { id, amountPaid, moneyIds } = invoice;
+  if (!namesCollected(invoice)) return;
+  const stored = draft.payment(id);
+  if (stored?.source !== 'stripe' || stored.stripe_payment_intent_id || stored.stripe_charge_id) return;
+  draft.payments.put({ ...stored, ...toMoneyColumns(invoice) });
+  const text = toAmountText(amountPaid, invoice.currency);
+  for (const twin of moneyIds.flatMap((one) => draft.payment(one) ?? [])) {
+    const task: StaffTask = {
+      kind: 'payment_differs',
+      subject: `${id} ${twin.payment_reference}`,
+      message: `Payments ${stored.id} and ${twin.id} record the same money: Stripe collected ${text} for invoice ${invoice.number ?? id}. Delete payment ${twin.id}.`,
+      entity: 'payment',
+      entity_id: twin.id,
+    };
+    draft.tell(task, subjectOf(twin));
+  }
+}
+
+/** Returns whether an invoice names a payment intent or a charge with which Stripe may have collected it. */
+export const namesCollected = ({ amountPaid, moneyIds }: ProviderInvoice): boolean =>
+  Number(amountPaid) > 0 && moneyIds.length > 0;
 
 /**
  * Finds payments by API clients or staff that may already count the money that Stripe collected for an invoice. Their
