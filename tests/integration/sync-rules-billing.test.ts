@@ -421,6 +421,26 @@ describe('payments that Stripe and an API client both report', () => {
         await expect(postsOwn(scene, intent)).rejects.toMatchObject({ code: 'conflict' });
         expect(charge).not.toBeNull();
       },
+      'a payment recorded by a reconciliation has the payment intent': async (scene) => {
+        const { id, intent } = await collects(scene, false);
+        expect((await scene.night()).status).toBe('completed');
+        await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+      },
+      'money that an own invoice counts is not recorded again by a reconciliation': async (scene) => {
+        const { id, intent } = await collects(scene, false);
+        await postsOwn(scene, intent);
+        expect((await scene.night()).status).toBe('completed');
+        expect(Object.keys((await scene.rows()).payments)).toEqual([intent]);
+        await expectRow('tasks', `payment_differs ${id} ${intent}`, { done_by: null })(scene);
+      },
+      'an older payment without a payment intent gets it from a reconciliation': async (scene) => {
+        const { id, intent } = await collects(scene);
+        await scene.night();
+        const unnamed = { stripe_payment_intent_id: null, stripe_charge_id: null };
+        await scene.edit('payments', id, unnamed);
+        expect(await scene.night(10 * DAY)).toEqual(QUIET);
+        await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+      },
       'a payment intent that was recorded for an own invoice becomes a task when a reconciliation learns it':
         async (scene) => {
           const { id, intent } = await collects(scene);

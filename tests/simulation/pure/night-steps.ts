@@ -59,6 +59,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   checkouts,
   'subscriptions of checkouts': recheck('subscription'),
   'missing payments': missingPayments,
+  'ids of payments': paymentIds,
   'credit notes': creditNotes,
   refunds: listedRefunds,
   'unseen refunds': unseen('refund'),
@@ -350,6 +351,22 @@ async function missingPayments(night: Night): Promise<void> {
       });
     });
   }
+}
+
+/** Retrieves each invoice whose payment has neither a payment intent nor a charge, like `addPaymentIds`. */
+async function paymentIds(night: Night): Promise<void> {
+  if (!night.deps.stripe) return;
+  const ids = await night.select(({ payments, invoices }) => {
+    const unnamed = [...payments.values()].filter(
+      (one) => one.source === 'stripe' && !one.stripe_payment_intent_id && !one.stripe_charge_id,
+    );
+    const references = new Set(unnamed.map((one) => one.payment_reference));
+    return [...invoices.values()]
+      .filter((row) => row.provider_gone_at === null && references.has(row.stripe_invoice_id ?? ''))
+      .sort(byId)
+      .flatMap(({ stripe_invoice_id }) => stripe_invoice_id ?? []);
+  });
+  await night.each('invoice', ids, (id) => retrieve(night, 'invoice', id));
 }
 
 /** Returns whether an invoice's payment may be missing or wrong, like the query of `recordMissingPayments`. */
