@@ -193,18 +193,13 @@ function toTemplate(plan: string, places: number): string {
  * Also returns keys for e-mail addresses that the decision looked up, and for Stripe's payment ids, because sync and an
  * API client or staff may be recording the same payment.
  */
-function toLockKeys({ plan: { concerned, emails, money, payments }, events }: Commit): string[] {
+function toLockKeys({ plan: { concerned, emails, money, reportedMoney }, events }: Commit): string[] {
   const told = events.flatMap(({ owners, stripe_customer_id: own }) =>
     own === null ? owners : [own, ...owners],
   );
-  const named = [...money, ...reportedMoney(payments.inserted)].map(keyOfReference);
+  const named = [...money, ...reportedMoney].map(keyOfReference);
   return [...concerned, ...emails.map(({ email }) => `email ${email}`), ...told, ...named];
 }
-
-const reportedMoney = (inserted: StoredPayment[]) =>
-  inserted
-    .flatMap(({ stripe_payment_intent_id: intent, stripe_charge_id: charge }) => [intent, charge])
-    .filter((id) => id !== null);
 
 /**
  * Returns the ids of the invoices to lock. These are the stored invoices that the plan changes or is based on, and
@@ -234,7 +229,7 @@ function toLists({ plan, events, runId }: Commit): [string, unknown[]][] {
     tombstones: plan.tombstones,
     money: plan.money,
     reported: plan.payments.inserted.filter(isStripes).map((row) => row.payment_reference),
-    reportedMoney: reportedMoney(plan.payments.inserted),
+    reportedMoney: plan.reportedMoney,
     moves,
     handedOver,
     abandoned,

@@ -276,6 +276,11 @@ export interface Plan extends TablePlans {
   tombstones: string[];
   /** References in this plan that name a Stripe payment. The commit conflicts if sync has just recorded it. */
   money: string[];
+  /**
+   * Stripe's payment intent and charge ids that sync adds to its payments, unless a payment with such a reference was
+   * read. The commit conflicts if an API client or staff have just recorded one.
+   */
+  reportedMoney: string[];
   changes: FieldChange[];
   warnings: string[];
 }
@@ -310,6 +315,7 @@ export function emptyPlan(): Plan {
     invoicesSeen: [],
     tombstones: [],
     money: [],
+    reportedMoney: [],
     changes: [],
     warnings: [],
   };

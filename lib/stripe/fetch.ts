@@ -163,17 +163,35 @@ export function stripeErrorCode(error: unknown): string {
   return `stripe_${error.code ?? kind.toLowerCase()}`;
 }
 
+export interface Collection {
+  /** Time of Stripe's last collection. Null if Stripe has never collected. */
+  at: Date | null;
+  /** The latest payment intent with which Stripe collected. */
+  paymentIntentId: string | null;
+  /** Stripe's ids of all payment intents and charges with which it collected. */
+  moneyIds: string[];
+}
+
 /**
- * Fetches the time of Stripe's last collection for an invoice. The time is null if Stripe has never collected. Payments
- * that were made elsewhere and only recorded at Stripe do not count. Never throws errors from Stripe or the network.
+ * Fetches when and with which payment intents Stripe collected an invoice. Payments that were made elsewhere and only
+ * recorded at Stripe do not count. Never throws errors from Stripe or the network.
  */
-export function fetchCollectedAt(stripe: Stripe, now: () => Date, invoice: string) {
+export function fetchCollection(
+  stripe: Stripe,
+  now: () => Date,
+  invoice: string,
+): Promise<Fetched<Collection>> {
   const paid = { invoice, status: 'paid', limit: LIMIT } as const;
   return fetchPayments(stripe, now, paid, (payments) => {
-    const times = payments
-      .filter(({ payment }) => payment.type !== 'payment_record')
-      .map(({ status_transitions: { paid_at }, created }) => paid_at ?? created);
-    return times.length > 0 ? fromEpoch(Math.max(...times)) : null;
+    const collected = payments.filter(({ payment }) => payment.type !== 'payment_record');
+    const times = collected.map(({ status_transitions: { paid_at }, created }) => paid_at ?? created);
+    const intents = collected.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);
+    const charges = collected.flatMap(({ payment }) => asId(payment.charge) ?? []);
+    return {
+      at: times.length > 0 ? fromEpoch(Math.max(...times)) : null,
+      paymentIntentId: intents[0] ?? null,
+      moneyIds: [...intents, ...charges],
+    };
   });
 }
 

@@ -6,7 +6,7 @@ import { isEmpty, type Keys, mergeKeys, type Plan, type Snapshot } from '../stor
 import { databaseStore, type Store } from '../store/store';
 import {
   type Fetched,
-  fetchCollectedAt,
+  fetchCollection,
   fetchInvoicePaid,
   fetchItems,
   fetchLines,
@@ -117,7 +117,7 @@ async function ask({ stripe, now, log }: SyncDeps, kind: WantedKind, id: string)
 function fetchWanted(stripe: Stripe, now: () => Date, kind: WantedKind, id: string) {
   if (kind === 'items') return fetchItems(stripe, now, id);
   if (kind === 'lines') return fetchLines(stripe, now, id);
-  if (kind === 'collectedAt') return fetchCollectedAt(stripe, now, id);
+  if (kind === 'collection') return fetchCollection(stripe, now, id);
   if (kind === 'invoicePaid') return fetchInvoicePaid(stripe, now, id);
   return fetchObject(stripe, now, kind, id);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { beforeAll, expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import {
@@ -11,7 +11,7 @@ import {
   importedRefunds,
   invoiceLines,
   invoices,
-  payments,
+  type payments,
   reconciliationChanges,
   reconciliationRuns,
   staffTasks,
@@ -251,9 +251,10 @@ test('an erased customer stays erased when events are replayed or arrive, and wh
 
 test('a dispute and a failed event of an erased customer are stored without personal data', async () => {
   const evidence = { customer_email_address: 'erased-me@example.com', customer_name: 'Erika Mustermann' };
-  const intent = 'pi_of_the_erased';
-  const ofStripe = and(eq(payments.customer_id, known.id), eq(payments.source, 'stripe'));
-  await sync.db.update(payments).set({ stripe_payment_intent_id: intent }).where(ofStripe);
+  // The payment's event did not name its intent, but the reconciliation learns it.
+  await sync.night();
+  const isTheirs = ({ customer }: { customer: string }) => customer === known.stripeCustomer;
+  const intent = [...sync.world.paymentIntents.values()].find(isTheirs)?.id;
   const dispute = { id: 'dp_late', object: 'dispute', payment_intent: intent, evidence };
   const told = (id: string, type: string, object: object) =>
     sync.takeBody(JSON.stringify({ id, type, created: 1, data: { object } }));

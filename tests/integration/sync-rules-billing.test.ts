@@ -14,7 +14,7 @@ import {
   succeeded,
   updated,
 } from '../support/stripe-events';
-import { customer, expectRow, type Scene, service, testRules } from '../support/sync-rules';
+import { customer, expectRow, type GivenRow, type Scene, service, testRules } from '../support/sync-rules';
 
 const second = (after: number) => new Date((NOON + after) * 1000);
 const ADA = customer('C-1');
@@ -300,6 +300,12 @@ const refusesToRecord = (reference: string) => async (scene: Scene) => {
   await expect(posts(reference)(scene)).rejects.toMatchObject({ code: 'conflict', message });
 };
 
+/** Expects this many open tasks about payments that Stripe does not count. */
+const expectUncounted = (count: number) => async (scene: Scene) => {
+  const open = Object.values((await scene.rows()).tasks).filter(({ done_by }) => done_by === null);
+  expect(open.filter(({ kind }) => kind === 'payment_not_counted')).toHaveLength(count);
+};
+
 describe('payments that Stripe and an API client both report', () => {
   for (const [shape, told] of Object.entries(SHAPES)) {
     const again = succeeded('in_1', told);
@@ -343,6 +349,114 @@ describe('payments that Stripe and an API client both report', () => {
       );
     }
   }
+
+  const again = succeeded('in_1');
+  testRules(
+    {
+      'a payment recorded under the id of its Stripe invoice counts once Stripe has collected it': {
+        events: [
+          finalized('in_1'),
+          posts('in_1'),
+          expectUncounted(1),
+          paid('in_1'),
+          again,
+          expectUncounted(0),
+        ],
+        rows: { payments: { in_1: { of: 'in_1', amount: '119.000', source: 'api', version: 0 } } },
+        counts: { payments: 1, tasks: 1 },
+      },
+      'a payment recorded under the id of its Stripe invoice counts after a night without the event': {
+        events: [
+          ...[finalized('in_1'), posts('in_1'), paid('in_1', { amount_paid_off_stripe: 0 })],
+          async (scene) => void (await scene.night()),
+          expectUncounted(0),
+          async (scene) => expect(await scene.night()).toEqual(QUIET),
+        ],
+        counts: { payments: 1, tasks: 1 },
+      },
+      'a payment recorded under the id of its Stripe invoice is reported if Stripe collected another amount':
+        {
+          events: [finalized('in_1'), posts('in_1', 100), again],
+          rows: { tasks: { 'payment_differs in_1 in_1': { done_by: null } } },
+          counts: { payments: 1, tasks: 2 },
+        },
+    },
+    { inSql: true },
+  );
+
+  const OWED = {
+    currency: 'eur',
+    total: '119.000',
+    amount_due: '119.000',
+    subtotal: '119.000',
+    tax: '0.000',
+  };
+  const OWN = { id: 2_000_001, version: 0, customer_id: ADA.row.id, number: 'R-1', status: 'sent', ...OWED };
+  const own: GivenRow = {
+    table: 'invoices',
+    row: { ...OWN, invoice_date: '2026-03-01', amount_paid: '0.000' },
+  };
+  /** Pays an invoice of the Stripe account. @returns its payment intent, which no event of this API version names */
+  async function collects(scene: Scene, isReported = true) {
+    const { id } = issue(scene, { lines: [{ amount: 11_900 }], metadata: { customer_number: 'C-1' } });
+    const done = act.payInvoice(scene.world, id);
+    if (isReported) await scene.deliverAction(done);
+    const [intent] = scene.world.paymentIntents.values();
+    if (!intent) throw new Error('Stripe collected nothing');
+    return { id, intent: intent.id, charge: intent.latestCharge };
+  }
+  const postsOwn = (scene: Scene, payment_reference: string) => {
+    const of = { invoice_id: OWN.id, customer_id: Number(OWN.customer_id), payment_date: '2026-03-14' };
+    return scene.hands().recordPayment({ ...of, amount: 119, payment_reference });
+  };
+  testRules(
+    {
+      'a payment intent that a reconciliation learns is not counted again for an own invoice': async (
+        scene,
+      ) => {
+        const { id, intent, charge } = await collects(scene);
+        await expectRow('payments', id, { stripe_payment_intent_id: null, stripe_charge_id: null })(scene);
+        expect(await scene.night()).toEqual(QUIET);
+        await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+        await expect(postsOwn(scene, intent)).rejects.toMatchObject({ code: 'conflict' });
+        expect(charge).not.toBeNull();
+      },
+      'a payment recorded by a reconciliation has the payment intent': async (scene) => {
+        const { id, intent } = await collects(scene, false);
+        expect((await scene.night()).status).toBe('completed');
+        await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+      },
+      'money that an own invoice counts is not recorded again by a reconciliation': async (scene) => {
+        const { id, intent } = await collects(scene, false);
+        await postsOwn(scene, intent);
+        expect((await scene.night()).status).toBe('completed');
+        expect(Object.keys((await scene.rows()).payments)).toEqual([intent]);
+        await expectRow('tasks', `payment_differs ${id} ${intent}`, { done_by: null })(scene);
+      },
+      'an older payment without a payment intent gets it from a reconciliation': async (scene) => {
+        const { id, intent } = await collects(scene);
+        await scene.night();
+        const unnamed = { stripe_payment_intent_id: null, stripe_charge_id: null };
+        await scene.edit('payments', id, unnamed);
+        expect(await scene.night(10 * DAY)).toEqual(QUIET);
+        await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+      },
+      'a payment intent that was recorded for an own invoice becomes a task when a reconciliation learns it':
+        async (scene) => {
+          const { id, intent } = await collects(scene);
+          await postsOwn(scene, intent);
+          const { changes } = await scene.night();
+          expect(changes).toEqual([['payment', 'payment_differs', null, null, 'reported']]);
+          const task = `payment_differs ${id} ${intent}`;
+          await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
+          await expectRow('tasks', task, { done_by: null })(scene);
+          expect(await scene.night()).toEqual(QUIET);
+          await scene.hands().deletePayment(Number((await scene.rows()).payments[intent]?.id));
+          await expectRow('tasks', task, { done_by: 'a later change' })(scene);
+        },
+    },
+    { given: [...given, own], inSql: true },
+  );
 
   testRules({
     'a task about a payment contains no text of its reference': {

@@ -2,11 +2,12 @@ import { eq } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { expect, inject, test } from 'vitest';
 import { lockKey } from '@/db/database';
-import { customers } from '@/db/schema';
+import { customers, staffTasks } from '@/db/schema';
 import type { WorldEvent } from '@/lib/stripe-local/model';
 import { linkStripeCustomer } from '@/lib/sync/staff/link-stripe-customer';
 import { linkItem } from '@/lib/sync/staff/link-subscription';
-import { createCustomer, createService } from '../support/factories';
+import { readRows } from '../support/database';
+import { createCustomer, createPayment, createService } from '../support/factories';
 import * as act from '../support/stripe-actions';
 import { renderEvent } from '../support/stripe-versions';
 import { DAY, GRACE, typed, useSync } from '../support/sync';
@@ -14,13 +15,14 @@ import { watchedDatabase } from '../support/watched-database';
 
 const sync = useSync();
 
-/** Wraps the database. Counts statements and transactions, and runs `meanwhile` before the second statement. */
+/** Wraps the database. Counts statements and transactions, and runs `meanwhile` before the first commit. */
 function watched(meanwhile: () => Promise<unknown> = async () => {}) {
   const counts = { statements: 0, transactions: 0 };
+  let commits = 0;
   const db = watchedDatabase(sync.db, {
-    async statement(_, run) {
+    async statement(text, run) {
       counts.statements += 1;
-      if (counts.statements === 2) await meanwhile();
+      if (text.includes('commit_plan') && ++commits === 1) await meanwhile();
       return run();
     },
     transaction: () => {
@@ -131,6 +133,24 @@ test.each<[string, (scene: Scene) => Promise<unknown>, (scene: Scene, date: stri
   expect(await sync.take(event, { db })).toBe('processed');
   expect(counts.transactions).toBe(1); // The delivery was decided again, under a lock.
   await expectEnd(scene, date);
+});
+
+test('a payment recorded under an intent while sync adds that intent to its own payment becomes a task', async () => {
+  const { invoice, payment } = await sync.collect();
+  expect(payment.stripe_payment_intent_id).toBeNull();
+  const paid = typed(
+    sync.world.history.filter(({ about }) => about.id === invoice),
+    'invoice.paid',
+  );
+  const intent = [...sync.world.paymentIntents.values()].find((one) => one.invoice === invoice)?.id ?? '';
+  const record = () => createPayment(sync.db, { payment_reference: intent });
+  const { db, counts } = watched(record);
+  const body = { ...renderEvent(paid, '2020-08-27'), id: 'evt_old_version' };
+  await sync.takeBody(JSON.stringify(body), { db });
+  expect(counts.transactions).toBe(1);
+  expect((await sync.paymentOf(invoice))?.stripe_payment_intent_id).toBe(intent);
+  const tasks = await readRows(sync.db, staffTasks, eq(staffTasks.subject, `${invoice} ${intent}`));
+  expect(tasks).toMatchObject([{ kind: 'payment_differs', done_by: null }]);
 });
 
 test('a customer created by sync is deleted once its Stripe customers are linked elsewhere', async () => {

@@ -27,7 +27,7 @@ import {
   Table,
   type TableName,
 } from '../../store/snapshot';
-import type { Fetched, ListedKind, ProviderObjects } from '../../stripe/fetch';
+import type { Collection, Fetched, ListedKind, ProviderObjects } from '../../stripe/fetch';
 import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { ProviderSubscriptionItem } from '../../stripe/to-subscription';
 import type { StaffTask } from '../../tasks/staff-tasks';
@@ -37,8 +37,8 @@ export interface Wanted extends ProviderObjects {
   items: ProviderSubscriptionItem[];
   /** All lines of an invoice, looked up by its Stripe id. */
   lines: NonNullable<ProviderInvoice['lines']>['lines'];
-  /** Time of Stripe's last collection for an invoice, looked up by its Stripe id. Null if Stripe never collected. */
-  collectedAt: Date | null;
+  /** When and with which payment intents Stripe collected an invoice, looked up by its Stripe id. */
+  collection: Collection;
   /** Stripe's id of a payment intent's invoice, looked up by the intent's id. Null if the intent has no invoice. */
   invoicePaid: string | null;
 }

@@ -8,6 +8,7 @@ import { createdChange, differing, isSameState, toChanges } from './changes';
 import { linkCustomer, reportUnowned } from './customer';
 import type { Draft } from './draft';
 import { type Decision, decideOrder, eventsOfSecond, recheckAt, type StateOrigin } from './order';
+import { addMoneyIds } from './payment';
 import { type Applied, findOrAdd } from './subscription/subscription';
 
 /**
@@ -53,6 +54,9 @@ export function applyInvoice(
       ...takeLines(draft, row, decision.take, source),
     }),
   });
+  // The ids of a payment never change, so even a stale state names the right ones. Stripe's answer may name them if the
+  // event does not, or the reverse.
+  for (const told of taken ? [decision.take, incoming] : [incoming]) addMoneyIds(draft, told);
   if (taken) cancelRevised(draft, decision.take, invoice, { ...source, asOf: decision.asOf });
   // Stripe's answer about the original may have linked the Stripe customer to another customer, and so moved this row.
   const current = draft.row('invoice', incoming.id) ?? invoice;

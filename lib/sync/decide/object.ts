@@ -8,6 +8,7 @@ import type { Draft } from './draft';
 import { applyInvoice, markGone } from './invoice';
 import { applyMoneyBack, type MoneyBackKind } from './money-back';
 import type { StateOrigin } from './order';
+import { namesCollected } from './payment';
 import { settleMoved } from './subscription/checkout';
 import { toItemState } from './subscription/items';
 import { applySubscription } from './subscription/subscription';
@@ -76,6 +77,7 @@ export function keysOfInvoice(provider: ProviderInvoice | null): Partial<Keys> {
   return {
     ...keysOfCustomer(customer),
     invoices: revises === null ? [id] : [id, revises],
+    payments: namesCollected(provider) ? [id] : [],
     subscriptions: stripeSubscriptionId ? [stripeSubscriptionId] : [],
   };
 }

@@ -2,6 +2,7 @@ import { toCalendarDate } from '../../dates';
 import { fromThousandths, toAmountText, toThousandths } from '../../money';
 import { isIntent } from '../../payments/stripe-payment';
 import type { StoredInvoice, StoredPayment } from '../../store/snapshot';
+import type { ProviderInvoice } from '../../stripe/to-invoice';
 import type { StaffTask } from '../../tasks/staff-tasks';
 import { createdChange } from './changes';
 import type { Draft } from './draft';
@@ -38,9 +39,10 @@ export function applyPayment(
   if (Number(amount) <= 0 || draft.isBuried(reference)) return;
   const payment_date = toCalendarDate(collected.paidAt, draft.timeZone);
   const stored = draft.payment(reference);
-  if (stored?.source === 'stripe') correct(draft, stored, amount, payment_date, off !== null);
-  else if (stored) draft.warnings.add(`payment ${stored.id} already has the reference ${reference}`);
-  if (stored) return;
+  if (stored?.source === 'stripe') {
+    correct(draft, stored, amount, payment_date, off !== null);
+    return;
+  }
   const recorded = findRecorded(draft, reference, invoice, collected.moneyIds);
   if (recorded.length > 0) {
     leaveRecorded(draft, recorded, invoice, amount);
@@ -59,17 +61,52 @@ export function applyPayment(
     source: 'stripe',
     provider_amount: amount,
     provider_payment_date: payment_date,
-    stripe_payment_intent_id: collected.paymentIntentId,
-    stripe_charge_id: collected.moneyIds.find((id) => !isIntent(id)) ?? null,
+    ...toMoneyColumns(collected),
     transfer: null,
   });
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
+type Named = Pick<Collected, 'paymentIntentId' | 'moneyIds'>;
+
+const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
+  stripe_payment_intent_id: paymentIntentId,
+  stripe_charge_id: moneyIds.find((id) => !isIntent(id)) ?? null,
+});
+
+/**
+ * Adds the payment intent and the charge of an invoice to the payment that sync recorded without them. Events since
+ * 2025-03-31.basil name neither, but Stripe's lists and single invoices do. The ids are not logged as a change, because
+ * no event could have reported them. If an API client or staff have meanwhile recorded one of these ids, the same money
+ * counts twice, so staff get a task.
+ */
+export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
+  const { id, amountPaid, moneyIds } = invoice;
+  if (!namesCollected(invoice)) return;
+  const stored = draft.payment(id);
+  if (stored?.source !== 'stripe' || stored.stripe_payment_intent_id || stored.stripe_charge_id) return;
+  draft.payments.put({ ...stored, ...toMoneyColumns(invoice) });
+  const text = toAmountText(amountPaid, invoice.currency);
+  for (const twin of moneyIds.flatMap((one) => draft.payment(one) ?? [])) {
+    const task: StaffTask = {
+      kind: 'payment_differs',
+      subject: `${id} ${twin.payment_reference}`,
+      message: `Payments ${stored.id} and ${twin.id} record the same money: Stripe collected ${text} for invoice ${invoice.number ?? id}. Delete payment ${twin.id}.`,
+      entity: 'payment',
+      entity_id: twin.id,
+    };
+    draft.tell(task, subjectOf(twin));
+  }
+}
+
+/** Returns whether an invoice names a payment intent or a charge with which Stripe may have collected it. */
+export const namesCollected = ({ amountPaid, moneyIds }: ProviderInvoice): boolean =>
+  Number(amountPaid) > 0 && moneyIds.length > 0;
+
 /**
  * Finds payments by API clients or staff that may already count the money that Stripe collected for an invoice. Their
- * reference is one of `moneyIds`, or they are recorded for the invoice under another Stripe id and `isMoneyOf` accepts
- * them.
+ * reference is the invoice's Stripe id or one of `moneyIds`, or they are recorded for the invoice under another Stripe
+ * id and `isMoneyOf` accepts them.
  */
 function findRecorded(
   draft: Draft,
@@ -77,7 +114,7 @@ function findRecorded(
   invoice: StoredInvoice,
   moneyIds: string[],
 ): StoredPayment[] {
-  const named = moneyIds.flatMap((id) => draft.payment(id) ?? []);
+  const named = [reference, ...moneyIds].flatMap((id) => draft.payment(id) ?? []);
   const others = draft.recordedOf(invoice).filter((one) => !named.includes(one));
   return [...named, ...others.filter((one) => isMoneyOf(draft, one, reference, invoice))];
 }

@@ -40,10 +40,24 @@ export function toPlan(draft: Draft): Plan {
     concerned: [...draft.concerned],
     absentNumbers: [...draft.met.absentNumbers],
     emails: [...draft.met.emails].map(([email, ids]) => ({ email, ids })),
+    reportedMoney: reportedMoney(draft),
     touched: touched(draft, links.updated),
     changes: draft.changes,
     warnings: [...draft.warnings],
   };
+}
+
+/** Returns the ids of Stripe's money that payments gain, except those of payments that the decision has seen. */
+function reportedMoney(draft: Draft): string[] {
+  const seen = new Set<string | null>(draft.payments.all().map((row) => row.payment_reference));
+  return [...draft.payments.changed].flatMap(([id, row]) => {
+    const before = draft.payments.before(id);
+    const gained = [
+      before?.stripe_payment_intent_id ? null : row?.stripe_payment_intent_id,
+      before?.stripe_charge_id ? null : row?.stripe_charge_id,
+    ];
+    return gained.flatMap((one) => (one && !seen.has(one) ? one : []));
+  });
 }
 
 /**

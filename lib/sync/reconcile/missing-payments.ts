@@ -5,83 +5,115 @@ import type { Draft } from '../decide/draft';
 import { attachPayment, type MoneyBackKind } from '../decide/money-back';
 import { applyPayment } from '../decide/payment';
 import type { SyncDeps } from '../sync-deps';
-import { guarded, inRun, nextAfter, retrieveAndApply, STEP_PAGE, type StepPage } from './object';
+import {
+  guarded,
+  inRun,
+  nextAfter,
+  retrieveAndApply,
+  retrieveEach,
+  STEP_PAGE,
+  type StepPage,
+  type StripeDeps,
+} from './object';
 import type { Run } from './run';
 
 /**
- * Records missing payments of Stripe's invoices. Corrects sync's payments with a wrong amount, for example because the
- * amount paid outside Stripe was unknown. The search reads our own rows, so it covers invoices of any age.
+ * Records missing payments of Stripe's invoices, or notes the payments of people and programs that count instead.
+ * Corrects sync's payments with a wrong amount, for example because the amount paid outside Stripe was unknown. The
+ * search reads our own rows, so it covers invoices of any age.
  */
 export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after) => {
-  const found = await rows<{ id: number; stripe_id: string; is_known: boolean; customer: string | null }>(
+  const found = await rows<MissingPayment & { id: number }>(
     deps.db,
     sql`select i.id, i.stripe_invoice_id as stripe_id, i.stripe_customer_id as customer,
         i.amount_off_stripe is not null as is_known
-      from invoices i left join payments p on p.payment_reference = i.stripe_invoice_id
+      from invoices i
+      left join payments p on p.payment_reference = i.stripe_invoice_id and p.source = 'stripe'
       where i.stripe_invoice_id is not null and i.amount_paid > 0 and i.id > ${Number(after ?? 0)}::int
         and i.amount_paid > coalesce(i.amount_off_stripe, 0)
         and (i.amount_off_stripe is not null or (${deps.stripe !== null}::boolean and i.provider_gone_at is null))
-        and (p.id is null or p.source = 'stripe' and p.amount = p.provider_amount
+        and (p.id is null or p.amount = p.provider_amount
           and p.amount is distinct from i.amount_paid - i.amount_off_stripe)
         and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
         and not exists (select from payments o where o.id = i.collected_by_payment_id and p.id is null
           and o.currency = i.currency and o.amount = i.amount_paid - i.amount_off_stripe)
       order by i.id limit ${sql.raw(String(STEP_PAGE))}`,
   );
-  for (const { stripe_id, is_known, customer } of found) {
-    await guarded(deps, run, 'invoice', stripe_id, () =>
-      recordMissing(deps, run, stripe_id, is_known, customer),
+  for (const one of found) {
+    // Only the first page asks with which intents Stripe collected. `addPaymentIds` asks the rest in later runs, so the
+    // import of a long history does not make a request for each invoice.
+    await guarded(deps, run, 'invoice', one.stripe_id, () =>
+      recordMissing(deps, run, { ...one, mayAsk: after === null }),
     );
   }
   return nextAfter(found);
 };
 
+type MissingPayment = { stripe_id: string; is_known: boolean; customer: string | null };
+
 /** Records the payment of one invoice. If its amount paid outside Stripe is unknown, retrieves the invoice first. */
 async function recordMissing(
   deps: SyncDeps,
   run: Run,
-  stripeId: string,
-  isKnown: boolean,
-  customer: string | null,
+  { stripe_id: stripeId, is_known, customer, mayAsk }: MissingPayment & { mayAsk: boolean },
 ): Promise<void> {
   const { stripe } = deps;
-  if (stripe && !isKnown) await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId);
+  if (stripe && !is_known) await retrieveAndApply({ ...deps, stripe }, run, 'invoice', stripeId);
   await inRun(deps, run, {
     stripeCustomerId: customer,
     keys: keysOf({ invoices: [stripeId], payments: [stripeId] }),
-    decide: (draft) => decideMissing(draft, stripeId),
+    decide: (draft) => decideMissing(draft, stripeId, mayAsk),
   });
 }
 
-export function decideMissing(draft: Draft, stripeId: string): void {
+/** @param mayAsk whether Stripe may be asked only to learn the payment intent of a new payment */
+export function decideMissing(draft: Draft, stripeId: string, mayAsk = true): void {
   const row = draft.row('invoice', stripeId);
   // Without the amount paid outside Stripe, the amount that Stripe collected is unknown.
   if (!row || row.amount_off_stripe === null) return;
   if (row.stripe_customer_id) draft.concerned.add(row.stripe_customer_id);
+  // If Stripe collected the whole total, this is the stored time of payment. Otherwise, a credit note or a payment
+  // outside Stripe may have settled the invoice later.
+  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
+  const isAsked = !isWhole || (mayAsk && draft.payment(stripeId) === undefined);
+  const collection = isAsked ? askCollection(draft, row, stripeId, !isWhole) : null;
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
     amountOffStripe: row.amount_off_stripe,
-    paidAt: collectedAt(draft, row, stripeId),
-    paymentIntentId: null,
-    moneyIds: [],
+    paidAt: (isWhole ? null : collection?.at) ?? row.paid_at ?? row.provider_as_of ?? draft.now,
+    paymentIntentId: collection?.paymentIntentId ?? null,
+    moneyIds: collection?.moneyIds ?? [],
   });
 }
 
-/**
- * Returns the time at which Stripe collected an invoice. If Stripe collected the whole total, this is the stored time
- * of payment. Otherwise asks Stripe, because a credit note or a payment outside Stripe may have settled the invoice
- * later.
- */
-function collectedAt(draft: Draft, row: StoredInvoice, stripeId: string): Date {
-  const known = row.paid_at ?? row.provider_as_of ?? draft.now;
-  const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
-  if (isWhole || row.provider_gone_at) return known;
-  const fetched = draft.ask('collectedAt', stripeId, row.stripe_customer_id ?? '');
-  if (fetched.state === 'found') return fetched.object ?? known;
+function askCollection(draft: Draft, row: StoredInvoice, stripeId: string, isNecessary: boolean) {
+  if (row.provider_gone_at) return null;
+  const fetched = draft.ask('collection', stripeId, row.stripe_customer_id ?? '');
+  if (fetched.state === 'found') return fetched.object;
   const hasKey = fetched.state === 'gone' || fetched.reason !== 'no_api_key';
-  if (hasKey) draft.leave(`when it collected for ${stripeId}`, fetched);
-  return known;
+  if (hasKey && isNecessary) draft.leave(`when it collected for ${stripeId}`, fetched);
+  return null;
 }
+
+/**
+ * Retrieves invoices whose payment has neither a payment intent nor a charge, because the event that reported it named
+ * none and no list has shown the invoice since. At most 100 invoices a run, chosen anew by each run, so that invoices
+ * without any id at Stripe do not keep the others waiting.
+ */
+export const addPaymentIds: StepPage<StripeDeps> = async (deps, run) => {
+  const found = await rows<{ id: number; stripe_id: string }>(
+    deps.db,
+    sql`select id, stripe_id from (
+        select i.id, i.stripe_invoice_id as stripe_id
+        from payments p join invoices i on i.stripe_invoice_id = p.payment_reference
+        where p.source = 'stripe' and p.stripe_payment_intent_id is null and p.stripe_charge_id is null
+          and i.provider_gone_at is null
+        order by md5(concat(p.id, ' ', ${run.id}::int)) limit ${sql.raw(String(STEP_PAGE))}) as chosen
+      order by id`,
+  );
+  await retrieveEach(deps, run, 'invoice', found);
+  return null;
+};
 
 const DAY_MS = 86_400_000;
 /**

@@ -6,7 +6,7 @@ import { stackOf } from '../../log';
 import { stripeErrorCode } from '../../stripe/fetch';
 import type { SyncDeps } from '../sync-deps';
 import { disputesFrom, invoicesFrom, listed, reconcileCreditNotes, refundsFrom, unseen } from './lists';
-import { attachPayments, recordMissingPayments } from './missing-payments';
+import { addPaymentIds, attachPayments, recordMissingPayments } from './missing-payments';
 import type { StepPage, StripeDeps } from './object';
 import { comparePayouts, listPayouts, readPayoutEntries } from './payouts';
 import {
@@ -256,6 +256,7 @@ export const STEPS: Step[] = [
   { name: 'invoices to recheck', phase: 'rechecks', needs: 'stripe', page: recheck('invoice') },
   { name: 'earlier failures', phase: 'rechecks', needs: 'stripe', page: retryFailures },
   { name: 'missing payments', phase: 'payments', needs: 'database', page: recordMissingPayments },
+  { name: 'ids of payments', phase: 'payments', needs: 'stripe', page: addPaymentIds },
   // Checkouts come after the customer rechecks, because this step asks Stripe only about the Stripe customers that are
   // linked to the customer of a sold subscription.
   { name: 'checkouts', phase: 'payments', needs: 'stripe', page: linkCheckouts },

@@ -88,9 +88,8 @@ function write(writer: Writer, { plan, events, runId, bookedOn }: Commit): void 
   for (const { payment_reference, source } of plan.payments.inserted) {
     if (source === 'stripe' && tables.rows.tombstones.has(payment_reference)) throw conflict('tombstones');
   }
-  for (const { stripe_payment_intent_id, stripe_charge_id } of plan.payments.inserted) {
-    const namesMoney = (one: string) => one === stripe_payment_intent_id || one === stripe_charge_id;
-    if ([...tables.rows.payments.values()].some((row) => namesMoney(row.payment_reference)))
+  for (const name of plan.reportedMoney) {
+    if ([...tables.rows.payments.values()].some((row) => row.payment_reference === name))
       throw conflict('money');
   }
   for (const name of plan.money) {

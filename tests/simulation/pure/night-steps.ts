@@ -59,6 +59,7 @@ export const NIGHT_STEPS: Record<string, (night: Night) => Promise<void>> = {
   checkouts,
   'subscriptions of checkouts': recheck('subscription'),
   'missing payments': missingPayments,
+  'ids of payments': paymentIds,
   'credit notes': creditNotes,
   refunds: listedRefunds,
   'unseen refunds': unseen('refund'),
@@ -352,21 +353,41 @@ async function missingPayments(night: Night): Promise<void> {
   }
 }
 
+/** Retrieves each invoice whose payment has neither a payment intent nor a charge, like `addPaymentIds`. */
+async function paymentIds(night: Night): Promise<void> {
+  if (!night.deps.stripe) return;
+  const ids = await night.select(({ payments, invoices }) => {
+    const unnamed = [...payments.values()].filter(
+      (one) => one.source === 'stripe' && !one.stripe_payment_intent_id && !one.stripe_charge_id,
+    );
+    const references = new Set(unnamed.map((one) => one.payment_reference));
+    return [...invoices.values()]
+      .filter((row) => row.provider_gone_at === null && references.has(row.stripe_invoice_id ?? ''))
+      .sort(byId)
+      .flatMap(({ stripe_invoice_id }) => stripe_invoice_id ?? []);
+  });
+  await night.each('invoice', ids, (id) => retrieve(night, 'invoice', id));
+}
+
 /** Returns whether an invoice's payment may be missing or wrong, like the query of `recordMissingPayments`. */
 function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
   const { stripe_invoice_id: id, amount_off_stripe: off } = row;
   const paid = Number(row.amount_paid);
   if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
   if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
-  const payment = [...payments.values()].find(({ payment_reference }) => payment_reference === id);
+  const payment = [...payments.values()].find(
+    (one) => one.payment_reference === id && one.source === 'stripe',
+  );
   if (!payment) {
     const recorded = payments.get(row.collected_by_payment_id ?? 0);
     const isSame = recorded?.currency === row.currency && Number(recorded.amount) === paid - Number(off);
     return off === null || !isSame;
   }
-  const { source, amount, provider_amount } = payment;
-  const isUntouched = source === 'stripe' && amount === provider_amount;
-  return isUntouched && (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3));
+  const { amount, provider_amount } = payment;
+  return (
+    amount === provider_amount &&
+    (off === null || Number(amount).toFixed(3) !== (paid - Number(off)).toFixed(3))
+  );
 }
 
 async function listedPayouts({ deps, model, process }: Night): Promise<void> {

@@ -114,6 +114,7 @@ describe('a payment', () => {
   const REFERENCE = 'in_1';
   const INVOICE = {
     ...{ id: 7, customer_id: 3, currency: 'eur', amount_paid: '119.000', amount_off_stripe: null },
+    stripe_invoice_id: REFERENCE,
   } as unknown as StoredInvoice;
   const PAYMENT = {
     ...{ id: 5, version: 0, invoice_id: 7, customer_id: 3, amount: '119.000', currency: 'eur' },
@@ -143,7 +144,8 @@ describe('a payment', () => {
     applyPayment(draft, REFERENCE, { ...INVOICE, ...(off && { amount_off_stripe: off }) }, what);
     const [row, ...others] = draft.payments.all();
     expect(others).toEqual([]);
-    return { row, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
+    const [invoice] = draft.invoices.changed.values();
+    return { row, invoice, changes: draft.changes.map(({ field }) => field), warnings: [...draft.warnings] };
   }
 
   test('a new payment has the amount that Stripe collected, and the day in the configured time zone', () => {
@@ -178,11 +180,12 @@ describe('a payment', () => {
   });
 
   test.each(['api', 'staff', 'import'] as const)(
-    'a payment recorded by %s is not changed by Stripe’s report',
+    'a payment recorded by %s under the invoice’s id is not changed by Stripe’s report but counts as collected',
     (source) => {
-      const { row, warnings } = paymentAfter(collected('150.000'), { stored: { source } });
-      expect(row?.amount).toBe('119.000');
-      expect(warnings).toEqual([`payment 5 already has the reference ${REFERENCE}`]);
+      const { row, invoice, warnings } = paymentAfter(collected('119.000'), { stored: { source } });
+      expect(row).toMatchObject({ amount: '119.000', version: 0 });
+      expect(invoice?.collected_by_payment_id).toBe(5);
+      expect(warnings).toEqual(['payment 5 (in_1) already counts what was collected for in_1']);
     },
   );
 });
