@@ -9,8 +9,9 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
-/** SQLSTATE `disk_full`. The digest of an error equals this code if the database's disk was full. */
+/** SQLSTATE codes. The digest of an error equals one of them if the database's disk was full or the database read-only. */
 const DISK_FULL = '53100';
+const READ_ONLY = '25006';
 
 /** Shows an error page. The error's message stays on the server. The shown digest helps to find the log entry. */
 export default function Failure({ error, reset, component = 'main' }: FailureProps) {
@@ -24,5 +25,7 @@ export default function Failure({ error, reset, component = 'main' }: FailurePro
 function textOf(digest: string | undefined): string {
   if (digest === DISK_FULL)
     return 'The disk of the database is full, so nothing was saved. Try again once an administrator has freed some space.';
+  if (digest === READ_ONLY)
+    return 'The database is read-only at the moment, so nothing was saved. Try again later.';
   return `The page could not be shown.${digest ? ` Reference: ${digest}` : ''}`;
 }

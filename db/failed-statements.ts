@@ -1,5 +1,5 @@
 import { PgPreparedQuery } from 'drizzle-orm/pg-core';
-import { DISK_FULL } from './database';
+import { DISK_FULL, READ_ONLY } from './database';
 import { perProcess } from './per-process';
 
 /**
@@ -9,7 +9,7 @@ import { perProcess } from './per-process';
 class QueryError extends Error {
   override readonly name = 'QueryError';
   /**
-   * Error code that is set if the disk is full, for the error boundary of a staff page. Next sends no other property to
+   * Error code that is set if the disk is full or the database is read-only, for the error boundary of a staff page. Next sends no other property to
    * the browser.
    */
   readonly digest: string | undefined;
@@ -20,7 +20,7 @@ class QueryError extends Error {
     readonly constraint: string | undefined,
   ) {
     super(`${code}${constraint ? ` (${constraint})` : ''} in: ${statement.slice(0, 500)}`);
-    if (code === DISK_FULL) this.digest = DISK_FULL;
+    if (code === DISK_FULL || code === READ_ONLY) this.digest = code;
   }
 }
 

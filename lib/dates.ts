@@ -40,7 +40,7 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Returns whether this runtime supports a time zone. Offsets are refused, because PostgreSQL reads their sign inverted. */
+/** Returns whether this runtime supports a time zone. Refuses offsets, because PostgreSQL inverts their sign. */
 export function isTimeZone(text: string): boolean {
   try {
     return !/^[+-]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }) !== null;

@@ -64,7 +64,7 @@ export function textLine(max: number, normal: (text: string) => string = (text) 
     .meta({ maxLength: max });
 }
 
-/** Returns the schema of a line of text to search for. Removes the spaces at its ends, which a copied text often has. */
+/** Returns the schema of a line of text to search for. Removes spaces at its ends, which copied texts often have. */
 export const searchLine = (max: number) => textLine(max, (text) => text.trim());
 
 /**

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { isDatabaseUnavailable, isDiskFullError, isQueryError, pgErrorCode } from '@/db/database';
+import { isDatabaseUnavailable, isDiskFullError, isQueryError, pgErrorCode, READ_ONLY } from '@/db/database';
 import type { Env, Variable } from '../env';
 import { StartError } from '../errors';
 import { inheritedEnv } from '../inherited-env';
@@ -155,6 +155,7 @@ export function sentencesOf(error: unknown): string[] {
   if (isDiskFullError(error)) return ['The disk of the database is full: free some space, then try again.'];
   if (isDatabaseUnavailable(error))
     return ['The database does not answer: start it, or correct its address.'];
+  if (pgErrorCode(error) === READ_ONLY) return ['The database is read-only: connect to the primary server.'];
   if (isQueryError(error)) return [`A database query failed (${pgErrorCode(error)}).`];
   return [error instanceof Error ? error.message : String(error)];
 }

@@ -110,9 +110,15 @@ function toInvoice(printed: PrintedInvoice): Invoice {
   return { 'ubl:Invoice': invoice } as unknown as Invoice;
 }
 
+/**
+ * Returns a VAT ID if an e-invoice can contain it. Outside the EU, a VAT ID can have any form, but a validator refuses one
+ * that starts with no country (BR-CO-09).
+ */
+const statedVatId = (vatId: string | null) => (vatId && startsWithCountry(vatId) ? vatId : null);
+
 function toSeller({ seller, lines }: PrintedInvoice) {
   // A document with category O must not have VAT IDs (BR-O-2).
-  const vatId = isOutsideVat(lines) ? null : seller.vat_id;
+  const vatId = isOutsideVat(lines) ? null : statedVatId(seller.vat_id);
   // Without a VAT ID, the tax number or the register entry must identify the seller (BR-CO-26).
   const identifier = vatId ? null : (seller.tax_number ?? seller.register_entry);
   return {
@@ -139,8 +145,7 @@ function toSeller({ seller, lines }: PrintedInvoice) {
 }
 
 function toBuyer({ buyer, lines }: PrintedInvoice) {
-  // Outside the EU, a customer's VAT ID can have any form, but a validator refuses one without a country (BR-CO-09).
-  const vatId = buyer.vat_id && startsWithCountry(buyer.vat_id) && !isOutsideVat(lines) ? buyer.vat_id : null;
+  const vatId = isOutsideVat(lines) ? null : statedVatId(buyer.vat_id);
   return {
     'cbc:EndpointID': buyer.email,
     'cbc:EndpointID@schemeID': 'EM',

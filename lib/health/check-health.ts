@@ -10,7 +10,7 @@ import type { Logger } from '../log';
 import { MAX_REGISTRATIONS, maxRegistrations } from '../oauth/register-client';
 import { PING } from '../sync/event-types';
 import { isThin } from '../sync/inbox/events';
-import { deadBefore, repairedFields } from '../sync/reconcile/run';
+import { heardBetween, repairedFields } from '../sync/reconcile/run';
 import { manyRefusals, refusalText } from './webhook-refusals';
 
 /** A current problem that staff should know of. */
@@ -159,6 +159,7 @@ export async function listAlerts(
 ): Promise<{ alerts: Alert[]; everRun: boolean }> {
   const limits = env.alerts;
   const at = sql`${now.toISOString()}::timestamptz`;
+  const [first, last] = heardBetween(now).map((time) => time.toISOString());
   const [found] = await rows<AlertFacts>(
     db,
     sql`
@@ -166,7 +167,7 @@ export async function listAlerts(
         (select started_at < ${at} - make_interval(hours => ${24 + limits.overdueHours}::int)
           from reconciliation_runs order by id desc limit 1) as overdue,
         (select id from reconciliation_runs where status = 'running'
-          and heartbeat_at < ${deadBefore(deadBefore(now)).toISOString()}::timestamptz) as silent_run,
+          and heartbeat_at not between ${first}::timestamptz and ${last}::timestamptz) as silent_run,
         last.id as run_id, last.status, ${repairedFields(sql`last`, limits.driftChanges + 1)} as changes,
         (select count(*) from stripe_events where outcome = 'failed')::int as failed_events,
         ignored.other_mode_events, ignored.thin_events,

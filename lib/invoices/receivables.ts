@@ -277,7 +277,8 @@ export function selectOverpaid(customerIds: number[], most: SQL = sql`null`): SQ
   const { amount_paid, amount_credited, total } = invoices;
   const isOwn = and(inArray(invoices.customer_id, customerIds), isNull(invoices.stripe_invoice_id));
   return sql`select customer_id, currency, amount from (
-      select ${invoices.customer_id}, ${invoices.currency}, least(${amount_paid} + ${amount_credited} - ${total}, ${most}) as amount
+      select ${invoices.customer_id}, ${invoices.currency},
+          least(${amount_paid} + ${amount_credited} - ${total}, ${most}) as amount
         from ${invoices} where ${and(isOwn, eq(invoices.status, 'paid'))}
       union all
       select ${invoices.customer_id}, ${payments.currency}, ${payments.amount} - ${payments.refunded_amount} from ${payments}

@@ -8,7 +8,7 @@ import { customerFilter, spellings } from '../customers/match-customer';
 import { snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { type CustomerSnippet, customerQuery } from '../customers/schema';
 import { AppError, invalidField } from '../errors';
-import { oneOf, textLine } from '../fields';
+import { oneOf, searchLine, textLine } from '../fields';
 import { matchInvoice } from '../invoices/queries';
 import { takesPayments } from '../invoices/settle';
 import { toJsonAmounts } from '../money';
@@ -25,7 +25,7 @@ const p = payments;
 
 const filters = {
   /** The invoice's number, or `#` and its id in our database. */
-  invoice: filter(textLine(100), (text, db) => {
+  invoice: filter(searchLine(100), (text, db) => {
     const named = db.select({ id: invoices.id }).from(invoices).where(matchInvoice(text));
     return { where: inArray(p.invoice_id, named), few: true };
   }),

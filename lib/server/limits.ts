@@ -9,12 +9,13 @@ export const LIMITS = {
   pageBody: 131_072,
   /**
    * Maximum body size of a form on a staff page. An edited invoice with the most lines (500, each with 500 letters of
-   * three bytes) has 3.4 MB, because its texts are sent four times: as fields, as the record that the form opened with, and
-   * twice in React's state.
+   * three bytes) has 3.4 MB, because its texts are sent four times: as fields, as the record that the form opened with,
+   * and twice in React's state.
    */
   formBody: 4_194_304,
-  /** Maximum number of concurrent requests whose body exceeds `pageBody`. */
+  /** Maximum number of concurrent forms larger than `pageBody`, in total and per client. */
   largeForms: 16,
+  largeFormsOfClient: 4,
   /** Maximum time from the start of the connection, or from the request's first byte, to the end of the headers. */
   headersMs: 15_000,
   /** Maximum time from the start of a request to the end of its body. */

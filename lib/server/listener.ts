@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { renameProto } from '../http/messages';
 import { type Logger, stackOf } from '../log';
-import { isWithin, normalAddress } from '../networks';
+import { countedAddress, isWithin, normalAddress, widestNetwork } from '../networks';
 import { UPLOAD_PATH } from '../uploads/upload-limits';
 import type { Limits } from './limits';
 
@@ -31,7 +31,7 @@ const STAFF_PAGE = /^\/admin(\/[^%\\.?]*)?(\?|$)/;
 
 /** Creates the listener that passes valid requests to the handler and refuses all others. */
 export function createListener(handle: Handler, { trusted, secret, isHttps, limits, slow, log }: Settings) {
-  let largeForms = 0;
+  const senders: string[] = []; // the clients that are sending large forms
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const refuseWith = (status: number, text: string) =>
       refuse(request, response, status, text, limits.lingerMs);
@@ -47,10 +47,13 @@ export function createListener(handle: Handler, { trusted, secret, isHttps, limi
     if (isUpgrade(request)) return refuseWith(400, 'There is nothing to upgrade to.');
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (isLargeForm(request, limits)) {
-      if (largeForms === limits.largeForms)
+      const client = clientOf(request);
+      const own = senders.filter((one) => one === client).length;
+      if (senders.length === limits.largeForms || own === limits.largeFormsOfClient) {
         return refuseWith(503, 'Too many large forms. Try again in a moment.');
-      largeForms += 1;
-      response.once('close', () => (largeForms -= 1));
+      }
+      senders.push(client);
+      response.once('close', () => senders.splice(senders.indexOf(client), 1));
     } else if (!OWN_LIMIT.test(request.url ?? '')) {
       const body = await receiveBody(request, limits.pageBody);
       if (body === 'too large') {
@@ -101,6 +104,14 @@ function setTarget(request: IncomingMessage): boolean {
 /** Returns whether a request asks for another protocol. Ignores an offer of HTTP/2, which some clients always send. */
 function isUpgrade({ headers }: IncomingMessage): boolean {
   return headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c';
+}
+
+/**
+ * Returns the client's network, by which a client is limited. `setForwarding` has set the header to the client's IP
+ * address. One client may have many IPv6 addresses.
+ */
+export function clientOf({ headers }: IncomingMessage): string {
+  return widestNetwork(countedAddress(headers['x-forwarded-for']?.toString() ?? null));
 }
 
 /** Returns whether Next may read a body above the limit of pages while the body arrives. Next checks its size again. */

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { Bulkhead, BusyError } from '@/db/transaction';
 import { watchQueue } from '../metrics/metrics';
-import { countedAddress, widestNetwork } from '../networks';
 import { abortedWith } from './fast/fast-first';
 import type { Limits } from './limits';
-import { type Handler, isOwnRequest, refuse } from './listener';
+import { clientOf, type Handler, isOwnRequest, refuse } from './listener';
 
 const RETRY_AFTER_S = 2;
 const TURNS = 100;
@@ -29,8 +28,7 @@ export function limitRenderings(handle: Handler, limits: Limits): Handler {
   return async (request, response) => {
     // Next sent this request while handling another request, which already counts.
     if (isOwnRequest(request)) return handle(request, response);
-    // `setForwarding` has set the header to the client's IP address. One client may have many IPv6 addresses.
-    const client = widestNetwork(countedAddress(request.headers['x-forwarded-for']?.toString() ?? null));
+    const client = clientOf(request);
     let work: Promise<void> | undefined;
     const begin = async () => {
       await yieldToShortRequests();

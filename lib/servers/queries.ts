@@ -4,7 +4,7 @@ import type { Database } from '@/db/database';
 import { serverStatus, servers } from '@/db/schema';
 import { toCsv } from '../csv';
 import { AppError } from '../errors';
-import { oneOf, textLine } from '../fields';
+import { oneOf, searchLine } from '../fields';
 import { MAX_ID, type PageRequest, pageBounds, perPageParam, toPage } from '../page';
 
 export const serverRow = z.object({
@@ -30,7 +30,7 @@ export const SERVER_STATUSES = serverStatus.enumValues;
 /** The filters of the server list on staff pages. */
 export const serverFilters = z.object({
   /** Part of a host name, an IP address, an operating system or a location. Case is ignored. */
-  q: textLine(200).optional(),
+  q: searchLine(200).optional(),
   status: oneOf(SERVER_STATUSES).optional(),
   per_page: perPageParam,
 });

@@ -15,7 +15,7 @@ import { customerFilter } from '../customers/match-customer';
 import { CUSTOMER_COLUMNS, inColumns, snippetColumns, toCustomerSnippet } from '../customers/queries';
 import { isOfSureCustomer } from '../customers/sure-link';
 import { toIso } from '../dates';
-import { oneOf, textLine } from '../fields';
+import { oneOf, searchLine } from '../fields';
 import { toJsonAmount, toJsonAmounts } from '../money';
 import { UNPAID_STATUSES } from '../overdue';
 import type { PageStart } from '../page-query';
@@ -38,7 +38,7 @@ export const subscriptionList = defineList({
     customer: customerFilter(s.customer_id),
     status: wordFilter(SUBSCRIPTION_STATUSES, s.status),
     /** The Stripe id of a subscription, an item or a customer. */
-    id: filter(textLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
+    id: filter(searchLine(255), (id, db) => ({ where: hasStripeId(db, id), few: true })),
     /**
      * Finds subscriptions with an item that is not linked to a service. Leaves out cancelled subscriptions, and those
      * whose Stripe customer is not reliably linked to a customer.

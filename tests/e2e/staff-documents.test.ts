@@ -133,6 +133,17 @@ test('file links of a Stripe invoice lead staff to Stripe, and such a link of an
   expect((await site.fetch(`${INVOICES}/${invoice?.id}/stripe`, { as: null })).status).not.toBe(303);
 });
 
+test('a draft can be saved from a form larger than what Next accepts by default', async () => {
+  const page = await site.open(`${INVOICES}/new?customer=K-DOC`);
+  await fillLine(page, 1, 'Hosting', '10');
+  await page.locator('form:has(fieldset)').evaluate((form) => {
+    const padding = Object.assign(document.createElement('input'), { type: 'hidden', name: 'padding' });
+    padding.value = 'x'.repeat(1_500_000);
+    form.append(padding);
+  });
+  await saveDraft(page);
+});
+
 test('the form of a draft focuses the invalid field and keeps the typed values', async () => {
   const page = await site.open(`${DOCUMENTS}/new`);
   await page.getByLabel('Type').selectOption('order_confirmation');

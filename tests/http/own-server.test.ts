@@ -196,24 +196,31 @@ describe('request bodies', () => {
     },
   );
 
-  test('a form of a staff page may have the largest body of forms, but only a few such forms are taken at once', async () => {
-    const { url, seen } = await serve(size, { limits: { ...PATIENT, largeForms: 1 } });
-    const { formBody } = LIMITS;
-    for (const path of ['/admin/invoices/1/edit?x=1', '/admin']) {
-      expect(await post(url + path, bytes(formBody))).toEqual([200, String(formBody), 'keep-alive']);
-    }
-    for (const path of ['/admin/a%2e', '/administration', '/sign-in']) {
-      expect(await post(url + path, bytes(formBody))).toMatchObject([413, expect.anything(), 'close']);
-    }
-    expect(await post(`${url}/admin`, bytes(formBody + 1))).toMatchObject([413, expect.anything(), 'close']);
-    expect(seen).toHaveLength(2);
-    const port = Number(new URL(url).port);
-    const first = openRaw(port, head('POST /admin', { 'Content-Length': formBody }));
-    await expect.poll(() => seen.length).toBe(3);
-    expect(await post(`${url}/admin`, bytes(MAX + 1))).toMatchObject([503, expect.anything(), 'close']);
-    first.socket.destroy();
-    await expect.poll(async () => (await post(`${url}/admin`, bytes(MAX + 1)))[0]).toBe(200);
-  });
+  test.each([{ largeForms: 1 }, { largeFormsOfClient: 1 }])(
+    'a form of a staff page may be larger than other bodies of pages, but only %j is taken at once',
+    async (few) => {
+      const { url, seen } = await serve(size, { limits: { ...PATIENT, ...few } });
+      const { formBody } = LIMITS;
+      for (const path of ['/admin/invoices/1/edit?x=1', '/admin']) {
+        expect(await post(url + path, bytes(formBody))).toEqual([200, String(formBody), 'keep-alive']);
+      }
+      for (const path of ['/admin/a%2e', '/administration', '/sign-in']) {
+        expect(await post(url + path, bytes(formBody))).toMatchObject([413, expect.anything(), 'close']);
+      }
+      expect(await post(`${url}/admin`, bytes(formBody + 1))).toMatchObject([
+        413,
+        expect.anything(),
+        'close',
+      ]);
+      expect(seen).toHaveLength(2);
+      const port = Number(new URL(url).port);
+      const first = openRaw(port, head('POST /admin', { 'Content-Length': formBody }));
+      await expect.poll(() => seen.length).toBe(3);
+      expect(await post(`${url}/admin`, bytes(MAX + 1))).toMatchObject([503, expect.anything(), 'close']);
+      first.socket.destroy();
+      await expect.poll(async () => (await post(`${url}/admin`, bytes(MAX + 1)))[0]).toBe(200);
+    },
+  );
 
   test('a page receives a request body only once the body is complete', async () => {
     const { port, seen } = await serve(echo);

@@ -128,6 +128,8 @@ test('a running reconciliation without a recent heartbeat raises a health alert 
   const message = `Reconciliation run ${run_id} has stopped: its process ended before the run did.`;
   expect(alerts).toEqual([{ code: 'reconciliation_silent', message, run_id }]);
   expect(await listTasks(db, now(), server.runtime.env)).toEqual(alerts);
+  await db.update(reconciliationRuns).set({ heartbeat_at: ago(-2) });
+  expect(await read()).toMatchObject({ checks: { reconciliation: 'silent' } }); // The clock was set back.
   await db.update(reconciliationRuns).set({ heartbeat_at: ago(5 / 60) });
   expect(await read()).toMatchObject({ status: 'ok', checks: { reconciliation: 'ok' } });
 });

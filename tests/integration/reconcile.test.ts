@@ -249,15 +249,21 @@ test('a reconciliation run without an API key skips Stripe', async () => {
   expect(done).toMatchObject({ status: 'completed', stripeSkipped: true });
 });
 
-test('a reconciliation run that began without an API key has not read all lists if it is resumed with one', async () => {
-  const request = { trigger: 'cron', startedBy: null } as const;
-  const run = await acquireRun(sync.db, sync.now(), request, { ...sync.deps(), stripe: null });
-  const { id, heartbeatAt } = run as Run;
-  await checkpoint(sync.db, run as Run, heartbeatAt, { cursor: 'missing payments\n' });
-  sync.later(LEASE);
-  expect(await sync.run()).toMatchObject({ runId: id, status: 'completed' });
-  expect(await runOf(id)).toMatchObject({ lists_completed: false });
-});
+test.each(['began', 'was continued'])(
+  'a reconciliation run that %s without an API key has not read all lists',
+  async (how) => {
+    const request = { trigger: 'cron', startedBy: null } as const;
+    const take = async (stripe: SyncDeps['stripe']) =>
+      (await acquireRun(sync.db, sync.now(), request, { ...sync.deps(), stripe })) as Run;
+    let run = await take(how === 'began' ? null : sync.deps().stripe);
+    sync.later(LEASE);
+    if (how === 'was continued') run = await take(null);
+    await checkpoint(sync.db, run, sync.now(), { cursor: 'missing payments\n' });
+    sync.later(LEASE);
+    expect(await sync.run()).toMatchObject({ runId: run.id, status: 'completed' });
+    expect(await runOf(run.id)).toMatchObject({ lists_completed: false });
+  },
+);
 
 test('a reconciliation run reads from the last complete run that the clock has reached', async () => {
   const { runId } = await sync.run();

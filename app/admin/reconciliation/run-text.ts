@@ -1,6 +1,6 @@
 import { formatCount, formatMoney, joinTexts } from '@/app/_components/format';
 import type { ListedPayout } from '@/lib/sync/reconcile/payouts';
-import { deadBefore, type RunRow } from '@/lib/sync/reconcile/run';
+import { heardBetween, type RunRow } from '@/lib/sync/reconcile/run';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
   cron: 'Daily job',
@@ -32,9 +32,10 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
 }
 
-/** Returns true if a run is marked as running, but its lease has expired without a heartbeat. */
+/** Returns true if a run is marked as running, but its process has ended and no other has taken over. */
 export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
-  return status === 'running' && heartbeat_at < deadBefore(now);
+  const [first, last] = heardBetween(now);
+  return status === 'running' && (heartbeat_at < first || heartbeat_at > last);
 }
 
 /** Describes the contents of a payout: "2 payments €238.00 · fees €4.08 · net €233.92". */

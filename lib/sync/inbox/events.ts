@@ -16,7 +16,7 @@ import { addCount, BATCH, type CursorList, pagesToCsv } from '../../counted-list
 import { snippetColumns, toCustomerSnippet } from '../../customers/queries';
 import { fromEpoch, toEpoch } from '../../dates';
 import { AppError } from '../../errors';
-import { dateRange, isInOrder, oneOf, textLine, WRONG_ORDER } from '../../fields';
+import { dateRange, isInOrder, oneOf, searchLine, WRONG_ORDER } from '../../fields';
 import { stackOf } from '../../log';
 import { constant, literal, type PageStart, readCursorPage } from '../../page-query';
 import { HANDLED_EVENT_TYPES, THIN_WARNING } from '../event-types';
@@ -150,7 +150,7 @@ export const eventFilters = z
     type: z.enum(EVENT_TYPES, 'must be one of the types listed').optional(),
     outcome: oneOf(EVENT_OUTCOMES).optional(),
     /** Stripe's id of an event, of a customer, or of the object that an event describes. */
-    id: textLine(255).optional(),
+    id: searchLine(255).optional(),
     ...dateRange,
   })
   .refine(isInOrder, WRONG_ORDER);

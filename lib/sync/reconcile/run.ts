@@ -27,6 +27,9 @@ export const aliveBetween = (now: Date): [Date, Date] => [
   deadBefore(now),
   new Date(now.getTime() + AHEAD_MS),
 ];
+/** Heartbeats between these times are those of a run that lives, or that another process will take over soon. */
+export const heardBetween = (now: Date): [Date, Date] => [deadBefore(deadBefore(now)), aliveBetween(now)[1]];
+
 function isDead({ heartbeat_at }: Pick<StoredRun, 'heartbeat_at'>, now: Date): boolean {
   const [first, last] = aliveBetween(now);
   return heartbeat_at < first || heartbeat_at > last;
@@ -107,7 +110,11 @@ export async function acquireRun(
     return acquireRun(db, now, { trigger, startedBy }, deps);
   }
   const taken = isFree
-    ? await moveHeartbeat(db, running.id, running.heartbeat_at, { heartbeat_at: now })
+    ? await moveHeartbeat(db, running.id, running.heartbeat_at, {
+        heartbeat_at: now,
+        // A run that skips Stripe's steps even once has not read everything, whoever goes on with it.
+        stripe_skipped: running.stripe_skipped || deps.stripe === null,
+      })
     : undefined;
   return taken ? resumeRun(db, taken) : { runningId: running.id };
 }
@@ -141,7 +148,7 @@ function toRun(row: StoredRun) {
   return {
     id: row.id,
     windowFrom: row.window_from,
-    /** Whether the run began without an API key, so that it skipped steps. */
+    /** Whether the run was without an API key at any time, so that it skipped steps. */
     stripeSkipped: row.stripe_skipped,
     /** The current step and the page within it, separated by a line break. A resumed run starts there. */
     cursor: row.cursor,
@@ -179,12 +186,15 @@ export async function beat(db: Database, run: Run, now: Date): Promise<void> {
   if (now.getTime() - run.heartbeatAt.getTime() >= HEARTBEAT_MS) await checkpoint(db, run, now);
 }
 
+/** How long a run has been dead when its process releases it. The next process may have a slower clock. */
+const RELEASED_MS = 60_000;
+
 /**
- * Releases the lease, so that the next call continues from the checkpoint immediately. The run counts as dead, but an
- * alert waits for another lease, in which the next process usually takes over.
+ * Releases the lease, so that the next call continues from the checkpoint immediately. The run counts as dead, but it is
+ * not silent yet, because the next process usually takes over.
  */
 export async function releaseRun(db: Database, run: Run, now: Date): Promise<void> {
-  await checkpoint(db, run, new Date(deadBefore(now).getTime() - 1));
+  await checkpoint(db, run, new Date(deadBefore(now).getTime() - RELEASED_MS));
 }
 
 export async function countFailures(db: Database, run: Run): Promise<number> {

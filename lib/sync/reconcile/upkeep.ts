@@ -201,7 +201,7 @@ export async function noteTimeZone({ db, now }: SyncDeps, run: Run): Promise<nul
     .select(zone)
     .from(runs)
     .where(and(eq(runs.phase, 'done'), isNotNull(runs.time_zone)))
-    .orderBy(desc(runs.started_at), desc(runs.id))
+    .orderBy(desc(runs.id)) // A clock that was ahead may have started a run later than the last one.
     .limit(literal(1));
   const [before, after] = [last?.time_zone, current?.time_zone];
   if (!last || !before || !after || haveSameDays(before, after, now())) return null;
