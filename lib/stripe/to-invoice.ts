@@ -189,16 +189,20 @@ const sumOf = (invoicePayments: Json[]) =>
 function paymentIntentOf(payload: Json): string | null {
   const own = asId(payload.payment_intent);
   if (own !== null) return own;
-  const intents = asList(asObject(payload.payments).data).map((entry) => {
-    const { status, payment } = asObject(entry);
-    return { id: asId(asObject(payment).payment_intent), isPaid: status === 'paid' };
-  });
-  return (intents.find((intent) => intent.isPaid) ?? intents[0])?.id ?? null;
+  return asId(paidFirst(payload)[0]?.payment_intent);
+}
+
+/** Returns what the payments of an invoice were made with. An attempt that failed comes after those that paid. */
+function paidFirst(payload: Json): Json[] {
+  const entries = asList(asObject(payload.payments).data).map(asObject);
+  const isPaid = ({ status }: Json) => status === 'paid';
+  return [...entries.filter(isPaid), ...entries.filter((one) => !isPaid(one))].map(({ payment }) =>
+    asObject(payment),
+  );
 }
 
 function moneyIdsOf(payload: Json): string[] {
-  const paidBy = asList(asObject(payload.payments).data).map((entry) => asObject(asObject(entry).payment));
-  const named = [payload, ...paidBy].flatMap(({ payment_intent, charge }) => [
+  const named = [payload, ...paidFirst(payload)].flatMap(({ payment_intent, charge }) => [
     asId(payment_intent),
     asId(charge) ?? asId(asObject(payment_intent).latest_charge),
   ]);

@@ -399,11 +399,11 @@ describe('payments that Stripe and an API client both report', () => {
   /** Pays an invoice of the Stripe account. @returns its payment intent, which no event of this API version names */
   async function collects(scene: Scene, isReported = true) {
     const { id } = issue(scene, { lines: [{ amount: 11_900 }], metadata: { customer_number: 'C-1' } });
-    const done = act.payInvoice(scene.world, id);
-    if (isReported) await scene.deliverAction(done);
+    const paid = act.payInvoice(scene.world, id);
+    if (isReported) await scene.deliverAction(paid);
     const [intent] = scene.world.paymentIntents.values();
     if (!intent) throw new Error('Stripe collected nothing');
-    return { id, intent: intent.id, charge: intent.latestCharge };
+    return { id, paid, intent: intent.id, charge: intent.latestCharge };
   }
   const postsOwn = (scene: Scene, payment_reference: string) => {
     const of = { invoice_id: OWN.id, customer_id: Number(OWN.customer_id), payment_date: '2026-03-14' };
@@ -427,11 +427,16 @@ describe('payments that Stripe and an API client both report', () => {
         await expectRow('payments', id, { stripe_payment_intent_id: intent })(scene);
       },
       'money that an own invoice counts is not recorded again by a reconciliation': async (scene) => {
-        const { id, intent } = await collects(scene, false);
+        const { id, intent, paid } = await collects(scene, false);
         await postsOwn(scene, intent);
         expect((await scene.night()).status).toBe('completed');
         expect(Object.keys((await scene.rows()).payments)).toEqual([intent]);
         await expectRow('tasks', `payment_differs ${id} ${intent}`, { done_by: null })(scene);
+        for (const event of paid.events) {
+          if (event.type === 'invoice.payment_succeeded') await scene.deliver(event);
+        }
+        expect(await scene.night()).toEqual(QUIET);
+        expect(Object.keys((await scene.rows()).payments)).toEqual([intent]);
       },
       'an older payment without a payment intent gets it from a reconciliation': async (scene) => {
         const { id, intent } = await collects(scene);

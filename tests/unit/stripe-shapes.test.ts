@@ -53,6 +53,9 @@ describe('an invoice of any API version', () => {
   const twoNumbers = { ...ofParent(K1), metadata: { customer_number: 'K2' } };
   const record = { status: 'paid', amount_paid: 1900, payment: { type: 'payment_record' } };
   const intent = (id: string, status: string) => ({ status, payment: { payment_intent: id } });
+  const tried = (n: string, status: string) => {
+    return { status, payment: { payment_intent: { id: `pi_${n}`, latest_charge: `ch_${n}` } } };
+  };
   const paidBy = (amount_paid: number) => ({ ...intent('pi_1', 'paid'), amount_paid });
   const part = { payments: { ...payments(paidBy(100)).payments, has_more: true } };
   const allPayments = payments(paidBy(11900));
@@ -60,6 +63,11 @@ describe('an invoice of any API version', () => {
   const finalizedLate = { created: 1000, status_transitions: { finalized_at: 2000 } };
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
+    [
+      'names what paid before what failed',
+      { payments: { data: [tried('2', 'canceled'), tried('1', 'paid')] } },
+      { ...INTENT, moneyIds: ['pi_1', 'ch_1', 'pi_2', 'ch_2'] },
+    ],
     ['takes its subscription from the field subscription', { subscription: 'sub_1' }, SUB],
     ['takes its subscription from an expanded subscription object', { subscription: { id: 'sub_1' } }, SUB],
     ['takes its subscription from the field parent', ofParent({ subscription: 'sub_1' }), SUB],

@@ -310,14 +310,17 @@ export class Draft implements Tables {
     return found;
   }
 
-  /** Returns the invoice's payments that API clients or staff recorded under a Stripe intent or charge id. */
-  recordedOf({ id, stripe_invoice_id }: StoredInvoice): StoredPayment[] {
+  /**
+   * Returns the invoice's payments that API clients or staff recorded under a Stripe intent or charge id, and the payment
+   * that is noted as what Stripe collected, whatever its invoice.
+   */
+  recordedOf({ id, stripe_invoice_id, collected_by_payment_id: collected }: StoredInvoice): StoredPayment[] {
     this.require({ payments: [stripe_invoice_id ?? ''] });
+    if (collected !== null) this.require({ paymentIds: [collected] });
+    const isNamed = (row: StoredPayment) => row.invoice_id === id && namesStripeMoney(row.payment_reference);
     return this.payments
       .all()
-      .filter(
-        (row) => row.invoice_id === id && row.source !== 'stripe' && namesStripeMoney(row.payment_reference),
-      );
+      .filter((row) => row.source !== 'stripe' && (row.id === collected || isNamed(row)));
   }
 
   /** Returns the payment of a refund or dispute. A snapshot with the refund or dispute also contains its payment. */

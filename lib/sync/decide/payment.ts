@@ -75,7 +75,7 @@ const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
 });
 
 /**
- * Adds the payment intent and the charge of an invoice to the payment that sync recorded without them. Events since
+ * Adds the payment intent or the charge of an invoice to the payment that sync recorded without it. Events since
  * 2025-03-31.basil name neither, but Stripe's lists and single invoices do. The ids are not logged as a change, because
  * no event could have reported them. If an API client or staff have meanwhile recorded one of these ids, the same money
  * counts twice, so staff get a task.
@@ -84,8 +84,14 @@ export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
   const { id, amountPaid, moneyIds } = invoice;
   if (!namesCollected(invoice)) return;
   const stored = draft.payment(id);
-  if (stored?.source !== 'stripe' || stored.stripe_payment_intent_id || stored.stripe_charge_id) return;
-  draft.payments.put({ ...stored, ...toMoneyColumns(invoice) });
+  if (stored?.source !== 'stripe') return;
+  const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = stored;
+  const told = toMoneyColumns(invoice);
+  // The charge of another payment intent is not that of the stored one.
+  if (intent !== null && intent !== told.stripe_payment_intent_id) return;
+  const learned = { ...told, stripe_charge_id: charge ?? told.stripe_charge_id };
+  if (learned.stripe_payment_intent_id === intent && learned.stripe_charge_id === charge) return;
+  draft.payments.put({ ...stored, ...learned });
   const text = toAmountText(amountPaid, invoice.currency);
   for (const twin of moneyIds.flatMap((one) => draft.payment(one) ?? [])) {
     const task: StaffTask = {

@@ -75,7 +75,8 @@ export function decideMissing(draft: Draft, stripeId: string, mayAsk = true): vo
   // If Stripe collected the whole total, this is the stored time of payment. Otherwise, a credit note or a payment
   // outside Stripe may have settled the invoice later.
   const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
-  const isAsked = !isWhole || (mayAsk && draft.payment(stripeId) === undefined);
+  const isUnnamed = draft.payment(stripeId) === undefined && row.collected_by_payment_id === null;
+  const isAsked = !isWhole || (mayAsk && isUnnamed);
   const collection = isAsked ? askCollection(draft, row, stripeId, !isWhole) : null;
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,
@@ -95,10 +96,14 @@ function askCollection(draft: Draft, row: StoredInvoice, stripeId: string, isNec
   return null;
 }
 
+/** Number of payments that `addPaymentIds` searches. */
+const NEWEST = 100_000;
+
 /**
  * Retrieves invoices whose payment has neither a payment intent nor a charge, because the event that reported it named
  * none and no list has shown the invoice since. At most 100 invoices a run, chosen anew by each run, so that invoices
- * without any id at Stripe do not keep the others waiting.
+ * without any id at Stripe do not keep the others waiting. Only the newest payments are searched, which no index helps to
+ * find. Other steps retry invoices that could not be fetched.
  */
 export const addPaymentIds: StepPage<StripeDeps> = async (deps, run) => {
   const found = await rows<{ id: number; stripe_id: string }>(
@@ -106,8 +111,10 @@ export const addPaymentIds: StepPage<StripeDeps> = async (deps, run) => {
     sql`select id, stripe_id from (
         select i.id, i.stripe_invoice_id as stripe_id
         from payments p join invoices i on i.stripe_invoice_id = p.payment_reference
-        where p.source = 'stripe' and p.stripe_payment_intent_id is null and p.stripe_charge_id is null
-          and i.provider_gone_at is null
+        where p.id > (select max(id) from payments) - ${NEWEST}::int
+          and p.source = 'stripe' and p.stripe_payment_intent_id is null and p.stripe_charge_id is null
+          and i.provider_gone_at is null and not exists (select from reconciliation_failures f
+            where f.object = 'invoice' and f.stripe_id = i.stripe_invoice_id and f.resolved_at is null)
         order by md5(concat(p.id, ' ', ${run.id}::int)) limit ${sql.raw(String(STEP_PAGE))}) as chosen
       order by id`,
   );
