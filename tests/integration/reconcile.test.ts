@@ -172,10 +172,13 @@ test('a reconciliation run reads from the last complete run that the clock has r
     ...{ trigger: 'cron', status: 'completed', lists_completed: true },
     ...{ started_at: new Date('2100-01-01'), heartbeat_at: new Date('2100-01-01') },
   });
-  const next = await sync.run();
-  const window_from = new Date(started_at.getTime() - 3 * 86_400_000);
-  expect(await runOf(next.runId)).toMatchObject({ window_from });
-  await sync.db.delete(reconciliationRuns).where(eq(reconciliationRuns.started_at, new Date('2100-01-01')));
+  try {
+    const next = await sync.run();
+    const window_from = new Date(started_at.getTime() - 3 * 86_400_000);
+    expect(await runOf(next.runId)).toMatchObject({ window_from });
+  } finally {
+    await sync.db.delete(reconciliationRuns).where(eq(reconciliationRuns.started_at, new Date('2100-01-01')));
+  }
 });
 
 describe('the time zone of the Stripe account', () => {
