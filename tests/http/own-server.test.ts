@@ -161,8 +161,8 @@ describe('upgrades', () => {
 
 describe('request bodies', () => {
   const size: Answer = async (request, response) => void response.end(String((await buffer(request)).length));
-  const post = async (url: string, body: BodyInit) => {
-    const answer = await fetch(url, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  const post = async (url: string, body: BodyInit, headers = {}) => {
+    const answer = await fetch(url, { method: 'POST', body, headers, duplex: 'half' } as RequestInit);
     return [answer.status, await answer.text(), answer.headers.get('connection')];
   };
   const bytes = (length: number) => new Uint8Array(length);
@@ -209,10 +209,14 @@ describe('request bodies', () => {
     },
   );
 
-  test.each([{ largeForms: 1 }, { largeFormsOfClient: 1 }])(
-    'a form of a staff page may be larger than other bodies of pages, but only %j is taken at once',
-    async (few) => {
-      const { url, seen } = await serve(size, { limits: { ...PATIENT, ...few } });
+  test.each([
+    ['in total', { largeForms: 1 }, 503],
+    ['per client', { largeFormsOfClient: 1 }, 200],
+  ])(
+    'a form of a staff page may be larger than other bodies of pages, but only a limited number %s is taken at once',
+    async (_, few, statusOfOther) => {
+      const limits = { ...PATIENT, ...few };
+      const { url, seen } = await serve(size, { limits, trustedProxies: ['127.0.0.0/8'] });
       const { formBody } = LIMITS;
       for (const path of ['/admin/invoices/1/edit?x=1', '/admin']) {
         expect(await post(url + path, bytes(formBody))).toEqual([200, String(formBody), 'keep-alive']);
@@ -230,6 +234,8 @@ describe('request bodies', () => {
       const first = openRaw(port, head('POST /admin', { 'Content-Length': formBody }));
       await expect.poll(() => seen.length).toBe(3);
       expect(await post(`${url}/admin`, bytes(MAX + 1))).toMatchObject([503, expect.anything(), 'close']);
+      const other = { 'X-Forwarded-For': '198.51.100.7' };
+      expect((await post(`${url}/admin`, bytes(MAX + 1), other))[0]).toBe(statusOfOther);
       first.socket.destroy();
       await expect.poll(async () => (await post(`${url}/admin`, bytes(MAX + 1)))[0]).toBe(200);
     },
