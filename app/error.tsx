@@ -9,7 +9,7 @@ export interface FailureProps {
   component?: 'main' | 'div';
 }
 
-/** SQLSTATE codes. The digest of an error equals one of them if the database's disk was full or the database read-only. */
+/** SQLSTATE codes. The error's digest is one of them if the database's disk was full or the database was read-only. */
 const DISK_FULL = '53100';
 const READ_ONLY = '25006';
 

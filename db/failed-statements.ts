@@ -9,8 +9,8 @@ import { perProcess } from './per-process';
 class QueryError extends Error {
   override readonly name = 'QueryError';
   /**
-   * Error code that is set if the disk is full or the database is read-only, for the error boundary of a staff page. Next sends no other property to
-   * the browser.
+   * Error code that is set if the disk is full or the database is read-only, for the error boundary of a staff page.
+   * Next sends no other property to the browser.
    */
   readonly digest: string | undefined;
 

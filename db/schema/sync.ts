@@ -148,7 +148,10 @@ export const reconciliationRuns = pgTable(
     lists_completed: boolean().notNull().default(false),
     /** APP_TIMEZONE at the start of the run. Null for a run of an older version. */
     time_zone: text(),
-    /** True if STRIPE_SECRET_KEY was not set, so the run checked our own data only. */
+    /**
+     * True if STRIPE_SECRET_KEY was not set during the run or a part of it. Without the key, the run only checks our
+     * own data.
+     */
     stripe_skipped: boolean().notNull().default(false),
     objects_checked: integer().notNull().default(0),
     changes_count: integer().notNull().default(0),

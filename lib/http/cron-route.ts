@@ -27,7 +27,7 @@ export const cronAnswer = z.object({
   already_running: z.boolean(),
   stripe_skipped: z
     .boolean()
-    .meta({ description: 'Without STRIPE_SECRET_KEY only our own rows are looked at.' }),
+    .meta({ description: 'STRIPE_SECRET_KEY was not set during the run or a part of it.' }),
 });
 
 /** The error for a caller without CRON_SECRET. */

@@ -196,10 +196,10 @@ async function timed(path: string, cookie: string, firstByte = false): Promise<{
 }
 
 function describe(): string {
-  return `The time to load each list, order, filter and worklist of the staff pages over HTTP, in milliseconds. It is the median of
-${TIMES} requests for the whole page, after one request that is not measured. The table has the slowest request of each
-path. Database L has 1,000,000 customers, 3,000,000 services, 500,000 subscriptions, 10,000,000 invoices, 10,000,000 payments, 1,000,000 sales documents and 2,000,000 events.
-The limit is ${MOST_MS}.`;
+  return `The time to load each list, order, filter and worklist of the staff pages over HTTP, in milliseconds. It is
+the median of ${TIMES} requests for the whole page, after one request that is not measured. The table has the slowest
+request of each path. Database L has 1,000,000 customers, 3,000,000 services, 500,000 subscriptions, 10,000,000
+invoices, 10,000,000 payments, 1,000,000 sales documents and 2,000,000 events. The limit is ${MOST_MS}.`;
 }
 
 /**

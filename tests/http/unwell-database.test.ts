@@ -201,13 +201,16 @@ describe('a full disk', () => {
     const { body } = await openInvoice();
     await db.execute(sql`create function refuse() returns trigger language plpgsql as
       $$ begin raise exception 'cannot execute INSERT in a read-only transaction' using errcode = '25006'; end $$`);
-    await db.execute(
-      sql`create trigger refuse before insert on payments for each row execute function refuse()`,
-    );
-    const refused = await call('POST', '', { ...body, amount: 1, payment_reference: 'READ-ONLY' });
-    expectProblem(refused, 'unavailable');
-    expect(refused.body.detail).toBe('The database is read-only. Try again later.');
-    await db.execute(sql`drop function refuse cascade`);
+    try {
+      await db.execute(
+        sql`create trigger refuse before insert on payments for each row execute function refuse()`,
+      );
+      const refused = await call('POST', '', { ...body, amount: 1, payment_reference: 'READ-ONLY' });
+      expectProblem(refused, 'unavailable');
+      expect(refused.body.detail).toBe('The database is read-only. Try again later.');
+    } finally {
+      await db.execute(sql`drop function refuse cascade`);
+    }
     const { alerts } = await db.transaction(
       (tx) => listAlerts(tx, new Date(), { ...env, databaseUrl: 'postgres://elsewhere/w5t' }),
       { accessMode: 'read only' },

@@ -209,6 +209,19 @@ test('a reconciliation run resolves the failure of a payout that an interrupted 
   expect(await sync.db.$count(reconciliationFailures, isNull(reconciliationFailures.resolved_at))).toBe(0);
 });
 
+test('a reconciliation run that lost its API key before the payouts does not count as having read all payouts', async () => {
+  act.payOut(sync.world, { amount: 100 });
+  sync.later(50 * DAY);
+  const { runId } = await sync.run({ withKey: false });
+  // The run had its key until it had read the other lists.
+  await sync.db
+    .update(reconciliationRuns)
+    .set({ lists_completed: true })
+    .where(eq(reconciliationRuns.id, runId));
+  expect(await sync.run()).toMatchObject({ status: 'completed' });
+  expect(await sync.db.$count(stripePayouts)).toBe(1);
+});
+
 test('payouts that fill several pages are all stored, after the first run and after a pause, even if a run fails after the first page', async () => {
   await sync.collect();
   await sync.db.update(reconciliationRuns).set({ lists_completed: false });

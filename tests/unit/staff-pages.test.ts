@@ -7,6 +7,7 @@ import { csvFile, fileResponse, listFile } from '@/app/admin/_components/lists/c
 import { navigationFor } from '@/app/admin/_components/page/navigation';
 import { listHref } from '@/app/admin/_components/search/list-href';
 import { PAYMENTS } from '@/app/admin/payments/list';
+import { isSilent, isUnderWay } from '@/app/admin/reconciliation/run-text';
 import * as schema from '@/db/schema';
 import type { Runtime } from '@/lib/runtime';
 import { listAdminRoutes } from '../e2e/support/server-actions';
@@ -30,6 +31,19 @@ test('every status has a colour in STATUS_COLORS', () => {
   expect(states).toContain('needs_response');
   expect(states.filter((state) => !STATUS_COLORS.has(state))).toEqual([]);
 });
+
+test.each([
+  [1, true, false],
+  [4, false, false],
+  [7, false, true],
+])(
+  'a reconciliation run whose last heartbeat was %i minutes ago blocks "Run now": %s, and has a warning: %s',
+  (minutes, blocks, warns) => {
+    const now = new Date('2026-12-01T03:00:00Z');
+    const run = { status: 'running', heartbeat_at: new Date(now.getTime() - minutes * 60_000) } as const;
+    expect([isUnderWay(run, now), isSilent(run, now)]).toEqual([blocks, warns]);
+  },
+);
 
 test.each([
   ['offline', 'red'],

@@ -158,6 +158,15 @@ describe('the codes of an e-invoice', () => {
     },
   );
 
+  test('an e-invoice contains a seller’s VAT ID only if it starts with a country code (BR-CO-09)', async () => {
+    const xmlWith = async (vat_id: string) => {
+      const invoice = invoiceOf();
+      return (await toEInvoices({ ...invoice, seller: { ...SELLER, vat_id } })).xRechnung;
+    };
+    expect(await xmlWith('CHE123456788')).toContain('schemeID="VA">CHE123456788<');
+    expect(await xmlWith('123456788')).not.toContain('123456788<');
+  });
+
   test('an e-invoice has the code 1A for Kosovo, and no code for South Sudan (BR-CL-14)', async () => {
     expect(await xmlOf({ country: 'XK' })).toContain('<ram:CountryID>1A</ram:CountryID>');
     expect(inexpressible(invoiceOf({ country: 'XK' }))).toEqual([]);

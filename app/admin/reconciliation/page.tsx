@@ -19,7 +19,7 @@ import { RecordList } from '../_components/lists/record-list';
 import { RefreshWhile } from '../_components/page/refresh-while';
 import { PageHeader, Section, staffPage } from '../_components/page/staff-page';
 import { runNow } from './actions';
-import { isSilent, PAYOUT_DIFFERENCES, payoutText, triggerText } from './run-text';
+import { isUnderWay, PAYOUT_DIFFERENCES, payoutText, triggerText } from './run-text';
 
 export const metadata = { title: 'Reconciliation' };
 
@@ -27,7 +27,7 @@ export default staffPage(async ({ runtime: { db, env, stripe, now }, search }) =
   const start = formatDailyRun(env.scheduleTimeZone);
   const page = await listRuns(db, toPageRequest(search));
   const payouts = await listLatestPayouts(db);
-  const running = page.data.some((run) => run.status === 'running' && !isSilent(run, now()));
+  const running = page.data.some((run) => isUnderWay(run, now()));
   return (
     <>
       <RefreshWhile running={running} />

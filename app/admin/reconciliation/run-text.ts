@@ -1,6 +1,6 @@
 import { formatCount, formatMoney, joinTexts } from '@/app/_components/format';
 import type { ListedPayout } from '@/lib/sync/reconcile/payouts';
-import { heardBetween, type RunRow } from '@/lib/sync/reconcile/run';
+import { heardBetween, isDead, type RunRow } from '@/lib/sync/reconcile/run';
 
 const TRIGGERS: Record<RunRow['trigger'], string> = {
   cron: 'Daily job',
@@ -32,8 +32,15 @@ export function progressOf(phase: RunRow['phase']): { done: number; phases: numb
   return { done: phases.indexOf(phase), phases: phases.length - 1 };
 }
 
+type Heartbeat = Pick<RunRow, 'status' | 'heartbeat_at'>;
+
+/** Returns true if a process is performing a run, so that no other process can start or resume one. */
+export function isUnderWay(run: Heartbeat, now: Date): boolean {
+  return run.status === 'running' && !isDead(run, now);
+}
+
 /** Returns true if a run is marked as running, but its process has ended and no other has taken over. */
-export function isSilent({ status, heartbeat_at }: RunRow, now: Date): boolean {
+export function isSilent({ status, heartbeat_at }: Heartbeat, now: Date): boolean {
   const [first, last] = heardBetween(now);
   return status === 'running' && (heartbeat_at < first || heartbeat_at > last);
 }

@@ -82,6 +82,7 @@ async function payoutsFrom({ db, now }: SyncDeps): Promise<Date> {
   // `lists_completed` alone is not enough, because it does not say anything about the list of payouts.
   const hasReadAll = and(
     eq(runs.lists_completed, true),
+    eq(runs.stripe_skipped, false),
     lte(runs.started_at, now()),
     inArray(runs.status, ['completed', 'completed_with_errors']),
     notExists(denied),

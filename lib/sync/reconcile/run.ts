@@ -30,7 +30,8 @@ export const aliveBetween = (now: Date): [Date, Date] => [
 /** Heartbeats between these times are those of a run that lives, or that another process will take over soon. */
 export const heardBetween = (now: Date): [Date, Date] => [deadBefore(deadBefore(now)), aliveBetween(now)[1]];
 
-function isDead({ heartbeat_at }: Pick<StoredRun, 'heartbeat_at'>, now: Date): boolean {
+/** Returns true if the lease of a running run has expired, so that the next request takes the run over. */
+export function isDead({ heartbeat_at }: Pick<StoredRun, 'heartbeat_at'>, now: Date): boolean {
   const [first, last] = aliveBetween(now);
   return heartbeat_at < first || heartbeat_at > last;
 }

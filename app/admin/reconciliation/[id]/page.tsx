@@ -47,8 +47,9 @@ export default recordPage(getRun, async (run, { id, db, runtime: { now }, timeZo
           </Alert>
         )}
         {run.stripe_skipped && (
-          <Alert color="orange" variant="light" title="Not compared with Stripe">
-            STRIPE_SECRET_KEY was not set: only local data was checked.
+          <Alert color="orange" variant="light" title="Not fully compared with Stripe">
+            STRIPE_SECRET_KEY was not set during this run or a part of it. Without the key, only local data is
+            checked.
           </Alert>
         )}
         <Section title="Run" facts={runFacts(run, timeZone)} />
