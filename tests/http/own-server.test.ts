@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '@/lib/log';
 import { LIMITS, type Limits } from '@/lib/server/limits';
 import { isOwnRequest } from '@/lib/server/listener';
@@ -41,25 +41,31 @@ const SETTINGS = {
   ...{ secret: 'a-secret-of-the-process', log: createLogger('silent') },
 };
 
-let server: OpenHttpServer | undefined;
-afterEach(() => server?.stop());
+// The servers stop together at the end, because a server with an open request takes its whole time limit to stop.
+const servers: OpenHttpServer[] = [];
+afterAll(() => Promise.all(servers.map(({ stop }) => stop())));
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
 const echo: Answer = async (request, response) => void response.end(await buffer(request));
 
-/** Starts a server that accepts slow requests by default. @returns its port and the requests that reached `answer` */
+/**
+ * Starts a server that accepts slow requests by default.
+ *
+ * @returns its port, the requests that reached `answer`, and a function that stops it before the end of the tests
+ */
 async function serve(answer: Answer = (_, response) => void response.end('ok'), settings = {}) {
   const port = await freePort();
   const seen: IncomingMessage[] = [];
-  server = await openHttpServer(
+  const server = await openHttpServer(
     { ...SETTINGS, port, limits: PATIENT, ...settings },
     async (request, response) => {
       seen.push(request);
       await answer(request, response);
     },
   );
-  return { port, seen, url: `http://127.0.0.1:${port}` };
+  servers.push(server);
+  return { port, seen, url: `http://127.0.0.1:${port}`, stop: server.stop };
 }
 
 /** Sends text on a new connection. @returns the response, once the server has closed the connection */
@@ -178,7 +184,14 @@ describe('request bodies', () => {
     },
   );
 
-  test.each(['/api/../sign-in', '/api/./x', '/api\\x', '/api/a%2e%2e/x', 'http://localhost/sign-in'])(
+  // The server waits a second for the bodies that these tests never send.
+  test.concurrent.each([
+    '/api/../sign-in',
+    '/api/./x',
+    '/api\\x',
+    '/api/a%2e%2e/x',
+    'http://localhost/sign-in',
+  ])(
     'a request body over the page limit is refused with 413 for the ambiguous or absolute target %s',
     async (path) => {
       const { port, seen } = await serve(size);
@@ -300,12 +313,12 @@ describe('request targets, hosts and headers', () => {
     ] as const) {
       const { url } = await serve(undefined, { publicUrl });
       expect((await fetch(url, request)).headers.get('strict-transport-security')).toBe(hsts);
-      await server?.stop();
     }
   });
 });
 
-describe('slow clients', () => {
+// These tests mostly wait, each for its own server. They run concurrently, because waits may exceed their limits.
+describe.concurrent('slow clients', () => {
   /** Sends text, and if `drips` is true also one more byte at a time, until the server closes the connection. */
   async function trickle(port: number, start: string, drips = true) {
     const { socket, closed, text } = openRaw(port, start);
@@ -355,7 +368,7 @@ describe('slow clients', () => {
     expect(text).toMatch(/^HTTP\/1\.1 401 .*no/s);
   });
 
-  test('a client that does not read its response is disconnected', async () => {
+  test('a client that does not read its response is disconnected', async ({ expect }) => {
     let gone = false;
     const large: Answer = (_, response) => {
       response.once('close', () => (gone = true));
@@ -589,7 +602,6 @@ describe('connections', () => {
       .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
     const { port } = await serve();
     if (outside) await expect(fetch(`http://${outside}:${port}`)).rejects.toThrow();
-    await server?.stop();
     const open = await serve(undefined, { host: '0.0.0.0' });
     expect((await fetch(`http://${outside ?? '127.0.0.1'}:${open.port}`)).status).toBe(200);
   });
@@ -619,11 +631,11 @@ describe('stopping the server', () => {
       if (request.url === '/slow') end = () => response.end('done');
       else response.end('done');
     };
-    const { url, port, seen } = await serve(answer, { limits: { ...PATIENT, stopMs: 60_000 } });
+    const { url, port, seen, stop } = await serve(answer, { limits: { ...PATIENT, stopMs: 60_000 } });
     const [kept, silent, slow] = [get(port), openRaw(port), get(port, '/slow')];
     await expect.poll(kept.text).toContain('done');
     await expect.poll(() => seen.length).toBe(2);
-    const stopped = server?.stop();
+    const stopped = stop();
     await Promise.all([kept.closed, silent.closed]);
     await expect(fetch(url)).rejects.toThrow();
     end();
@@ -633,10 +645,10 @@ describe('stopping the server', () => {
   });
 
   test('a stopping server closes open requests at its time limit', async () => {
-    const { port, seen } = await serve(() => {});
+    const { port, seen, stop } = await serve(() => {});
     const { closed } = get(port);
     await expect.poll(() => seen).toHaveLength(1);
-    await server?.stop();
+    await stop();
     await closed;
   });
 });
