@@ -331,7 +331,7 @@ describe('backups of the embedded database', () => {
 
   test('the demo refuses an embedded database with a customer that it did not create, and adds no login', async () => {
     const env = parseEnv({ DATA_DIR: at('own'), LOG_LEVEL: 'silent' });
-    const own = await openDatabase(env);
+    const own = await openEmbedded(await makeDataDir(at('own')));
     await createCustomer(own.db);
     await own.close();
     const settings = readSettings(at('own'), baseRuntime(env).randomBytes);
