@@ -62,7 +62,7 @@ function takeLock(folder: string, hasEnded: (file: string) => boolean): () => vo
   }
   const stopBeating = keepBeating(file);
   const release = () => {
-    if (isOurs(file)) rmSync(file);
+    if (isOurs(file)) rmSync(file, { force: true });
   };
   process.once('exit', release);
   return () => {

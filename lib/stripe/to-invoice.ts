@@ -189,7 +189,7 @@ const sumOf = (invoicePayments: Json[]) =>
 function paymentIntentOf(payload: Json): string | null {
   const own = asId(payload.payment_intent);
   if (own !== null) return own;
-  return asId(paidFirst(payload)[0]?.payment_intent);
+  return paidFirst(payload).flatMap(({ payment_intent }) => asId(payment_intent) ?? [])[0] ?? null;
 }
 
 /** Returns what the payments of an invoice were made with. An attempt that failed comes after those that paid. */

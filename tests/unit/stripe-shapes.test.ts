@@ -64,6 +64,11 @@ describe('an invoice of any API version', () => {
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     [
+      'names the intent that paid beside a record of another payment',
+      payments(record, paidBy(10000)),
+      INTENT,
+    ],
+    [
       'names what paid before what failed',
       { payments: { data: [tried('2', 'canceled'), tried('1', 'paid')] } },
       { ...INTENT, moneyIds: ['pi_1', 'ch_1', 'pi_2', 'ch_2'] },
