@@ -181,12 +181,14 @@ export function fetchCollection(
   now: () => Date,
   invoice: string,
 ): Promise<Fetched<Collection>> {
-  const paid = { invoice, status: 'paid', limit: LIMIT } as const;
+  const paid = { invoice, status: 'paid' as const, limit: LIMIT, expand: ['data.payment.payment_intent'] };
   return fetchPayments(stripe, now, paid, (payments) => {
     const collected = payments.filter(({ payment }) => payment.type !== 'payment_record');
     const times = collected.map(({ status_transitions: { paid_at }, created }) => paid_at ?? created);
     const intents = collected.flatMap(({ payment }) => asId(payment.payment_intent) ?? []);
-    const charges = collected.flatMap(({ payment }) => asId(payment.charge) ?? []);
+    const charges = collected.flatMap(
+      ({ payment }) => asId(payment.charge) ?? asId(asObject(payment.payment_intent).latest_charge) ?? [],
+    );
     return {
       at: times.length > 0 ? fromEpoch(Math.max(...times)) : null,
       paymentIntentId: intents[0] ?? null,
