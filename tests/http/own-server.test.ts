@@ -213,7 +213,7 @@ describe('request bodies', () => {
     ['in total', { largeForms: 1 }, 503],
     ['per client', { largeFormsOfClient: 1 }, 200],
   ])(
-    'a form of a staff page may be larger than other bodies of pages, but only a limited number %s is taken at once',
+    'a form of a staff page may be larger than other page bodies, but only a limited number %s is accepted at once',
     async (_, few, statusOfOther) => {
       const limits = { ...PATIENT, ...few };
       const { url, seen } = await serve(size, { limits, trustedProxies: ['127.0.0.0/8'] });

@@ -311,8 +311,8 @@ export class Draft implements Tables {
   }
 
   /**
-   * Returns the invoice's payments that API clients or staff recorded under a Stripe intent or charge id, and the payment
-   * that is noted as what Stripe collected, whatever its invoice.
+   * Returns the invoice's payments that API clients or staff recorded under a Stripe intent or charge id. Also returns
+   * the payment in `collected_by_payment_id`, even if it belongs to another invoice.
    */
   recordedOf({ id, stripe_invoice_id, collected_by_payment_id: collected }: StoredInvoice): StoredPayment[] {
     this.require({ payments: [stripe_invoice_id ?? ''] });

@@ -75,8 +75,8 @@ export function decideMissing(draft: Draft, stripeId: string, mayAsk = true): vo
   // If Stripe collected the whole total, this is the stored time of payment. Otherwise, a credit note or a payment
   // outside Stripe may have settled the invoice later.
   const isWhole = row.status === 'paid' && Number(row.amount_off_stripe) + Number(row.amount_credited) === 0;
-  const isUnnamed = draft.payment(stripeId) === undefined && row.collected_by_payment_id === null;
-  const isAsked = !isWhole || (mayAsk && isUnnamed);
+  const isNew = draft.payment(stripeId) === undefined && row.collected_by_payment_id === null;
+  const isAsked = !isWhole || (mayAsk && isNew);
   const collection = isAsked ? askCollection(draft, row, stripeId, !isWhole) : null;
   applyPayment(draft, stripeId, row, {
     amountPaid: row.amount_paid,

@@ -27,7 +27,7 @@ export const aliveBetween = (now: Date): [Date, Date] => [
   deadBefore(now),
   new Date(now.getTime() + AHEAD_MS),
 ];
-/** Heartbeats between these times are those of a run that lives, or that another process will take over soon. */
+/** Heartbeats of a live run, or of one that another process should take over soon, are between these times. */
 export const heardBetween = (now: Date): [Date, Date] => [deadBefore(deadBefore(now)), aliveBetween(now)[1]];
 
 /** Returns true if the lease of a running run has expired, so that the next request takes the run over. */
@@ -113,7 +113,7 @@ export async function acquireRun(
   const taken = isFree
     ? await moveHeartbeat(db, running.id, running.heartbeat_at, {
         heartbeat_at: now,
-        // A run that skips Stripe's steps even once has not read everything, whoever goes on with it.
+        // A run has not read everything if any of its processes had no API key.
         stripe_skipped: running.stripe_skipped || deps.stripe === null,
       })
     : undefined;
