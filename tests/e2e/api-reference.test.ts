@@ -56,15 +56,25 @@ test('the API reference loads Swagger UI from its own host, and the start page a
   const page = await site.open('/', { own: true });
   const foreign = watchForeignRequests(page, site.url);
   const carriers: string[] = [];
-  page.on('response', async (response) => {
+  const read: Promise<void>[] = [];
+  page.on('response', (response) => {
     if (!/\.(js|css)$/.test(new URL(response.url()).pathname)) return;
-    if (/swagger-ui/i.test(await response.text())) carriers.push(new URL(page.url()).pathname);
+    const path = new URL(page.url()).pathname;
+    read.push(response.text().then((text) => void (/swagger-ui/i.test(text) && carriers.push(path))));
   });
+  /** Waits until all files of the page have been read, because they cannot be read after a navigation. */
+  const readAll = async () => {
+    await page.waitForLoadState('networkidle');
+    await Promise.all(read);
+  };
+  await readAll();
   await page.goto(site.url);
+  await readAll();
   await page.goto(`${site.url}/admin/payments`);
-  await page.waitForLoadState('networkidle');
+  await readAll();
   expect(carriers).toEqual([]);
   await page.goto(site.url + PATH);
   await operation(page, 'List payments').waitFor();
+  await readAll();
   expect([new Set(carriers), foreign]).toEqual([new Set([PATH]), []]);
 });
