@@ -8,10 +8,13 @@ import { openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
 import { withDatabase } from './database-url';
+import { ensureBuild } from './next-build';
 import { startPooler } from './pooler';
 
 /** Migrates one database. Workers and tests that need their own database copy it. */
 export default async function setup(project: TestProject) {
+  // Build here, because a hook that opens Next would reach its time limit during the build.
+  if (process.env.TEST_THROUGH === 'next') await ensureBuild();
   const folder = mkdtempSync(join(tmpdir(), 'w5t-test-'));
   const url = process.env.TEST_DATABASE_URL;
   project.provide('pgliteImage', join(folder, 'image.tar'));
