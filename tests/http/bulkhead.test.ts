@@ -10,6 +10,7 @@ import { openPostgres } from '@/db/client';
 import { rows } from '@/db/database';
 import { recordForInvoice, staffWriter } from '@/lib/payments/typed-payment';
 import { useApi } from '../support/api';
+import { countLockWaits } from '../support/database';
 import { withDatabase } from '../support/database-url';
 import { createInvoice } from '../support/factories';
 import { measureReads, requireQuick } from '../support/measure-reads';
@@ -115,7 +116,7 @@ describe.runIf(postgres)('twelve writes that wait for a lock', () => {
     const { lock, write } = await prepare();
     // Issue the token before the lock is taken, because issuing a token waits for other writes.
     const reader = await server.token('mcp:read');
-    const lookAround = () => measureReads(server.url, reader);
+    const lookAround = (rounds?: number) => measureReads(server.url, reader, rounds);
     const [row] = await rows<{ name: string }>(
       server.runtime.db,
       sql`select current_database()::text as name`,
@@ -129,8 +130,9 @@ describe.runIf(postgres)('twelve writes that wait for a lock', () => {
         await tx.execute(lock);
         writing = Promise.all(Array.from({ length: AT_ONCE }, (_, i) => write(i)));
         writing.catch(() => {}); // `writing` is awaited below.
-        await sleep(300);
-        return lookAround();
+        await expect.poll(() => countLockWaits(server.runtime.db)).toBeGreaterThan(0);
+        await sleep(300); // Meanwhile, the other writes take all connections that they can get.
+        return lookAround(3);
       });
       expect(await writing).toEqual(Array(AT_ONCE).fill(status));
       requireQuick(seen, quiet);

@@ -13,7 +13,7 @@ import { Draft } from '@/lib/sync/decide/draft';
 import { toStoredCheckout } from '@/lib/sync/decide/subscription/checkout';
 import { decideDelivery, keysOfDelivery } from '@/lib/sync/inbox/handle-event';
 import { Inquiry, readAndDecide, settingsOf } from '@/lib/sync/synchronize';
-import { readRow } from '../support/database';
+import { countLockWaits, readRow } from '../support/database';
 import {
   createCustomer,
   createInvoice,
@@ -154,7 +154,7 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
       await tx.execute(sql`set local deadlock_timeout = '10ms'`);
       await before(tx);
       committed = commit(sync.db, decided).catch((error: unknown) => error);
-      await expect.poll(waitingForLocks).toBeGreaterThan(0);
+      await expect.poll(() => countLockWaits(sync.db)).toBeGreaterThan(0);
       await after(tx);
     });
     return committed;
@@ -164,12 +164,6 @@ describe.runIf(inject('postgres'))('commits concurrent with other transactions, 
   /** Locks invoices as every write of a payment does. */
   const lockInvoices = (tx: Database, ...ids: number[]) =>
     tx.select().from(invoices).where(inArray(invoices.id, ids)).orderBy(invoices.id).for('no key update');
-
-  async function waitingForLocks(): Promise<number> {
-    const isWaiting = sql`datname = current_database() and wait_event_type = 'Lock'`;
-    const query = sql`select count(*)::int as waiting from pg_stat_activity where ${isWaiting}`;
-    return (await rows<{ waiting: number }>(sync.db, query))[0]?.waiting ?? 0;
-  }
 
   test('a commit is refused if another transaction takes a customer number expected to be free', async () => {
     const decided = await decideOnPing('evt_number');

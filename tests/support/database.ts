@@ -192,6 +192,16 @@ export const isPooled = () => typeof inject('postgres')?.pooler === 'string';
 /** Returns whether the tests run on a PostgreSQL server, where several connections can race. */
 export const onPostgres = () => inject('postgres') !== null;
 
+/**
+ * Counts the sessions of a server's database that wait for a lock. A transaction keeps the first count that it reads, so
+ * do not poll inside one.
+ */
+export async function countLockWaits(db: Database): Promise<number> {
+  const isWaiting = sql`datname = current_database() and wait_event_type = 'Lock'`;
+  const query = sql`select count(*)::int as waiting from pg_stat_activity where ${isWaiting}`;
+  return (await rows<{ waiting: number }>(db, query))[0]?.waiting ?? 0;
+}
+
 type Server = NonNullable<ReturnType<typeof inject<'postgres'>>>;
 
 function openServer(server: Server, name: string): DatabaseHandle {

@@ -8,10 +8,10 @@ export interface ReadTimes {
 }
 
 /**
- * Measures response times over ten rounds, in milliseconds. Returns medians, which a pause of the machine does not change.
- * Each round makes four tool calls in parallel.
+ * Measures response times over several rounds, in milliseconds. Returns medians, which a pause of the machine does not
+ * change. Each round makes four tool calls in parallel.
  */
-export async function measureReads(url: string, token: string): Promise<ReadTimes> {
+export async function measureReads(url: string, token: string, rounds = 10): Promise<ReadTimes> {
   const timed = async (ask: () => Promise<Response>) => {
     const begun = performance.now();
     const response = await ask();
@@ -22,7 +22,7 @@ export async function measureReads(url: string, token: string): Promise<ReadTime
   const call = () => postRpc(url, token, 'tools/call', { name: 'list-invoices-tool', arguments: {} });
   const healthTimes: number[] = [];
   const toolTimes: number[] = [];
-  for (let i = 0; i < 10; i += 1) {
+  for (let i = 0; i < rounds; i += 1) {
     healthTimes.push(await timed(() => fetch(`${url}/api/health`)));
     toolTimes.push(...(await Promise.all([call, call, call, call].map(timed))));
   }
