@@ -817,7 +817,7 @@ test('payments, credit and paid-back amounts add up to the booked bank entries a
       for (const one of steps) await play(id, customerId, one);
       await checkReceived(id, customerId);
     }),
-    { numRuns: 30 },
+    { numRuns: 30, endOnFailure: true },
   );
 }, 300_000);
 

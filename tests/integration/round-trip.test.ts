@@ -201,7 +201,7 @@ test('exported customers, servers and services are unchanged after import into a
       await expectRoundTrip(MASTER);
       for (const kind of MASTER) expect(files.read(`again/${kind}.csv`)).toBe(files.read(`out/${kind}.csv`));
     }),
-    { numRuns: 8 },
+    { numRuns: 8, endOnFailure: true },
   );
 });
 
@@ -230,7 +230,7 @@ test('all exported files have the same rows after import into another database, 
       for (const one of stripes) await addStripes(base.db, customer.id, one);
       await expectRoundTrip(EXPORT_NAMES);
     }),
-    { numRuns: 6 },
+    { numRuns: 6, endOnFailure: true },
   );
   for (const db of [base.db, other.db]) {
     for (const kind of EXPORT_NAMES) {

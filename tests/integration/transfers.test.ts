@@ -418,7 +418,7 @@ test('after any sequence of changes, transfers, invoices, statement and journal 
       for (const one of steps) await play(customerId, due, one);
       await checkSums(customerId);
     }),
-    { numRuns: 40 },
+    { numRuns: 40, endOnFailure: true },
   );
 }, 300_000);
 
