@@ -22,7 +22,7 @@ import { listPayments } from '@/lib/payments/queries';
 import { listSalesDocuments, summarizeSalesDocuments } from '@/lib/sales-documents/queries';
 import { listServices, summarizeServices } from '@/lib/services/queries';
 import { RENEWING, sumRenewals } from '@/lib/services/renewals';
-import { onPostgres, useDatabase } from '../support/database';
+import { isPooled, onPostgres, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
 import { runCommandHere } from '../support/run-command';
 
@@ -41,8 +41,8 @@ const chance = (below: number) => Math.floor(drawn.draw() * below);
 const oneOf = <Value>(values: readonly Value[]) => values[chance(values.length)] as Value;
 const day = (days: number) => `2026-03-${String(1 + chance(days)).padStart(2, '0')}`;
 
-// Only a PostgreSQL server has concurrent writers, so make more writes there.
-const WRITES = onPostgres() ? 2500 : 120;
+// Only a PostgreSQL server has concurrent writers, so make more writes there. Behind a pooler, the same statements run.
+const WRITES = onPostgres() && !isPooled() ? 2500 : 120;
 
 /** Makes changes from 32 concurrent writers. Every tenth change is rolled back. */
 async function changeAtOnce(change: () => SQL): Promise<void> {
