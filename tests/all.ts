@@ -7,21 +7,31 @@ import { isPoolerInstalled } from './support/pooler';
 
 const SERVER = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
 
-/** Tests not to repeat on PostgreSQL. Most open their own database or use none. The long tests have their own part. */
-const WITHOUT_SERVER =
-  /(commands|embedded-database|own-server|seed|stripe-local[\w-]*|both-ways)\.test|pure\/|\.long\./;
 /**
- * Tests to repeat behind the pooler. It changes only how sessions are shared, so these are the HTTP tests and the tests
- * with concurrent writes, locks or open transactions.
+ * Tests not to repeat on PostgreSQL. Most open their own database or use none, and the others run only statements that
+ * other tests run too. The long tests have their own part.
  */
-const BEHIND_POOLER = [
-  ...testsIn('http').filter(usesServer),
-  ...testsIn('integration').filter((file) => usesServer(file) && sharesSessions(file)),
-];
+const WITHOUT_SERVER = new RegExp(
+  [
+    '(commands|embedded-database|own-server|seed|stripe-local[\\w-]*|both-ways)\\.test',
+    '(openapi|tracing|upload|check-connection|mcp/view|simulation/sources)\\.test',
+    ...['pure/', '\\.long\\.'],
+  ].join('|'),
+);
+/** Tests with concurrent writes or locks that `sharesSessions` does not recognize by a word. */
+const WITH_CONCURRENT_WRITES =
+  /(alerts|reconcile|save-records|schedule|server-database|authorize|tokens)\.test/;
+/** Tests to repeat behind the pooler, which changes only how sessions are shared. */
+const BEHIND_POOLER = testsIn('http', 'integration').filter(
+  (file) => usesServer(file) && sharesSessions(file),
+);
 const LONG_ON_POSTGRES = ['start-on-postgres', 'stored-counts', 'killed-processes', 'run-faults', 'upgrade'];
-/** Tests to repeat through Next. `npm test` runs them through our own server. */
+/**
+ * Tests to repeat through Next. `npm test` runs them through our own server. The random calls of the MCP tools and the
+ * test of their view send no HTTP request.
+ */
 const THROUGH_NEXT = [
-  'tests/mcp',
+  ...testsIn('mcp').filter((file) => !/(fuzz|view)\.test|\.long\./.test(file)),
   ...['cron', 'metrics', 'openapi', 'payments', 'unwell-database', 'webhook'].map(
     (name) => `tests/http/${name}`,
   ),
@@ -46,12 +56,12 @@ const noServer = (await serverAnswers()) ? null : `no PostgreSQL answers at ${SE
 if (noServer && process.env.TEST_DATABASE_URL) throw new Error(noServer);
 const noPooler = noServer ?? (isPoolerInstalled() ? null : 'PgBouncer is not installed');
 /**
- * Tests to repeat on direct connections to PostgreSQL, to show that the same SQL works with prepared statements. If
- * there is a pooler, the HTTP tests run behind it instead.
+ * Tests to repeat on direct connections to PostgreSQL, to show that the same SQL works with prepared statements. HTTP
+ * tests that run behind the pooler are not repeated here.
  */
 const ON_POSTGRES = [
   ...testsIn('integration', 'mcp', 'evaluation', 'simulation'),
-  ...(noPooler ? testsIn('http') : []),
+  ...testsIn('http').filter((file) => noPooler || !BEHIND_POOLER.includes(file)),
 ].filter(usesServer);
 const onServer = { TEST_DATABASE_URL: SERVER };
 
@@ -112,8 +122,10 @@ function usesServer(file: string): boolean {
   return !WITHOUT_SERVER.test(file);
 }
 
+/** Returns whether a test has concurrent writes, locks or open transactions. */
 function sharesSessions(file: string): boolean {
-  return /\block|at once|Promise\.all|transaction/i.test(readFileSync(file, 'utf8'));
+  const words = /\.transaction\(|for update|advisory|allSettled|concurrent/i;
+  return WITH_CONCURRENT_WRITES.test(file) || words.test(readFileSync(file, 'utf8'));
 }
 
 /** Returns the reason why the official e-invoice rules cannot be checked on this machine. Returns null if they can. */
