@@ -229,11 +229,14 @@ describe('refused and interrupted imports from Stripe', () => {
     const running = eq(reconciliationRuns.status, 'running');
     const [{ id } = { id: 0 }] = await readRows(at.sync.db, reconciliationRuns, running);
     let beats = 0;
-    const beating = setInterval(async () => {
+    let lastBeat: Promise<unknown> = Promise.resolve();
+    const beating = setInterval(() => {
       const heartbeat_at = new Date(started_at.getTime() + ++beats);
-      await at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running);
+      lastBeat = at.sync.db.update(reconciliationRuns).set({ heartbeat_at }).where(running).execute();
     }, 200);
     const refused = await at.run([]).finally(() => clearInterval(beating));
+    // A heartbeat that arrives later would make the next call refuse too.
+    await lastBeat;
     const output = [`Run ${id} is already under way: try again when it has ended.`];
     expect(refused).toEqual({ code: 1, output });
     const waiting = at.run([]);
