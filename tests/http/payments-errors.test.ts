@@ -165,6 +165,7 @@ describe('a busy or missing database', () => {
     ['a deadlock', '40P01'],
     ['a lock that is not available', '55P03'],
     ['a statement that takes too long', '57014'],
+    ['too little memory', '53200'],
   ])('the payments API answers 503 with Retry-After on %s', async (_, code) => {
     const { body } = await openInvoice();
     const refuse = () => {

@@ -208,7 +208,6 @@ describe('a delivery during a database fault', () => {
   /** The faults, each with the status of the response to Stripe, and the error code that the inbox keeps, if any. */
   const FAULTS: [string, Omit<Fault, 'at'>, { status: number; kept?: string }][] = [
     ['a full disk', { how: '53100' }, { status: 500 }],
-    ['too little database memory', { how: '53200' }, { status: 500 }],
     ['one lock timeout', { how: '55P03' }, { status: 500, kept: '55P03' }],
     ['a lasting lock timeout', { how: '55P03', lasting: true }, { status: 500 }],
     ['one write conflict', { how: '40001' }, { status: 200 }],
