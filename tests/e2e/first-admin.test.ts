@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launchBrowser, visit, watchComplaints } from './support/browser';
+import { sharedBrowser, visit, watchComplaints } from './support/browser';
 import { fill, press, see, signIn } from './support/forms';
 import { openSite, type Site } from './support/site';
 
@@ -14,13 +14,13 @@ let complaints: string[];
 
 beforeAll(async () => {
   site = await openSite(async () => {});
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
   page = await browser.newPage();
   page.setDefaultTimeout(15_000);
   complaints = await watchComplaints(page);
 }, 400_000);
 afterAll(async () => {
-  await browser?.close();
+  await page?.close();
   await site?.close();
 });
 

@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
 import { VIEW_CONTENTS } from '@/lib/mcp/view';
-import { launchBrowser, watchComplaints } from '../e2e/support/browser';
+import { sharedBrowser, watchComplaints } from '../e2e/support/browser';
 import { violationsOf } from '../e2e/support/looks';
 
 const EVIL = '<img src=x onerror="document.title=\'run\'">';
@@ -32,9 +32,8 @@ let complaints: string[];
 let requests: string[];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
+  browser = await sharedBrowser();
 });
-afterAll(() => browser.close());
 afterEach(async () => {
   expect([complaints, requests]).toEqual([[], []]);
   await page.close();

@@ -4,11 +4,20 @@ import { join } from 'node:path';
 import packedChromium from '@sparticuz/chromium';
 import { type Browser, chromium, type Page } from 'playwright';
 import { waitForLock } from '@/db/lock';
+import { perProcess } from '@/db/per-process';
 
 const SYSTEM_CHROMIUM = '/usr/bin/chromium';
 
+const worker = perProcess('e2e-browser', () => ({ browser: undefined as Promise<Browser> | undefined }));
+
+/** Returns the browser of the worker. Its test files share it, so they close only their own pages and contexts. */
+export function sharedBrowser(): Promise<Browser> {
+  worker.browser ??= launchBrowser();
+  return worker.browser;
+}
+
 /** Starts the system's Chromium or, if there is none, the one from the npm package. */
-export async function launchBrowser(): Promise<Browser> {
+async function launchBrowser(): Promise<Browser> {
   // Do not use the package's own arguments. Their single browser process ends when one page is closed.
   return chromium.launch({
     executablePath: existsSync(SYSTEM_CHROMIUM) ? SYSTEM_CHROMIUM : await unpackChromium(),

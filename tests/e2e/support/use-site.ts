@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, expect, inject, type TestContext } from 'vitest';
 import type { Database } from '@/db/database';
 import { waitForLock } from '@/db/lock';
 import { perProcess } from '@/db/per-process';
 import { loadWorld, saveWorld } from '@/lib/stripe-local/persist';
 import { type StripeLocal, startStripeLocal } from '@/lib/stripe-local/server';
-import { launchBrowser, visit, watchComplaints } from './browser';
+import { sharedBrowser, visit, watchComplaints } from './browser';
 import { type Company, fillCompany, STAFF } from './company';
 import { type Site, startSite } from './site';
 import { copyDatabase, createTemplate } from './site-database';
@@ -69,9 +69,8 @@ const TRACE_OPTIONS = { screenshots: true, snapshots: true };
 /** Whether to record a Playwright trace of each failed test, which slows down every page. */
 const TRACES = process.env.TEST_TRACE !== undefined;
 
-/** The browser and the shared sites of a worker. Its test files share them one after the other. */
+/** The shared sites of a worker. Its test files share them one after the other. */
 const worker = perProcess('e2e-worker', () => ({
-  browser: undefined as Promise<Browser> | undefined,
   sites: new Map<Kind, Promise<RunningSite>>(),
   addresses: 0,
 }));
@@ -254,9 +253,8 @@ function sharedContext(running: RunningSite, who: Person): Promise<BrowserContex
 }
 
 async function newContext(running: RunningSite, who: Person | null, options: BrowserContextOptions) {
-  worker.browser ??= launchBrowser();
   worker.addresses += 1;
-  const context = await (await worker.browser).newContext({
+  const context = await (await sharedBrowser()).newContext({
     viewport: { width: 1440, height: 900 },
     extraHTTPHeaders: { 'x-forwarded-for': `10.${worker.addresses >> 8}.${worker.addresses & 255}.1` },
     storageState: { cookies: who ? await cookiesOf(running, who) : [], origins: [] },
