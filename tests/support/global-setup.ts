@@ -3,36 +3,55 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { openInMemory, openPostgres } from '@/db/client';
 import { type Database, rows } from '@/db/database';
 import { migrate } from '@/db/migrate';
+import { perProcess } from '@/db/per-process';
 import { withDatabase } from './database-url';
 import { ensureBuild } from './next-build';
 import { startPooler } from './pooler';
 
-/** Migrates one database. Workers and tests that need their own database copy it. */
+type Prepared = Pick<ProvidedContext, 'pgliteImage' | 'migratedRows' | 'postgres'> & {
+  close(): Promise<void>;
+};
+
+/** What all projects of a run use. Vitest loads this file and calls the setup once per project. */
+const run = perProcess('test-setup', () => ({ prepared: undefined as Promise<Prepared> | undefined }));
+
+/** Provides a migrated database. Workers and tests that need their own database copy it. */
 export default async function setup(project: TestProject) {
   // Build here, because a hook that opens Next would reach its time limit during the build.
   if (process.env.TEST_THROUGH === 'next') await ensureBuild();
+  run.prepared ??= prepare();
+  const { close, ...provided } = await run.prepared;
+  for (const [name, value] of Object.entries(provided)) project.provide(name as keyof typeof provided, value);
+  return async () => {
+    if (run.prepared) await close();
+    run.prepared = undefined;
+  };
+}
+
+async function prepare(): Promise<Prepared> {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-test-'));
   const url = process.env.TEST_DATABASE_URL;
-  project.provide('pgliteImage', join(folder, 'image.tar'));
+  const pgliteImage = join(folder, 'image.tar');
   if (!url) {
-    project.provide('postgres', null);
-    project.provide('migratedRows', await makeImage(join(folder, 'image.tar')));
-    return () => rmSync(folder, { recursive: true, force: true });
+    const migratedRows = await makeImage(pgliteImage);
+    const close = async () => rmSync(folder, { recursive: true, force: true });
+    return { pgliteImage, migratedRows, postgres: null, close };
   }
   const template = `w5t_template_${process.pid}`;
   // With TEST_POOLER=1, tests reach their databases through PgBouncer in transaction mode.
   const pooler = process.env.TEST_POOLER ? await startPooler(url) : null;
-  project.provide('migratedRows', await makeTemplate(url, template));
-  project.provide('postgres', { url, template, pooler: pooler?.url ?? null });
-  return async () => {
+  const migratedRows = await makeTemplate(url, template);
+  const close = async () => {
     rmSync(folder, { recursive: true, force: true });
     await pooler?.stop();
     await dropAll(url, template);
   };
+  return { pgliteImage, migratedRows, postgres: { url, template, pooler: pooler?.url ?? null }, close };
 }
 
 async function makeImage(file: string): Promise<[string, string][]> {
