@@ -9,8 +9,7 @@ import { useApi } from './support/api';
 
 /**
  * Compares a public contract with its snapshot in tests/golden. A changed snapshot means that the contract has changed.
- * Other tests cover the MCP tools (tests/mcp/tools-list.txt), the help of the commands (docs/commands.md) and the rows
- * of the demo (tests/integration/seed.test.ts).
+ * Other tests cover the MCP tools (tests/mcp/tools-list.txt) and the rows of the demo (tests/integration/seed.test.ts).
  */
 const golden = (name: string, lines: Iterable<string>) =>
   expect(`${[...lines].join('\n')}\n`).toMatchFileSnapshot(`golden/${name}`);

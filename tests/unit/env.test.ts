@@ -183,14 +183,6 @@ test('docs/configuration.md lists every environment variable except NODE_ENV and
   }
 });
 
-test('docs/commands.md contains the help of every command', () => {
-  const text = readFileSync(join(ROOT, 'docs/commands.md'), 'utf8');
-  const help = Object.entries(COMMANDS).map(
-    ([name, { usage }]) => `### ${name}\n\n\`\`\`text\n${usage.join('\n')}\n\`\`\`\n`,
-  );
-  expect(text.slice(text.indexOf('### '))).toBe(help.join('\n'));
-});
-
 test('git ignores every .env file except the example', () => {
   const folder = mkdtempSync(join(tmpdir(), 'w5t-gitignore-'));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' });
