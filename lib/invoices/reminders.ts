@@ -28,24 +28,6 @@ export interface ReminderRules {
 /** The levels of reminders, as the filter names them. */
 export const LEVELS = ['1', '2', '3'] as const;
 
-/**
- * Returns the level of the reminder that is due for an unpaid invoice. Returns null if none is due. Levels are never
- * skipped, even if an invoice has been overdue for a long time.
- *
- * @param invoice the due date of the invoice, and the dates of its earlier reminders
- */
-export function dueLevel(
-  { due, reminded_on }: { due: string; reminded_on: string[] },
-  { days, pause }: ReminderRules,
-  today: string,
-): number | null {
-  const level = reminded_on.length + 1;
-  const after = days[level - 1] ?? null;
-  const last = reminded_on.at(-1);
-  if (after === null || addDays(due, after) > today) return null;
-  return last !== undefined && addDays(last, pause) > today ? null : level;
-}
-
 const other = alias(invoices, 'other');
 type Invoices = typeof invoices | typeof other;
 
@@ -60,7 +42,10 @@ const lastOf = (t: Invoices) => sql`${t.reminded_on}[${levelOf(t)}]`;
 const isUnpaid = (t: Invoices): SQL => sql`${t.status} in ('sent', 'overdue') and not ${t.uncollectible}
   and (${t.stripe_invoice_id} is null or ${t.due_date} is not null)`;
 
-/** SQL condition with the same rule as `dueLevel`, for one level. */
+/**
+ * Condition for an unpaid invoice whose reminder of a level is due. Levels are never skipped, even if an invoice has
+ * been overdue for a long time.
+ */
 function isAtLevel(t: Invoices, level: number, { days, pause }: ReminderRules, today: string): SQL {
   const after = days[level - 1] ?? null;
   if (after === null) return sql`false`;

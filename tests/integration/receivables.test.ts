@@ -20,10 +20,10 @@ import { overdueFilters } from '@/lib/invoices/overdue-worklist';
 import { type Receivable, receivableList } from '@/lib/invoices/receivables';
 import {
   countReminders,
-  dueLevel,
   findLastReminder,
   listDueInvoices,
   noteReminder,
+  type ReminderRules,
   reminderList,
   undoReminder,
 } from '@/lib/invoices/reminders';
@@ -331,7 +331,7 @@ test('an unknown age in a filter is refused with the list of valid ages', () => 
   expect(() => overdueFilters.parse({ age: '1-99' })).toThrow(/must be one of not-due, 1-30/);
 });
 
-const RULES = { days: [7, 21, 35], pause: 10 };
+const RULES: ReminderRules = { days: [7, 21, 35], pause: 10 };
 /** Days since the due date and since each earlier reminder, and the level that is due. */
 const REMINDERS: [overdue: number, reminded: number[], level: number | null][] = [
   [-3, [], null],
@@ -351,29 +351,28 @@ const REMINDERS: [overdue: number, reminded: number[], level: number | null][] =
 ];
 
 const daysAgo = (days: number) => addDays(AGEING_DAY, -days);
-const toInvoice = (overdue: number, reminded: number[]) => ({
-  ...{ due: daysAgo(overdue), reminded_on: reminded.map(daysAgo) },
-});
 
-test('only a reminder level that has a number of days can be due', () => {
-  const rules = { days: [7, null, null], pause: 10 };
-  expect(dueLevel(toInvoice(400, []), rules, AGEING_DAY)).toBe(1);
-  expect(dueLevel(toInvoice(400, [300]), rules, AGEING_DAY)).toBeNull();
-});
-
-test('SQL and TypeScript find the same reminder level for an invoice, by its age and its earlier reminders', async () => {
+/** Creates an invoice for each row, and expects exactly the invoices that are due for a reminder, with their levels. */
+async function expectDue(rules: ReminderRules, reminders: typeof REMINDERS) {
   const { id: customer_id } = await createCustomer(base.db);
   const expected = new Map<number, number>();
-  for (const [overdue, reminded, level] of REMINDERS) {
-    const { due, reminded_on } = toInvoice(overdue, reminded);
-    const found = dueLevel({ due, reminded_on }, RULES, AGEING_DAY);
-    expect({ overdue, reminded, level: found }).toEqual({ overdue, reminded, level });
-    const { id } = await createInvoice(base.db, { customer_id, due_date: due, reminded_on });
+  for (const [overdue, reminded, level] of reminders) {
+    const days = { due_date: daysAgo(overdue), reminded_on: reminded.map(daysAgo) };
+    const { id } = await createInvoice(base.db, { customer_id, ...days });
     if (level !== null) expected.set(id, level);
   }
-  const found = await listDueInvoices(base.db, customer_id, RULES, AGEING_DAY);
+  const found = await listDueInvoices(base.db, customer_id, rules, AGEING_DAY);
   expect(new Map(found.map(({ id, level }) => [id, level]))).toEqual(expected);
-});
+}
+
+test('the level of the reminder that is due follows from the age of an invoice and its earlier reminders', () =>
+  expectDue(RULES, REMINDERS));
+
+test('only a reminder level that has a number of days can be due', () =>
+  expectDue({ days: [7, null, null], pause: 10 }, [
+    [400, [], 1],
+    [400, [300], null],
+  ]));
 
 describe('the worklist of reminders', () => {
   const now = new Date(`${AGEING_DAY}T12:00:00Z`);
