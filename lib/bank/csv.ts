@@ -21,7 +21,6 @@ interface BankFormat {
   day: string;
   form: DayForm;
   amount: string;
-  separator: DecimalSeparator;
   /** Column with the currency, or the currency itself if the name of the amount column contains it. */
   currency: string | { is: string };
   /** Columns with the name of the other party. The first is used for incoming, the last for outgoing money. */
@@ -49,7 +48,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungstag',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'waehrung',
     names: ['beguenstigter/zahlungspflichtiger'],
     iban: 'kontonummer/iban',
@@ -62,7 +60,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungsdatum',
     form: 'german',
     amount: 'betrag (€)',
-    separator: ',',
     currency: { is: 'eur' },
     names: ['zahlungspflichtige*r', 'zahlungsempfänger*in'],
     iban: 'iban',
@@ -74,7 +71,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchung',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'währung',
     names: ['auftraggeber/empfänger'],
     balance: 'saldo',
@@ -85,7 +81,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungstag',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'währung',
     names: [],
     purpose: ['buchungstext'],
@@ -96,7 +91,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungstag',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'waehrung',
     names: ['name zahlungsbeteiligter'],
     iban: 'iban zahlungsbeteiligter',
@@ -109,7 +103,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungsdatum',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'währung',
     names: ['partnername'],
     iban: 'partner iban',
@@ -121,7 +114,6 @@ const FORMATS: BankFormat[] = [
     day: 'buchungsdatum',
     form: 'german',
     amount: 'betrag',
-    separator: ',',
     currency: 'währung',
     names: [],
     purpose: ['umsatztext'],
@@ -131,7 +123,6 @@ const FORMATS: BankFormat[] = [
     day: 'booking date',
     form: 'iso',
     amount: 'amount (eur)',
-    separator: '.',
     currency: { is: 'eur' },
     names: ['partner name'],
     iban: 'partner iban',
@@ -142,7 +133,6 @@ const FORMATS: BankFormat[] = [
     day: 'completed date',
     form: 'iso',
     amount: 'amount',
-    separator: '.',
     fee: 'fee',
     currency: 'currency',
     names: [],
@@ -155,7 +145,6 @@ const FORMATS: BankFormat[] = [
     day: 'date',
     form: 'british',
     amount: 'amount',
-    separator: '.',
     currency: 'currency',
     names: ['payer name', 'payee name'],
     iban: 'payee account number',
@@ -243,6 +232,8 @@ function toStatement(format: BankFormat, names: string[], preamble: Row[], rows:
     account: string | null;
     after: number | null;
   }[] = [];
+  // German banks write German dates and German amounts.
+  const separator: DecimalSeparator = format.form === 'german' ? ',' : '.';
   for (const row of rows) {
     if (row.cells.every((cell) => cell.trim() === '')) continue;
     if (row.cells.length < names.length - 1) throw refuse('has fewer cells than the header', row.line);
@@ -251,7 +242,7 @@ function toStatement(format: BankFormat, names: string[], preamble: Row[], rows:
       typeof format.currency === 'string'
         ? toCurrency(cellOf(row, format.currency), row.line)
         : format.currency.is;
-    const read = (name: string) => toAmount(cellOf(row, name), currency, format.separator, row.line);
+    const read = (name: string) => toAmount(cellOf(row, name), currency, separator, row.line);
     const fee = format.fee && cellOf(row, format.fee) !== '' ? read(format.fee) : 0;
     const amount = read(format.amount) - fee;
     const account = toIban(cellOf(row, format.account));
