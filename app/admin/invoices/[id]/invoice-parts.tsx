@@ -310,14 +310,7 @@ export function CreditNoteSection({ notes }: { notes: (CreditNoteRow & { state: 
               {KINDS[kind]} {number} of {formatDate(date)}, {formatMoney(total, currency)}
               {reason && `: ${reason}`}{' '}
               {state.isReady ? (
-                <>
-                  <Anchor href={path} size="sm" fw={500} download mx="xs">
-                    PDF with e-invoice
-                  </Anchor>
-                  <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
-                    XRechnung
-                  </Anchor>
-                </>
+                <DocumentLinks path={path} mx="xs" />
               ) : (
                 <Text span size="sm" c="dimmed">
                   No document. {explain(state)}
@@ -328,6 +321,20 @@ export function CreditNoteSection({ notes }: { notes: (CreditNoteRow & { state: 
         })}
       </List>
     </Section>
+  );
+}
+
+function DocumentLinks({ path, mx }: { path: string; mx?: 'xs' }) {
+  const style = { size: 'sm', fw: 500, download: true } as const;
+  return (
+    <>
+      <Anchor href={path} {...style} {...(mx && { mx })}>
+        PDF with e-invoice
+      </Anchor>
+      <Anchor href={`${path}?format=xml`} {...style}>
+        XRechnung
+      </Anchor>
+    </>
   );
 }
 
@@ -350,12 +357,7 @@ export function DocumentSection({ invoice, state, isAdmin }: DocumentProps) {
     return (
       <Section title="Document">
         <Group p="md" gap="md">
-          <Anchor href={path} size="sm" fw={500} download>
-            PDF with e-invoice
-          </Anchor>
-          <Anchor href={`${path}?format=xml`} size="sm" fw={500} download>
-            XRechnung
-          </Anchor>
+          <DocumentLinks path={path} />
         </Group>
         {stripes}
       </Section>
