@@ -166,17 +166,28 @@ async function enterPayment(
 
 /**
  * Records a payment of one of our own invoices through the API: in cash, or with the id of the Stripe payment intent
- * that collected it. Sometimes two payments are recorded at the same time.
+ * that collected it, or by mistake with the id of a payment intent that collected an invoice of Stripe. Sometimes two
+ * payments are recorded at the same time.
  */
 async function payOwn(
-  { hands, tables, deeds, collectAtStripe }: OwnStepContext,
+  { hands, tables, deeds, collectAtStripe, intentsOf }: OwnStepContext,
   { a, b, c }: Step,
 ): Promise<string | null> {
-  const own = (await tables()).invoices.filter(({ stripe_invoice_id }) => stripe_invoice_id === null);
-  const invoice = pick(own, a);
+  const { invoices } = await tables();
+  const invoice = pick(
+    invoices.filter(({ stripe_invoice_id: id }) => id === null),
+    a,
+  );
   if (!invoice) return null;
   const { id: invoice_id, customer_id } = invoice;
-  const payment_reference = (c % 2 === 0 && collectAtStripe(b)) || `CASH-${invoice_id}-${b}`;
+  const wrong =
+    c === 6
+      ? pick(
+          invoices.flatMap(({ stripe_invoice_id: id }) => intentsOf(id ?? '')),
+          b,
+        )
+      : undefined;
+  const payment_reference = wrong?.id ?? ((c % 2 === 0 && collectAtStripe(b)) || `CASH-${invoice_id}-${b}`);
   const amount = payment_reference.startsWith('pi_') ? 5 : 25 * (b + 1);
   const references = c % 4 === 3 ? [payment_reference, `${payment_reference}/2`] : [payment_reference];
   // A payment is refused if the same cash payment was recorded before.

@@ -131,6 +131,9 @@ this.require({ payments: [stripe_invoice_id ?? ''] });
 lib/sync/decide/money-back.ts: an invoice that was paid always has a number
 invoice.number ?? invoice.stripe_invoice_id
 
+lib/sync/decide/payment.ts: likewise
+id}. Delete payment
+
 lib/sync/decide/subscription/subscription.ts: the decided event is always among the events of its second
 ) ?? incoming;
 
