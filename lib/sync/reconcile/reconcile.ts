@@ -205,7 +205,7 @@ function toResult(deps: SyncDeps, run: Run | { id: number }, status: Status) {
     checked: counts.objects_checked,
     changes: counts.changes_count,
     failures: counts.failures_count,
-    stripeSkipped: deps.stripe === null,
+    stripeSkipped: deps.stripe === null || ('stripeSkipped' in run && run.stripeSkipped),
     alreadyRunning: status === 'running',
   };
 }

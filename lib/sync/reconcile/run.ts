@@ -246,16 +246,12 @@ export type RunRow = Pick<typeof runs.$inferSelect, keyof typeof runColumns>;
 export type RunChange = Omit<typeof changes.$inferSelect, 'updated_at'>;
 export type RunFailure = Omit<typeof failures.$inferSelect, 'updated_at'>;
 
+/** Lists a page of runs, the last one first. The clock may have been wrong when a run began, so the id decides. */
 export async function listRuns(db: Database, request: PageRequest): Promise<Page<RunRow>> {
   return readPage(
     request,
     ({ limit, offset }) =>
-      db
-        .select(runColumns)
-        .from(runs)
-        .orderBy(desc(runs.started_at), desc(runs.id))
-        .limit(limit)
-        .offset(offset),
+      db.select(runColumns).from(runs).orderBy(desc(runs.id)).limit(limit).offset(offset),
     () => db.$count(runs),
   );
 }
