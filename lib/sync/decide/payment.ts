@@ -81,7 +81,7 @@ const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
  * counts twice, so staff get a task.
  */
 export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
-  const { id, amountPaid, moneyIds } = invoice;
+  const { id, moneyIds } = invoice;
   if (!namesCollected(invoice)) return;
   const stored = draft.payment(id);
   if (stored?.source !== 'stripe') return;
@@ -92,7 +92,7 @@ export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
   const learned = { ...told, stripe_charge_id: charge ?? told.stripe_charge_id };
   if (learned.stripe_payment_intent_id === intent && learned.stripe_charge_id === charge) return;
   draft.payments.put({ ...stored, ...learned });
-  const text = toAmountText(amountPaid, invoice.currency);
+  const text = toAmountText(stored.provider_amount ?? stored.amount, invoice.currency);
   for (const twin of moneyIds.flatMap((one) => draft.payment(one) ?? [])) {
     const task: StaffTask = {
       kind: 'payment_differs',
