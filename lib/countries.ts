@@ -113,10 +113,15 @@ const VAT_IDS: Record<string, VatFormat> = {
 
 export const isInEu = (country: string): boolean => Object.hasOwn(VAT_IDS, country);
 
-/** Normalizes a VAT ID of an EU country: capitals without spaces, dots and hyphens. Only trims any other text. */
+/**
+ * Normalizes a VAT ID of an EU country: capitals without spaces, dots and hyphens. Trims any other text, and puts the
+ * country code at its start in capitals.
+ */
 export function normalVatId(text: string): string {
   const compact = text.replace(/[\s.-]/g, '').toUpperCase();
-  return isInEu(countryOfVatId(compact)) ? compact : text.trim();
+  return isInEu(countryOfVatId(compact))
+    ? compact
+    : text.trim().replace(/^[a-z]{2,3}(?=[^a-z]*\d)/i, (code) => code.toUpperCase());
 }
 
 /**

@@ -106,6 +106,8 @@ test.each([
   ['ATU-1234.5678', 'ATU12345678'],
   ['el123456789', 'EL123456789'],
   [' CHE-123.456.789 MWST ', 'CHE-123.456.789 MWST'],
+  ['che-123.456.789', 'CHE-123.456.789'],
+  ['no123456789mva', 'NO123456789mva'],
   ['12/345/67890', '12/345/67890'],
 ])('the VAT ID %j is stored as %j', (typed, kept) => expect(normalVatId(typed)).toBe(kept));
 
