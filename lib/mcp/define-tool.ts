@@ -149,10 +149,11 @@ const IS_PERSONAL: Record<keyof CustomerRow, boolean> = {
 const PERSONAL = Object.entries(IS_PERSONAL).flatMap(([name, isPersonal]) => (isPersonal ? [name] : []));
 /**
  * A domain or an email address. It can identify a customer, and names of services often contain one. Its letters may be
- * followed by marks or joiners, which words of Hindi and Persian contain and `ü` as two characters.
+ * followed by marks or joiners, which words of Hindi and Persian contain and `ü` as two characters, or by the middle dot
+ * of Catalan.
  */
 const DOMAIN =
-  /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{M}\p{N}\p{Join_C}_-]{1,63}\.)+(?:xn--[a-z\d-]{1,59}|[\p{L}\p{M}]{2,63})/giu;
+  /(?:[^\s@]{1,64}@)?(?:[\p{L}\p{M}\p{N}\p{Join_C}·_-]{1,63}\.)+(?:xn--[a-z\d-]{1,59}|[\p{L}\p{M}]{2,63})/giu;
 const MASKED = '[masked]';
 
 /**

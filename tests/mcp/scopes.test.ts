@@ -158,6 +158,7 @@ describe('masked personal data', () => {
     'mustermann@example.com',
     'mustermann_max.example.com',
     'MUSTERMANN.XN--P1AI',
+    'info@paral·lel.example',
     'info@müller.example'.normalize('NFD'),
     'bücher-müller.example'.normalize('NFD'),
     'वेबसाइट.उदाहरण',
