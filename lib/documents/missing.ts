@@ -1,4 +1,4 @@
-import { countryName, toEInvoiceCountry } from '../countries';
+import { countryName, startsWithCountry, toEInvoiceCountry } from '../countries';
 import { currencyDecimals, isEInvoiceCurrency } from '../money';
 import { printProblems } from '../printable';
 import type { Company } from './company';
@@ -47,10 +47,12 @@ export function missingFields({ kind, seller, buyer, lines, collectedBy }: Print
   const needsVatId = lines.some(({ tax_category }) => ['AE', 'G', 'K'].includes(tax_category));
   // An e-invoice outside VAT must not contain VAT IDs (BR-O-2), so another field must identify the company (BR-CO-26).
   const isOutside = lines.some(({ tax_category }) => tax_category === 'O');
-  if (needsVatId && !seller.vat_id) ofCompany.push(['vat_id', 'VAT ID']);
+  // An e-invoice leaves out a VAT ID without a country code, which companies could save before 2026-12.
+  const hasVatId = seller.vat_id !== null && startsWithCountry(seller.vat_id);
+  if (needsVatId && !hasVatId) ofCompany.push(['vat_id', 'VAT ID with a country code']);
   else if (isOutside && !seller.tax_number && !seller.register_entry)
     ofCompany.push(['tax_number', 'Tax number']);
-  else if (!seller.vat_id && !seller.tax_number) ofCompany.push(['tax_number', 'Tax number or VAT ID']);
+  else if (!hasVatId && !seller.tax_number) ofCompany.push(['tax_number', 'Tax number or VAT ID']);
   const isNamed = buyer.company || buyer.first_name || buyer.last_name;
   const ofCustomer = [
     ...(isNamed ? [] : [['company', 'Company or name'] as const]),

@@ -9,6 +9,7 @@ import * as documentFile from '@/app/api/w5t/invoices/[id]/document/route';
 import { rows } from '@/db/database';
 import {
   auditLog,
+  company,
   creditNotes,
   customers,
   invoiceLines,
@@ -194,6 +195,17 @@ describe('documents of issued invoices', () => {
     });
     await server.runtime.db.update(customers).set({ street: 'Neue Gasse 2' });
     expect(await xmlOf(id)).toContain('Neue Gasse 2');
+  });
+
+  test('a VAT ID without a country code is no tax identity of the seller', async () => {
+    // The settings refuse such an ID, but an earlier version saved it.
+    await server.runtime.db.update(company).set({ country: 'NO', tax_number: null, vat_id: '912345678MVA' });
+    const missing = [{ field: 'tax_number', label: 'Tax number or VAT ID' }];
+    expect(await describeDocument(server.runtime.db, await issue())).toMatchObject({
+      isReady: false,
+      missing,
+    });
+    await setCompany();
   });
 });
 
