@@ -158,7 +158,8 @@ async function findCandidates(db: Database, entries: EntryRow[]) {
   const ids = [...ruled, ...payers, ...named, ...nearby, ...byAmount, ...byName].map(({ id }) => id);
   const wanted = [...new Set(ids)].slice(0, MAX_CANDIDATES);
   const { currency } = first;
-  return { candidates: await toCandidates(db, wanted, { currency, ruled, payers }), closed };
+  const about = { currency, ruled, payers, named: toNumbers([...named, ...nearby]) };
+  return { candidates: await toCandidates(db, wanted, about), closed };
 }
 
 /** Reads the invoices with these numbers that an entry cannot pay. */
@@ -213,13 +214,18 @@ export function listKnownOwners(db: Database, ibans: string[]): Promise<IbanOwne
     .limit(literal(MAX_CANDIDATES));
 }
 
-/** Maximum number of unpaid invoices to read for each customer. */
+/** Maximum number of unpaid invoices of each customer to compare, besides those that the entries name. */
 const MAX_INVOICES = 50;
 
 async function toCandidates(
   db: Database,
   ids: number[],
-  { currency, ruled, payers }: { currency: string; ruled: IbanOwner[]; payers: IbanOwner[] },
+  {
+    currency,
+    ruled,
+    payers,
+    named,
+  }: { currency: string; ruled: IbanOwner[]; payers: IbanOwner[]; named: Set<string | undefined> },
 ): Promise<Candidate[]> {
   const people = await db
     .select(snippetColumns)
@@ -235,7 +241,7 @@ async function toCandidates(
     .orderBy(asc(invoices.due_date), asc(invoices.id));
   const invoicesOf = new Map<number, Candidate['invoices']>();
   for (const { id, number, customer_id, amount_due, rank } of unpaid) {
-    if (rank > MAX_INVOICES) continue;
+    if (rank > MAX_INVOICES && !named.has(number?.toUpperCase())) continue;
     const its = invoicesOf.get(customer_id) ?? [];
     its.push({ id, number, amount: toThousandths(amount_due) });
     invoicesOf.set(customer_id, its);

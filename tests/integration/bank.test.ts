@@ -597,6 +597,14 @@ test('bank entries pay a customer’s own invoices behind 100 older invoices of 
   expect([await dueOf(one.id), await dueOf(two.id)]).toEqual([0, 0]);
 });
 
+test('a bank entry pays the invoice that it names, although the customer has 60 older invoices of the same amount', async () => {
+  const { id: customer_id } = await createCustomer(base.db);
+  for (let n = 0; n < 60; n += 1) await invoice('37', customer_id);
+  const { id: invoice_id, number } = await invoice('37', customer_id);
+  const { first } = await uploadOpen([newDay(), '37.00', 'X', '', number]);
+  expect(first.proposals[0]).toMatchObject({ is_exact: true, shares: [{ invoice_id }] });
+});
+
 test('a bank rule books an entry that names no invoice only if the customer owes exactly its amount, and a deleted rule books none', async () => {
   const { id: customerId, customer_number } = await createCustomer(base.db);
   await invoice('20', customerId);
