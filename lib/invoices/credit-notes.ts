@@ -371,12 +371,16 @@ function sumsOf(before: Line[], credited: Line[], currency: string) {
   };
 }
 
-/** Returns the company's current details and the invoice's stored buyer. Returns neither if no buyer is stored. */
+/**
+ * Returns the company's current details and the invoice's stored buyer. Returns neither if no buyer is stored. Whether
+ * the company is a small business is the invoice's, because it is the reason why the invoice has no VAT.
+ */
 async function partiesOf(tx: Database, invoiceId: number) {
   const [kept] = await tx
     .select({
       seller: sql<(typeof creditNotes.$inferInsert)['seller']>`coalesce(
-        (select to_jsonb(c) - '{id,other_ibans,created_at,updated_at}'::text[] from company c), '{}')`,
+        (select to_jsonb(c) - '{id,other_ibans,created_at,updated_at}'::text[] from company c), '{}')
+        || jsonb_strip_nulls(jsonb_build_object('small_business', ${invoiceDocuments.seller} -> 'small_business'))`,
       buyer: invoiceDocuments.buyer,
     })
     .from(invoiceDocuments)

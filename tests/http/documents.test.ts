@@ -261,10 +261,10 @@ describe('documents of Stripe invoices', () => {
 });
 
 describe('documents of credit notes', () => {
+  const wanted = { reason: 'Zu viel berechnet', lines: [{ position: 1, quantity: 1 }] };
   async function creditNotesOf(customer = {}) {
     const { db } = server.runtime;
     const id = await issue(customer);
-    const wanted = { reason: 'Zu viel berechnet', lines: [{ position: 1, quantity: 1 }] };
     await issueCreditNote(db, { id, version: 1 }, wanted, writer());
     await takeStep(db, invoiceSteps, 'cancel', { id, version: 2 }, writer());
     const [note, cancellation] = await listCreditNotes(db, id);
@@ -295,6 +295,16 @@ describe('documents of credit notes', () => {
     const xml = await (await download(cancellation.id, 'application/xml', 'credit-notes')).text();
     expect(xml).toMatch(/<ram:BilledQuantity unitCode="C62">1.00</);
     expect(xml).toContain('<ram:GrandTotalAmount>59.50<');
+  });
+
+  test('the credit note of a small business names the reason of its invoice after the company charges VAT', async () => {
+    await setCompany({ small_business: true });
+    const id = await issue({}, untaxed);
+    await setCompany();
+    await issueCreditNote(server.runtime.db, { id, version: 1 }, wanted, writer());
+    const [note] = await listCreditNotes(server.runtime.db, id);
+    const xml = await (await download(Number(note?.id), 'application/xml', 'credit-notes')).text();
+    expect(xml).toContain('§ 19 UStG');
   });
 
   test('a credit note has no document while a required field is empty, and the reason names the field', async () => {
