@@ -33,7 +33,7 @@ export const DUE_DATE: FormPart[] = [
   {
     title: 'Due date',
     fields: [
-      { name: 'due_date', label: 'Due', type: 'date', description: 'Leave empty if it never falls due.' },
+      { name: 'due_date', label: 'Due', type: 'date', description: 'Leave empty if it is due at once.' },
     ],
   },
 ];
