@@ -67,16 +67,22 @@ BEGIN
           WHERE p.invoice_id = i.id AND p.status = 'completed' AND (i.stripe_invoice_id IS NULL
             OR p.source <> 'stripe' AND p.id IS DISTINCT FROM i.collected_by_payment_id)
       ) p ON true,
-      LATERAL (VALUES
-        ('credit', CASE WHEN i.stripe_invoice_id IS NOT NULL THEN -i.amount_credited ELSE 0 END,
+      LATERAL (
+        VALUES ('credit', CASE WHEN i.stripe_invoice_id IS NOT NULL THEN -i.amount_credited ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('write_off', CASE WHEN i.uncollectible AND i.status = 'overdue' THEN -i.amount_due ELSE 0 END,
           coalesce((i.provider_as_of AT TIME ZONE time_zone)::date, today)),
         ('balance', coalesce(i.balance_applied, 0), i.invoice_date),
+        -- Stripe adds an overpaid amount to the customer's balance. See `besidePayments`.
+        ('balance', CASE WHEN i.stripe_invoice_id IS NOT NULL AND i.total >= 0
+          THEN least(0, i.total - i.balance_applied - i.amount_paid - i.amount_due) ELSE 0 END,
+          coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date)),
         -- The amount paid without a payment row, outside Stripe for Stripe's invoices and before the import for our own.
         ('paid_elsewhere', greatest(0, CASE WHEN i.stripe_invoice_id IS NULL THEN i.amount_paid
           ELSE coalesce(i.amount_off_stripe, 0) END - coalesce(p.recorded, 0)),
           coalesce((i.paid_at AT TIME ZONE time_zone)::date, i.invoice_date))
+        UNION ALL SELECT 'balance', -n.to_balance, n.date FROM credit_notes n
+          WHERE n.invoice_id = i.id AND n.voided_at IS NULL AND n.to_balance > 0
       ) AS f(record, gross, on_day)
     WHERE i.id = ANY (invoice_ids) AND i.status NOT IN ('draft', 'cancelled') AND f.gross <> 0
   UNION ALL

@@ -49,17 +49,19 @@ BEGIN
       invoice_id, position, description, period_start, period_end, quantity, amount, discount, taxes
       FROM jsonb_populate_recordset(NULL::stripe_invoice_lines, plan -> 'lines');
   END IF;
-  -- After Stripe has issued a credit note, it can only void it, so a stored one changes in no other way.
+  -- After Stripe has issued a credit note, it can only void it, so a stored one changes in no other way. An older version
+  -- of the server did not store `to_balance`.
   IF plan ? 'creditNotes' THEN
     INSERT INTO credit_notes (
       number, kind, invoice_id, customer_id, date, currency, subtotal, tax, total, rates, reason, stripe_credit_note_id,
-      voided_at, stripe_lines
+      voided_at, stripe_lines, to_balance
     ) SELECT
       n.number, 'credit_note', i.id, i.customer_id, n.date, n.currency, n.subtotal, n.tax, n.total, '[]', n.reason,
-      n.stripe_credit_note_id, n.voided_at, n.stripe_lines
+      n.stripe_credit_note_id, n.voided_at, n.stripe_lines, n.to_balance
       FROM jsonb_populate_recordset(NULL::credit_notes, plan -> 'creditNotes') n JOIN invoices i ON i.id = n.invoice_id
-      ON CONFLICT (stripe_credit_note_id) DO UPDATE SET voided_at = excluded.voided_at, updated_at = now()
-        WHERE credit_notes.voided_at IS NULL AND excluded.voided_at IS NOT NULL;
+      ON CONFLICT (stripe_credit_note_id) DO UPDATE SET voided_at = excluded.voided_at,
+          to_balance = coalesce(excluded.to_balance, credit_notes.to_balance), updated_at = now()
+        WHERE credit_notes.voided_at IS NULL AND (excluded.voided_at IS NOT NULL OR credit_notes.to_balance IS NULL);
   END IF;
   IF plan ? 'invoicesSettled' THEN
     UPDATE invoices t SET

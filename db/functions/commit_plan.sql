@@ -26,11 +26,11 @@ AS $$ BEGIN
       SELECT coalesce(sum(o.amount - o.refunded_amount), 0) AS recorded FROM payments o
       WHERE o.status = 'completed' AND o.source <> 'stripe' AND (o.id = p.id
         OR o.invoice_id = p.invoice_id AND o.payment_reference !~ '^(pi|ch|py)_' AND p.payment_reference !~ '^(pi|ch|py)_')
-        AND o.invoice_id = p.invoice_id
+        AND o.invoice_id = p.invoice_id AND o.id IS DISTINCT FROM i.collected_by_payment_id
     ) of_invoice
     WHERE p.id IS NULL OR t.kind <> 'payment_differs' AND (
       i.stripe_invoice_id IS NULL OR i.collected_by_payment_id = p.id OR p.status <> 'completed' OR p.amount <= p.refunded_amount
-      OR recorded <= coalesce(i.amount_off_stripe, 0) + CASE t.kind WHEN 'payment_exceeds_due' THEN i.amount_due ELSE 0 END
+      OR recorded <= coalesce(i.amount_off_stripe, 0) + given_back(i.id) + CASE t.kind WHEN 'payment_exceeds_due' THEN i.amount_due ELSE 0 END
       OR t.kind = 'payment_not_counted' AND p.payment_reference ~ '^(pi|ch|py)_')
   )
   UPDATE staff_tasks t SET done_at = now(), done_by = 'a later change', updated_at = now()
@@ -120,11 +120,12 @@ BEGIN
       ON CONFLICT DO NOTHING;
   END IF;
   -- An older version of the server sends no day. The daily job then books the written invoices and payments.
-  IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'paymentsInserted', 'paymentsUpdated',
-    'paymentsDeleted', 'transfersInserted', 'transfersUpdated', 'transfersDeleted'] THEN
+  IF plan ? 'day' AND plan ?| ARRAY['invoicesInserted', 'invoicesUpdated', 'creditNotes', 'paymentsInserted',
+    'paymentsUpdated', 'paymentsDeleted', 'transfersInserted', 'transfersUpdated', 'transfersDeleted'] THEN
     PERFORM book_entries(
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesInserted') r
-        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r),
+        UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'invoicesUpdated') r
+        UNION ALL SELECT (r ->> 'invoice_id')::int FROM jsonb_array_elements(plan -> 'creditNotes') r),
       ARRAY(SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsInserted') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsUpdated') r
         UNION ALL SELECT (r ->> 'id')::int FROM jsonb_array_elements(plan -> 'paymentsDeleted') r),

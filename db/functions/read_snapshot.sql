@@ -4,6 +4,14 @@ DO $$ BEGIN
   THEN DROP FUNCTION read_snapshot; END IF;
 END $$;
 --> statement-breakpoint
+-- Returns how much of the money that Stripe collected for an invoice was refunded or lost in disputes without a credit
+-- note. Another payment may replace it, although Stripe does not ask for it again.
+CREATE OR REPLACE FUNCTION given_back(invoice int) RETURNS numeric LANGUAGE sql STABLE AS $$
+  SELECT greatest(0, sum(p.refunded_amount) - max(i.amount_credited)) FROM invoices i JOIN payments p ON p.invoice_id = i.id
+    WHERE i.id = invoice AND i.stripe_invoice_id IS NOT NULL AND p.status IN ('completed', 'refunded')
+      AND (p.source = 'stripe' OR p.id = i.collected_by_payment_id)
+$$;
+--> statement-breakpoint
 -- Reads all rows that a decision needs, starting from these keys. If a list of keys is null, its queries are skipped.
 -- The function is STABLE, so all its queries see the same snapshot as the caller's statement. It uses generic plans
 -- with plain index scans. Planning each call would take several times as long, and so would the joins that PostgreSQL
@@ -127,10 +135,13 @@ BEGIN
   END IF;
   IF invoice_ids IS NOT NULL THEN
     SELECT json_agg(s) INTO paid FROM (
-      SELECT p.invoice_id, (1000 * sum(p.amount - p.refunded_amount))::bigint AS "all",
+      SELECT i.id AS invoice_id, (1000 * coalesce(sum(p.amount - p.refunded_amount) FILTER (
+          WHERE p.status = 'completed'), 0))::bigint AS "all",
         (1000 * coalesce(sum(p.amount - p.refunded_amount) FILTER (
-          WHERE p.source <> 'stripe' AND p.payment_reference !~ '^(pi|ch|py)_'), 0))::bigint AS "offStripe"
-      FROM payments p WHERE p.invoice_id = ANY (invoice_ids) AND p.status = 'completed' GROUP BY p.invoice_id
+          WHERE p.status = 'completed' AND p.source <> 'stripe' AND p.payment_reference !~ '^(pi|ch|py)_'
+            AND p.id IS DISTINCT FROM i.collected_by_payment_id), 0))::bigint AS "offStripe",
+        (1000 * given_back(i.id))::bigint AS back
+      FROM invoices i JOIN payments p ON p.invoice_id = i.id WHERE i.id = ANY (invoice_ids) GROUP BY i.id
     ) s;
   END IF;
   IF refunds_by_id IS NOT NULL OR payment_ids IS NOT NULL THEN

@@ -393,10 +393,7 @@ export const creditNotes = pgTable(
   'credit_notes',
   {
     id: id(),
-    /**
-     * Number of the credit note. Our own numbers are unique. Stripe's numbers need not be unique, because two Stripe
-     * accounts may use the same number.
-     */
+    /** Our own numbers are unique. Stripe's need not be, because two Stripe accounts may use the same number. */
     number: text().notNull(),
     kind: creditNoteKind().notNull(),
     /** Stripe's id. Null for our own credit notes. */
@@ -415,6 +412,8 @@ export const creditNotes = pgTable(
     subtotal: money().notNull(),
     tax: money().notNull(),
     total: money().notNull(),
+    /** Part of the total that Stripe added to the customer's balance. Null if unknown, and for our own credit notes. */
+    to_balance: money(),
     /**
      * The tax of each rate. Empty for Stripe's credit notes. The taxes are rounded so that the credit notes of a
      * completely credited invoice add up to the tax of the invoice.

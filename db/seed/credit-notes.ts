@@ -70,7 +70,7 @@ export function buildCreditNotes(
       reason: isWhole ? null : chance.pick(REASONS),
       // If a field of a party is missing here, the document uses the current data of the company or the customer.
       ...{ seller: {}, buyer: {} },
-      ...{ stripe_credit_note_id: null, voided_at: null, stripe_lines: null },
+      ...{ stripe_credit_note_id: null, voided_at: null, stripe_lines: null, to_balance: null },
       created_at: calendar.instant(
         -daysBetween(date, calendar.today),
         chance.int(OFFICE_HOURS.from, OFFICE_HOURS.to),

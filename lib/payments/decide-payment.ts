@@ -119,18 +119,17 @@ export class PaymentDraft {
   }
 
   paidOf(invoiceId: number): Paid {
-    return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0 };
+    return this.paid.get(invoiceId) ?? { all: 0, offStripe: 0, back: 0 };
   }
 
   /** Adds a payment to the sums paid on its invoice (sign 1), or subtracts it (-1). */
   count(payment: StoredPayment, sign: 1 | -1): void {
-    const { all, offStripe } = this.paidOf(payment.invoice_id);
+    const was = this.paidOf(payment.invoice_id);
     const left = sign * leftOf(payment);
+    const isCollected = this.invoices.get(payment.invoice_id)?.collected_by_payment_id === payment.id;
+    const offStripe = was.offStripe + (isOffStripe(payment) && !isCollected ? left : 0);
     this.seen.add(payment.invoice_id);
-    this.paid.set(payment.invoice_id, {
-      all: all + left,
-      offStripe: offStripe + (isOffStripe(payment) ? left : 0),
-    });
+    this.paid.set(payment.invoice_id, { ...was, all: was.all + left, offStripe });
   }
 
   findTransfer(reference: string): StoredTransfer | undefined {
@@ -491,8 +490,7 @@ function refuseFuture(
 export function warnOfExcess(draft: PaymentDraft, { before, after }: PaymentDecision): string | undefined {
   const invoice = after && draft.invoices.get(after.invoice_id);
   if (!invoice || !isMoreAtStripe(invoice, before, after)) return undefined;
-  const beside = draft.paidOf(invoice.id).offStripe - (isOffStripe(after) ? leftOf(after) : 0);
-  const task = toMoneyTask(invoice, after, beside);
+  const task = toMoneyTask(invoice, after, draft.paidOf(invoice.id));
   if (!task) return undefined;
   draft.tasks.push(task);
   return task.kind === 'payment_exceeds_due' ? task.message : undefined;

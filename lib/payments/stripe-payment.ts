@@ -5,7 +5,7 @@ import { AppError } from '../errors';
 import { leftOf } from '../invoices/settle';
 import { fromThousandths, toAmountText, toJsonAmount, toThousandths } from '../money';
 import { idInText } from '../store/commit';
-import type { StoredInvoice, StoredPayment, Table } from '../store/snapshot';
+import type { Paid, StoredInvoice, StoredPayment, Table } from '../store/snapshot';
 import type { StaffTask } from '../tasks/staff-tasks';
 
 /** Pattern of Stripe's payment intent and charge ids (`py_` for bank debits). Also used in SQL. */
@@ -100,18 +100,18 @@ export function isMoreAtStripe(
 /**
  * Returns a staff task for a payment of a Stripe invoice if more is recorded than Stripe asks for, or if Stripe does
  * not know the payment and still asks for its amount. Otherwise returns undefined. Staff must act, because only Stripe
- * changes the invoice's status.
+ * changes the invoice's status. A payment may replace money that Stripe collected and gave back.
  *
- * @param beside sum of the invoice's other payments for which `isOffStripe` is true, in thousandths
+ * @param paid sums of the invoice's payments, including this one
  */
-export function toMoneyTask(invoice: Owed, after: StoredPayment, beside: number): StaffTask | undefined {
+export function toMoneyTask(invoice: Owed, after: StoredPayment, paid: Paid): StaffTask | undefined {
   const { id: entity_id, payment_reference } = after;
   const id = idInText(entity_id);
   const { number, currency, amount_due, amount_off_stripe, stripe_invoice_id } = invoice;
-  const known = toThousandths(amount_off_stripe ?? '0');
+  const known = toThousandths(amount_off_stripe ?? '0') + paid.back;
   const asked = toThousandths(amount_due) + known;
   const isStripes = namesStripeMoney(payment_reference);
-  const all = leftOf(after) + (isStripes ? 0 : beside);
+  const all = isStripes ? leftOf(after) : paid.offStripe;
   const isTooMuch = all > asked;
   if (!isTooMuch && (isStripes || all <= known)) return undefined;
   const text = (amount: number) => toAmountText(fromThousandths(amount), currency);
@@ -147,12 +147,13 @@ export async function listUncounted(
     'invoice_id' in of ? sql`i.id = ${of.invoice_id}::int` : sql`i.customer_id = ${of.customer_id}::int`;
   const found = await rows<Omit<Uncounted, 'amount'> & { amount: string }>(
     db,
-    sql`select i.id, i.number, i.currency, (sum(p.amount - p.refunded_amount) - coalesce(i.amount_off_stripe, 0))::text as amount
+    sql`select i.id, i.number, i.currency, (sum(p.amount - p.refunded_amount) - known)::text as amount
       from invoices i join payments p on p.invoice_id = i.id
+        cross join lateral (select coalesce(i.amount_off_stripe, 0) + given_back(i.id) as known) counted
       where ${isIts} and i.stripe_invoice_id is not null and i.status <> 'cancelled' and p.status = 'completed'
         and p.source <> 'stripe' and p.id is distinct from i.collected_by_payment_id
         and p.payment_reference !~ ${STRIPE_MONEY}
-      group by i.id having sum(p.amount - p.refunded_amount) > coalesce(i.amount_off_stripe, 0)
+      group by i.id, known having sum(p.amount - p.refunded_amount) > known
       order by i.id desc limit ${sql.raw(String(MAX_LISTED))}`,
   );
   return found.map(({ amount, ...one }) => ({ ...one, amount: toJsonAmount(amount) }));

@@ -39,7 +39,7 @@ export interface Snapshot {
   /** Requested e-mail addresses, each with the ids of the customers that have it. */
   withEmail: Map<string, number[]>;
   tombstones: Set<string>;
-  /** Sums of payments, keyed by our id of the invoice. An invoice without completed payments has no entry. */
+  /** Sums of payments, keyed by our id of the invoice. An invoice without payments has no entry. */
   paid: Map<number, Paid>;
   /** Requested ids of merged customers, each with the id of the customer it was merged into. */
   mergedInto: Map<number, number>;
@@ -56,6 +56,8 @@ export interface Paid {
   all: number;
   /** Sum of the payments that did not go through Stripe. */
   offStripe: number;
+  /** Amount that Stripe collected and gave back without a credit note, see the SQL function `given_back`. */
+  back: number;
 }
 
 /** Returns an empty list for each kind of key by which a snapshot is read. */
@@ -211,7 +213,7 @@ export type StoredLine = Omit<typeof stripeInvoiceLines.$inferSelect, 'id' | 'in
 export type StripeCreditNote = Pick<
   typeof creditNotes.$inferSelect,
   | ('number' | 'invoice_id' | 'date' | 'currency' | 'subtotal' | 'tax' | 'total' | 'reason')
-  | ('stripe_credit_note_id' | 'voided_at' | 'stripe_lines')
+  | ('stripe_credit_note_id' | 'voided_at' | 'stripe_lines' | 'to_balance')
 >;
 export type StoredTransfer = StoredRows['transfers'];
 export type StoredPayment = StoredRows['payments'];

@@ -96,6 +96,20 @@ describe('payments of an invoice that Stripe manages', () => {
     expect(await warningOf(60)).toBeUndefined();
   });
 
+  test('payments that replace money given back by Stripe are neither too much nor uncounted', async () => {
+    const { db } = server.runtime;
+    const { invoice, post } = await openAtStripe();
+    const { id: invoice_id, customer_id, stripe_invoice_id } = invoice;
+    const collected = { payment_reference: String(stripe_invoice_id), amount: '119', refunded_amount: '49' };
+    const stripes = await createPayment(db, { invoice_id, customer_id, ...collected });
+    const settled = { amount_paid: '119', amount_due: '0', collected_by_payment_id: stripes.id };
+    await db.update(invoices).set(settled).where(eq(invoices.id, invoice.id));
+    expect((await post(49)).body.warning).toBeUndefined();
+    expect(await listUncounted(db, { invoice_id })).toEqual([]);
+    expect((await post(49.01)).body.warning).toMatch('49.01 EUR is recorded');
+    expect(await listUncounted(db, { invoice_id })).toMatchObject([{ amount: 0.01 }]);
+  });
+
   test('a payment that Stripe does not know is listed as uncounted until Stripe counts it', async () => {
     const { db } = server.runtime;
     const { invoice, post } = await openAtStripe();

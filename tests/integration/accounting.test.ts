@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { rows } from '@/db/database';
 import { accountingEntries, company, customers, invoices } from '@/db/schema';
 import { DEMO_COMPANY } from '@/db/seed/company';
+import { bookEntries } from '@/lib/book-entries';
 import { accountingCsv, type CsvForm } from '@/lib/exports/accounting-csv';
 import {
   getAccountingSettings,
@@ -63,7 +64,7 @@ test('the accounting export shows corrections in the month in which they are mad
   await sync.happen(() => act.payInvoicePart(world, partial, 5_000));
   const [failing, won] = [await sync.collect(), await sync.collect()];
   const [lost, pending] = [await sync.collect(), await sync.collect()];
-  const [credited, voided] = [await sync.bill(), await sync.bill()];
+  const [credited, voided, kept] = [await sync.bill(), await sync.bill(), await sync.collect()];
   const refund = act.refundPayment(world, { invoice: failing.invoice }).object.id;
   const dispute = (invoice: string) => act.openDispute(world, { invoice }).object.id;
   const lose = (id: string) => {
@@ -78,13 +79,13 @@ test('the accounting export shows corrections in the month in which they are mad
   await sync.run();
   const october = await exported('2026-10');
   const numberOf = async (id: string) => String((await sync.invoiceOf(id))?.number);
-  const collected = [failing, won, lost, pending].map(({ invoice }) => numberOf(invoice));
-  const [failingNo, wonNo, lostNo, pendingNo] = await Promise.all(collected);
+  const collected = [failing, won, lost, pending, kept].map(({ invoice }) => numberOf(invoice));
+  const [failingNo, wonNo, lostNo, pendingNo, keptNo] = await Promise.all(collected);
   const [partialNo, creditedNo, voidedNo] = await Promise.all([partial, credited, voided].map(numberOf));
   const was = '2026-10-20';
   expect((await postedIn('2026-10')).filter((entry) => !entry.startsWith('invoice')).sort()).toEqual(
     [
-      ...[failingNo, wonNo, lostNo, pendingNo, 'OWN-1', 'OWN-2'].map(
+      ...[failingNo, wonNo, lostNo, pendingNo, keptNo, 'OWN-1', 'OWN-2'].map(
         (number) => `payment collected ${was} ${was} ${number} 119.00`,
       ),
       `payment collected ${was} ${was} ${partialNo} 50.00`,
@@ -102,6 +103,7 @@ test('the accounting export shows corrections in the month in which they are mad
   lose(open);
   act.settleRefund(world, late, 'succeeded');
   act.createCreditNote(world, { invoice: credited, amount: 1_900 });
+  act.createCreditNote(world, { invoice: kept.invoice, amount: 1_900, balanceAmount: 1_900 });
   await sync.happen(() => act.voidInvoice(world, voided));
   await sync.run();
   await updatePayment(sync.db, changed.id, { amount: 100 }, sync.writer());
@@ -115,6 +117,8 @@ test('the accounting export shows corrections in the month in which they are mad
       `invoice cancelled ${on} ${was} ${voidedNo} -119.00`,
       `invoice cancelled ${on} ${on} OWN-3 -119.00`,
       `credit credited ${on} ${on} ${creditedNo} -19.00`,
+      `credit credited ${on} ${on} ${keptNo} -19.00`,
+      `balance balance_increased ${on} ${on} ${keptNo} -19.00`,
       `payment collected ${on} ${on} ${partialNo} 69.00`,
       `payment collection_reversed ${on} ${was} OWN-1 -119.00`,
       `payment collected ${on} ${was} OWN-1 100.00`,
@@ -171,6 +175,17 @@ test('changes requested before the end of a month but written after it are booke
     expect.stringMatching(/^invoice \w+ 2027-04-01 /),
     expect.stringMatching(/^payment \w+ 2027-04-01 /),
   ]);
+});
+
+test('an amount overpaid at Stripe is booked as an increase of the customer’s balance', async () => {
+  setNow('2027-05-03T12:00:00Z');
+  const overpaid = { amount_paid: '139', amount_due: '0', balance_applied: '0', number: 'S-OVER' } as const;
+  const dates = { invoice_date: '2027-05-01', paid_at: sync.runtime.now() };
+  const { id } = await createStripeInvoice(sync.db, { status: 'paid', ...overpaid, ...dates });
+  await bookEntries(sync.db, { invoices: [id] }, sync.writer());
+  expect(await postedIn('2027-05')).toContain(
+    'balance balance_increased 2027-05-03 2027-05-03 S-OVER -20.00',
+  );
 });
 
 test('rebuilding the accounting entries from the current records keeps their sums, and a second time adds no entries', async () => {

@@ -197,6 +197,25 @@ describe('refunds and disputes at Stripe without webhook events', () => {
       run(KEPT),
       ({ scene, id }) => expectRow('tasks', `money_came_back ${id}`, { done_by: 'Stripe' })(scene),
     ),
+    'a payment that replaces the money of a lost dispute is not too much': inSql(
+      dispute(),
+      run(KEPT),
+      async (at) => {
+        const { id, customer_id } = (await at.scene.rows()).invoices[at.invoice] ?? {};
+        const given = { invoice_id: id, customer_id, amount: 119, payment_reference: 'BANK-119' };
+        await record(at.scene, given);
+        const closed = async () =>
+          Object.values((await at.scene.rows()).tasks)
+            .filter(({ entity }) => entity === 'payment')
+            .map(({ done_by }) => done_by);
+        expect(await closed()).toEqual([null]);
+        move('under_review', 'lost')(at);
+        await run(REFUNDED)(at);
+        expect(await closed()).toEqual(['a later change']);
+        await record(at.scene, { ...given, amount: 1, payment_reference: 'BANK-120' });
+        expect(await closed()).toEqual(['a later change', null]);
+      },
+    ),
     'a lost dispute of an already refunded payment is reported as excess': inMemory(
       refund(),
       run(),

@@ -4,7 +4,7 @@ import { toCalendarDate } from '@/lib/dates';
 import { plans } from './draw-plan';
 import { judge } from './oracle';
 import { checkBooks } from './oracle/books';
-import { ANNOUNCING, type Difference, type Look, type Truth } from './oracle/story';
+import { ANNOUNCING, amount, type Difference, type Look, type Truth } from './oracle/story';
 import { isFailingRun, type Plan } from './plan';
 import { count, type Played, payOutAll, play, type Tally, versionOf } from './play';
 import { mayLackBody } from './pure/inbox';
@@ -152,7 +152,7 @@ async function runHistory(stage: Stage, plan: Plan, seed: number): Promise<Outco
       tables = await stage.tables();
       fail('strays after a run', checkStrays(played, tables, true));
       fail('books after a run', [...checkBooks(tables), ...played.months.compare(tables)]);
-      fail('credit notes after a run', await checkCreditNotes(stage, played, tables));
+      fail('credit notes after a run', checkCreditNotes(played, tables));
       fail('after a run', judge(truthOf(played), withoutStrays(tables, played.setup.ours), true));
       isNews = await runAgain(stage, played, tables, fail);
     }
@@ -206,22 +206,25 @@ function checkInbox({ payloads, world, delivered, strays, now }: Played, tables:
   return differences;
 }
 
-/** Expects each credit note of a known invoice to be stored, and marked as void if Stripe voided it. */
-async function checkCreditNotes(
-  stage: Stage,
-  { world }: Played,
-  { invoices }: Tables,
-): Promise<Difference[]> {
-  const stored = await stage.creditNotes?.();
-  if (!stored) return [];
-  const isVoid = new Map(stored.map(({ id, is_void }) => [id, is_void]));
+/**
+ * Expects each credit note of a known invoice to be stored, with the amount that Stripe added to the customer's balance,
+ * and marked as void if Stripe voided it.
+ */
+function checkCreditNotes({ world }: Played, { invoices, notes }: Tables): Difference[] {
+  if (!notes) return [];
+  const stored = new Map(notes.map(({ id, ...note }) => [id, note]));
   const known = invoices.filter((row) => row.provider_gone_at === null);
   const ids = new Set(known.map(({ stripe_invoice_id }) => stripe_invoice_id));
-  return [...world.creditNotes.values()].flatMap(({ id, invoice, status }) => {
-    const expected = status === 'void';
+  return [...world.creditNotes.values()].flatMap((note): Difference[] => {
+    const isVoid = note.status === 'void';
+    const actual = stored.get(note.id);
     // A credit note that was voided before sync saw it may be missing.
-    const actual = isVoid.get(id) ?? (expected || null);
-    return ids.has(invoice) && actual !== expected ? [{ what: `credit note ${id}`, expected, actual }] : [];
+    if (!ids.has(note.invoice) || (isVoid && !actual)) return [];
+    const refunded = note.refunds.reduce((sum, { amount }) => sum + amount, 0);
+    const balance = note.postPaymentAmount - refunded - note.outOfBandAmount;
+    const isRight =
+      actual?.is_void === isVoid && Number(actual.to_balance) === Number(amount(balance, note.currency));
+    return isRight ? [] : [{ what: `credit note ${note.id}`, expected: { isVoid, balance }, actual }];
   });
 }
 

@@ -79,12 +79,6 @@ export async function openStage({ db, close }: Pick<DatabaseHandle, 'db' | 'clos
       deadlocks = counted?.deadlocks ?? 0;
       return deadlocks - before;
     },
-    creditNotes: () =>
-      rows(
-        db,
-        sql`select stripe_credit_note_id as id, voided_at is not null as is_void from credit_notes
-          where stripe_credit_note_id is not null`,
-      ),
     async begin(scene) {
       world = scene.world;
       runtime = runtimeOf(scene);

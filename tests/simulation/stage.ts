@@ -30,8 +30,6 @@ export interface Stage {
   reconcile(crash: Crash | undefined, looks: Look[]): Promise<Ran>;
   hands(): Hands;
   tables(): Promise<Tables>;
-  /** Returns Stripe's stored credit notes. The in-memory model stores none. */
-  creditNotes?(): Promise<{ id: string; is_void: boolean }[]>;
   /** Returns the last changes of runs, the latest first. */
   lastChanges(count: number): Promise<object[]>;
   close(): Promise<void>;

@@ -114,6 +114,8 @@ export type DisputeRow = RowOf<'disputes'>;
 export type Tables = { [N in Name]: RowOf<N>[] } & {
   /** Stripe ids of the objects with an unresolved reconciliation failure. */
   failures: string[];
+  /** Stripe's credit notes. The in-memory model stores none. */
+  notes?: { id: string; invoice_id: number; is_void: boolean; to_balance: string }[];
   payouts: Pick<typeof schema.stripePayouts.$inferSelect, 'stripe_payout_id' | 'status' | 'differences'>[];
 };
 
@@ -130,6 +132,8 @@ const QUERY = sql`select json_build_object(${sql.join(
     ),
     sql`'failures', (select coalesce(json_agg(distinct stripe_id), '[]') from reconciliation_failures
       where resolved_at is null)`,
+    sql`'notes', (select coalesce(json_agg(n), '[]') from (select stripe_credit_note_id as id, invoice_id,
+      voided_at is not null as is_void, to_balance from credit_notes where stripe_credit_note_id is not null) n)`,
     sql`'payouts', (select coalesce(json_agg(p), '[]') from
       (select stripe_payout_id, status, differences from stripe_payouts) p)`,
   ],

@@ -216,6 +216,7 @@ export function applyCreditNote(draft: Draft, note: ProviderCreditNote): void {
     ...{ subtotal: note.subtotal, tax: note.tax, total: note.total },
     reason: isErased ? null : note.reason,
     stripe_credit_note_id: note.id,
+    to_balance: note.toBalance,
     voided_at: note.voidedAt,
     stripe_lines:
       note.lines?.map(({ periodStart: _, periodEnd: __, ...line }) => ({

@@ -228,19 +228,21 @@ export const reconcileCreditNotes: StepPage<StripeDeps> = async (deps, run, afte
 /**
  * Returns the time from which credit notes are listed. If the credited amount of an invoice differs from its stored
  * credit notes, for example after an upgrade, or because Stripe voided an old credit note, that is at most the day before
- * the oldest such invoice was issued or stored. Null means all of history.
+ * the oldest such invoice was issued or stored. The same holds if an earlier version stored a credit note without the
+ * amount that it added to the customer's balance. Null means all of history.
  */
 async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<Date | null> {
   if (!windowFrom) return null;
   const [oldest] = await rows<{ day: string | null }>(
     db,
-    sql`with stored as (select invoice_id, sum(total) as total from credit_notes
-        where stripe_credit_note_id is not null and voided_at is null group by invoice_id)
+    sql`with stored as (select invoice_id, sum(total) as total, bool_and(to_balance is not null) as is_whole
+        from credit_notes where stripe_credit_note_id is not null and voided_at is null group by invoice_id)
       select min(least(i.invoice_date, i.created_at::date))::text as day
       from (select id from invoices where stripe_invoice_id is not null and amount_credited > 0
         union select invoice_id from stored) as known(id)
       join invoices i on i.id = known.id left join stored on stored.invoice_id = i.id
-      where i.provider_gone_at is null and i.amount_credited <> coalesce(stored.total, 0)`,
+      where i.provider_gone_at is null
+        and (i.amount_credited <> coalesce(stored.total, 0) or not stored.is_whole)`,
   );
   if (!oldest?.day) return windowFrom;
   // An invoice may be dated later than its credit notes. A day begins at most 14 hours before the same day in UTC.
@@ -248,13 +250,13 @@ async function creditNotesFrom({ windowFrom }: Run, { db }: SyncDeps): Promise<D
 }
 
 async function storeCreditNotes(deps: SyncDeps, run: Run, notes: ProviderCreditNote[]): Promise<void> {
-  const known = await rows<{ id: string; is_void: boolean }>(
+  const known = await rows<{ id: string; is_void: boolean; is_whole: boolean }>(
     deps.db,
-    sql`select stripe_credit_note_id as id, voided_at is not null as is_void from credit_notes
-      where stripe_credit_note_id = any(${sql.param(notes.map(({ id }) => id))}::text[])`,
+    sql`select stripe_credit_note_id as id, voided_at is not null as is_void, to_balance is not null as is_whole
+      from credit_notes where stripe_credit_note_id = any(${sql.param(notes.map(({ id }) => id))}::text[])`,
   );
   const isStored = ({ id, voidedAt }: ProviderCreditNote) =>
-    known.some((one) => one.id === id && (one.is_void || voidedAt === null));
+    known.some((one) => one.id === id && (one.is_void || (one.is_whole && voidedAt === null)));
   const changed = notes.filter((note) => !isStored(note));
   if (changed.length === 0) return;
   await inRun(deps, run, {

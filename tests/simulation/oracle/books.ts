@@ -2,7 +2,7 @@ import type { Tables } from '../tables';
 import type { Difference } from './story';
 
 /** Expects the accounting entries of each invoice and payment to add up to the amounts in our tables. */
-export function checkBooks({ invoices, payments, entries }: Tables): Difference[] {
+export function checkBooks({ invoices, payments, entries, notes = [] }: Tables): Difference[] {
   const posted = new Map<string, number>();
   for (const { record, invoice_id, payment_id, gross } of entries) {
     const key = `${record} ${payment_id ?? invoice_id}`;
@@ -15,7 +15,12 @@ export function checkBooks({ invoices, payments, entries }: Tables): Difference[
     if (isUnknown || row.status === 'draft' || row.status === 'cancelled') continue;
     expected.set(`invoice ${row.id}`, Number(row.total));
     expected.set(`credit ${row.id}`, -Number(row.amount_credited));
-    expected.set(`balance ${row.id}`, Number(row.balance_applied));
+    const added = notes.filter((note) => note.invoice_id === row.id && !note.is_void);
+    const balance = added.reduce(
+      (sum, { to_balance }) => sum - Number(to_balance),
+      Number(row.balance_applied),
+    );
+    expected.set(`balance ${row.id}`, balance);
     const isWrittenOff = row.uncollectible && row.status === 'overdue';
     expected.set(`write_off ${row.id}`, isWrittenOff ? -Number(row.amount_due) : 0);
   }

@@ -1,5 +1,6 @@
 import { isSure } from '@/lib/customers/sure-link';
 import { leftOf } from '@/lib/invoices/settle';
+import { toThousandths } from '@/lib/money';
 import { isOffStripe, namesStripeMoney } from '@/lib/payments/stripe-payment';
 import type {
   BillingElsewhere,
@@ -7,6 +8,7 @@ import type {
   Paid,
   Snapshot,
   StoredEvent,
+  StoredInvoice,
   StoredPayment,
 } from '@/lib/store/snapshot';
 import { isClosedByChange, type ModelEvent, type ModelTables } from './tables';
@@ -139,7 +141,10 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
       (row) =>
         has(keys.payments, row.payment_reference) || whole.has(row.id) || isRecorded(row) || isReported(row),
     ),
-    paid: sumPaid(where(rows.payments, (row) => paid.has(row.invoice_id))),
+    paid: sumPaid(
+      where(rows.payments, (row) => paid.has(row.invoice_id)),
+      rows.invoices,
+    ),
     refunds: where(
       rows.refunds,
       (row) =>
@@ -153,15 +158,34 @@ function readMoney(rows: ModelTables['rows'], keys: Keys) {
   };
 }
 
-function sumPaid(payments: Map<number, StoredPayment>): Map<number, Paid> {
+function sumPaid(
+  payments: Map<number, StoredPayment>,
+  invoices: Map<number, StoredInvoice>,
+): Map<number, Paid> {
   const sums = new Map<number, Paid>();
   for (const row of payments.values()) {
-    if (row.status !== 'completed') continue;
-    const { all, offStripe } = sums.get(row.invoice_id) ?? { all: 0, offStripe: 0 };
+    const invoice = invoices.get(row.invoice_id);
+    if (!invoice) continue;
+    const { all, offStripe, back } = sums.get(row.invoice_id) ?? {
+      ...{ all: 0, offStripe: 0 },
+      back: givenBack(payments, invoice),
+    };
     const left = leftOf(row);
-    sums.set(row.invoice_id, { all: all + left, offStripe: offStripe + (isOffStripe(row) ? left : 0) });
+    const isBeside = isOffStripe(row) && row.id !== invoice.collected_by_payment_id;
+    sums.set(row.invoice_id, { all: all + left, offStripe: offStripe + (isBeside ? left : 0), back });
   }
   return sums;
+}
+
+/** Returns what Stripe gave back of an invoice's money without a credit note, like the SQL function `given_back`. */
+export function givenBack(payments: Map<number, StoredPayment>, invoice: StoredInvoice): number {
+  if (invoice.stripe_invoice_id === null) return 0;
+  const returned = [...payments.values()]
+    .filter(({ invoice_id }) => invoice_id === invoice.id)
+    .filter(({ id, source }) => source === 'stripe' || id === invoice.collected_by_payment_id)
+    .filter(({ status }) => status === 'completed' || status === 'refunded')
+    .reduce((sum, { refunded_amount }) => sum + toThousandths(refunded_amount), 0);
+  return Math.max(0, returned - toThousandths(invoice.amount_credited));
 }
 
 const numberOf = (row: { customer_number: string }) => row.customer_number.toLowerCase();

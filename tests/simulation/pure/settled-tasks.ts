@@ -1,6 +1,7 @@
 import { leftOf } from '@/lib/invoices/settle';
 import { toThousandths } from '@/lib/money';
 import { isOffStripe, namesStripeMoney } from '@/lib/payments/stripe-payment';
+import { givenBack } from './read';
 import { LATER_CHANGE, type ModelRows, type ModelTables } from './tables';
 
 type Task = ModelRows['tasks'] extends Map<number, infer Row> ? Row : never;
@@ -36,9 +37,9 @@ function isSettled({ payments, invoices }: ModelRows, { kind, entity_id }: Task)
   const counted = [...payments.values()].filter((one) =>
     isStripes
       ? one.id === payment.id && one.source !== 'stripe'
-      : one.invoice_id === invoice.id && isOffStripe(one),
+      : one.invoice_id === invoice.id && isOffStripe(one) && one.id !== invoice.collected_by_payment_id,
   );
   const recorded = counted.reduce((sum, one) => sum + leftOf(one), 0);
   const due = kind === 'payment_exceeds_due' ? toThousandths(invoice.amount_due) : 0;
-  return recorded <= toThousandths(invoice.amount_off_stripe ?? '0') + due;
+  return recorded <= toThousandths(invoice.amount_off_stripe ?? '0') + givenBack(payments, invoice) + due;
 }

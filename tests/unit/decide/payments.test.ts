@@ -55,7 +55,7 @@ function decide(
         refunds: byId(refunds),
         links: new Map([['cus_1', LINK]]),
       },
-      paid: new Map([[1, { all: paid, offStripe: paid }]]),
+      paid: new Map([[1, { all: paid, offStripe: paid, back: 0 }]]),
     }),
   );
   const decision = decidePayment(draft, change, writer);
