@@ -36,7 +36,13 @@ async function RenewalSums({ search }: { search: URLSearchParams }) {
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg" mb="lg">
       <Sums title="Services" of="services" noun="service" sums={services} days={days} />
-      <Sums title="Subscriptions" of="subscriptions" noun="item" sums={subscriptions} days={days} />
+      <Sums
+        title="Subscriptions, before discounts"
+        of="subscriptions"
+        noun="item"
+        sums={subscriptions}
+        days={days}
+      />
     </SimpleGrid>
   );
 }
