@@ -67,6 +67,7 @@ export const transfers = pgTable(
   },
   (t) => [
     index('transfers_customer').on(t.customer_id, t.payment_date, t.id),
+    index('transfers_credit').on(t.payment_date).where(sql`${t.credit} > 0`),
     check('transfers_amount', sql`${t.amount} > 0`),
     check('transfers_credit', sql`${t.credit} between 0 and ${t.amount}`),
     check('transfers_reference', sql`length(${t.reference}) between 1 and 255`),

@@ -26,8 +26,9 @@ type Today = Record<'today' | 'timeZone', string>;
  *
  * A payment counts with its whole amount on its date, even if it is refunded later. A refund or lost dispute is
  * subtracted on its own day (see `COUNTED_BACK`), in the service's time zone, so it does not change the day of the
- * payment. A payment that was marked as refunded without a matching refund does not count. A total is negative if more
- * was returned than received. A count is the number of payments.
+ * payment. A payment that was marked as refunded without a matching refund does not count. The credit of a transfer
+ * counts on the transfer's day until it pays an invoice, when the payment counts on that day instead. A total is negative
+ * if more was returned than received. A count is the number of payments.
  *
  * @param wanted the currency of `days`, if `sums` contains it; defaults to the currency with the most payments
  * @returns `sums`: one per currency, the one with the most payments first; `currency`: null if `sums` is empty;
@@ -68,13 +69,16 @@ async function readReceivedDays(db: Database, { first, today, timeZone }: Today 
         from (select * from sums union all select * from sum_deltas) kept
         where of = 'received' and day between ${first}::date and ${today}::date
         union all
+        select currency, payment_date, (credit = amount)::int, 0, credit from transfers
+        where credit > 0 and payment_date between ${first}::date and ${today}::date
+        union all
         select currency, (at at time zone ${timeZone}::text)::date, 0, back, 0
         from (${cameBackSince(startOfDay(first, timeZone))}) returned
         where back > 0
       ) moved
       where day <= ${today}::date
       group by grouping sets ((currency, day), (currency))
-      having sum(paid) > 0 or sum(back) > 0`,
+      having sum(paid) > 0 or sum(back) > 0 or sum(received) > 0`,
   );
   return found.map((row) => toJsonAmounts(row, 'total', 'returned'));
 }

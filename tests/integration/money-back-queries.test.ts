@@ -16,7 +16,13 @@ import {
   type Which,
 } from '@/lib/payments/money-back';
 import { useDatabase } from '../support/database';
-import { createDispute, createInvoice, createPayment, createRefund } from '../support/factories';
+import {
+  createDispute,
+  createInvoice,
+  createPayment,
+  createRefund,
+  createTransfer,
+} from '../support/factories';
 
 describe('refunds and disputes on the staff pages', () => {
   const base = useDatabase();
@@ -168,6 +174,14 @@ describe('money received per day', () => {
     expect((await received()).sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
     await paid('100', { status: 'refunded' }); // A refunded payment without a refund does not count as received.
     expect((await received()).sums).toEqual([]);
+  });
+
+  test('the unused credit of a transfer is money received on the day of the transfer', async () => {
+    const { customer_id, payment_date } = await paid('30');
+    await createTransfer(base.db, { customer_id, payment_date, amount: '100', credit: '70' });
+    const { sums, days } = await received();
+    expect(sums).toEqual([{ currency: 'eur', count: 1, total: 100, returned: 0 }]);
+    expect(days).toEqual([{ date: '03-10', count: 1, total: 100, returned: 0 }]);
   });
 
   const common = { amount: '1', currency: 'eur', issued_at: AT };
