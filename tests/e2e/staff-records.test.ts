@@ -86,6 +86,9 @@ test('a service and its server link to each other, and the service links to its 
   await seeHeading(page, /desk\.example/);
   await rows(inTable('Subscriptions')).click();
   await seeHeading(page, /Subscription \d+/);
+  const facts = await page.locator('dl').first().textContent();
+  expect(facts).toMatch(/Ends on/);
+  expect(facts).not.toMatch(/Next billing/); // It ends on the day of the next bill.
 });
 
 test('staff can confirm that a customer created from Stripe is new', async () => {

@@ -166,7 +166,9 @@ async function fillWren(db: Database): Promise<number> {
  */
 async function fillDesk(db: Database) {
   const { id: customer_id } = await createCustomer(db, { customer_number: 'K-DESK', company: 'Desk <i>' });
-  const subscription = await createSubscription(db, { customer_id, stripe_subscription_id: 'sub_desk' });
+  const ending = { next_billing_date: '2031-03-10', cancel_at: new Date('2031-03-10T12:00:00Z') };
+  const at = { customer_id, stripe_subscription_id: 'sub_desk', ...ending };
+  const subscription = await createSubscription(db, at);
   const overdue = { number: 'DESK-1', status: 'overdue' as const, subscription_id: subscription.id };
   const invoice = await createInvoice(db, { customer_id, ...overdue });
   await createSalesDocument(db, {

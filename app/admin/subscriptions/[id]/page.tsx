@@ -3,6 +3,7 @@ import { formatCustomer, formatDate, formatDay, joinTexts } from '@/app/_compone
 import { TextLink } from '@/app/_components/links';
 import { toId } from '@/app/_components/search-params';
 import { listAudit } from '@/lib/audit/audit-log';
+import { toCalendarDate } from '@/lib/dates';
 import { addMoneyBack } from '@/lib/invoices/money-back';
 import {
   getSubscription,
@@ -176,8 +177,16 @@ interface FactsProps {
 
 /** Shows the state of a subscription, and its customer. */
 function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: FactsProps) {
-  const { customer, status, cancel_at, pause_behavior, pause_resumes_at } = subscription;
+  const {
+    customer,
+    status,
+    next_billing_date: next,
+    cancel_at,
+    pause_behavior,
+    pause_resumes_at,
+  } = subscription;
   const isLive = status !== 'cancelled';
+  const isBilled = isLive && !(next && cancel_at && next >= toCalendarDate(cancel_at, timeZone));
   const instant = (at: Date | null) => at && <Instant at={at} timeZone={timeZone} />;
   return (
     <Columns>
@@ -189,7 +198,7 @@ function SubscriptionFacts({ subscription, stripeCustomer, timeZone }: FactsProp
           ) : (
             'Not at Stripe yet'
           ),
-          'Next billing': subscription.next_billing_date && formatDate(subscription.next_billing_date),
+          'Next billing': isBilled ? next && formatDate(next) : undefined,
           'Ends on': isLive ? cancel_at && formatDay(cancel_at, timeZone) : undefined,
           Collection: isLive && pause_behavior ? pauseText(pause_resumes_at, timeZone) : undefined,
           Ended: instant(subscription.ended_at) ?? undefined,
