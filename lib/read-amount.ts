@@ -162,5 +162,9 @@ export function ambiguityProblem(text: string): string | undefined {
   return `can mean ${whole} or ${small}: write ${whole}, or ${isShort ? Number(small).toFixed(2) : `${fraction}0`}`;
 }
 
+/** Returns the error message for a typed text that `typedAmount` cannot read. */
+export const amountProblem = (text: string): string =>
+  ambiguityProblem(text) ?? 'must be a number like 1119.00';
+
 /** Makes decimal text unambiguous for a form field. `1.500` becomes `1.5000`, because it could also mean 1500. */
 export const unmistakable = (text: string): string => (typedAmounts(text).length > 1 ? `${text}0` : text);

@@ -26,7 +26,7 @@ import {
 import { MAX_ID } from '../page';
 import { literal } from '../page-query';
 import { isPrintable } from '../printable';
-import { typedAmount } from '../read-amount';
+import { amountProblem, typedAmount } from '../read-amount';
 import { NO_NUMBER } from '../records/fields';
 import { takeNumber } from '../records/number-series';
 import type { RecordWriter } from '../records/record-kind';
@@ -128,6 +128,8 @@ export function issueCreditNote(
 /**
  * Parses the form of a credit note: the field `reason`, and for the line with position N the fields `quantity_N` and
  * `amount_N`. A line with empty fields is not credited.
+ *
+ * @throws AppError validation_failed naming a field that is not a number
  */
 export function toWantedCredit({ reason = '', ...fields }: Record<string, string>): WantedCredit {
   const byLine = new Map<number, WantedCredit['lines'][number]>();
@@ -135,8 +137,9 @@ export function toWantedCredit({ reason = '', ...fields }: Record<string, string
     const [, name, position] = /^(quantity|amount)_(\d{1,4})$/.exec(field) ?? [];
     if (name === undefined || text.trim() === '') continue;
     const at = Number(position);
-    const value = Number(typedAmount(text) ?? Number.NaN);
-    byLine.set(at, { ...(byLine.get(at) ?? { position: at }), [name]: value });
+    const value = typedAmount(text);
+    if (value === null) throw invalidField(field, amountProblem(text));
+    byLine.set(at, { ...(byLine.get(at) ?? { position: at }), [name]: Number(value) });
   }
   return { reason, lines: [...byLine.values()] };
 }

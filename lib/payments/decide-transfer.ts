@@ -20,7 +20,7 @@ import {
   update,
 } from './decide-payment';
 import type { CreditSource, PaymentWriter, RefundState } from './schema';
-import { isReleasable, MAX_REFERENCE, namesStripeMoney } from './stripe-payment';
+import { isReleasable, MAX_REFERENCE, MAX_SHARES, namesStripeMoney } from './stripe-payment';
 
 /** A part of a transfer that pays an invoice. */
 export interface Share {
@@ -59,9 +59,6 @@ export interface TransferDecision {
   transfer: StoredTransfer | null;
   payments: PaymentDecision[];
 }
-
-/** Maximum number of payments of a transfer. The limit keeps their references short. */
-const MAX_SHARES = 99;
 
 /** Returns all references that the payments of a transfer can have: REF, REF/2, REF/3, … */
 function namesOf(reference: string): string[] {

@@ -24,7 +24,7 @@ import {
   paymentRow,
   toPaymentRow,
 } from './schema';
-import { isReleasable } from './stripe-payment';
+import { isReleasable, MAX_SHARES } from './stripe-payment';
 
 /** Lists payments, newest first. A page past the end is empty. */
 export const listPayments = (db: Database, given: PaymentFilters) => counted.list(db, given);
@@ -204,7 +204,7 @@ export async function listTransferCredits(
   return found.map((row) => toJsonAmounts(row, 'amount'));
 }
 
-/** Lists the unpaid invoices of a customer, the oldest due date first. */
+/** Lists the unpaid invoices of a customer that a transfer can pay, the oldest due date first. */
 export async function listOpenInvoices(db: Database, customerId: number) {
   const found = await db
     .select(pickColumns(invoices, 'id', 'number', 'currency', 'due_date', 'amount_due', 'stripe_invoice_id'))
@@ -212,7 +212,7 @@ export async function listOpenInvoices(db: Database, customerId: number) {
     // PostgreSQL uses the partial index only if the status condition is the same as the index's.
     .where(and(eq(invoices.customer_id, customerId), sql`${invoices.status} in ('sent', 'overdue')`))
     .orderBy(asc(invoices.due_date), asc(invoices.id))
-    .limit(literal(MAX_TRANSFERS));
+    .limit(literal(MAX_SHARES));
   return found.map((row) => toJsonAmounts(row, 'amount_due'));
 }
 

@@ -25,6 +25,9 @@ type PaymentOrigin = Pick<StoredPayment, 'source' | 'payment_reference'>;
 /** Maximum length of a transfer's reference. The references of its payments may be three characters longer. */
 export const MAX_REFERENCE = 252;
 
+/** Maximum number of payments of a transfer. The limit keeps their references short. */
+export const MAX_SHARES = 99;
+
 /**
  * Returns whether a part of a payment can become credit. This excludes Stripe's payments, and references that are too
  * long to append the number of a share.

@@ -6,7 +6,7 @@ import { startOfDay, toCalendarDate } from '../dates';
 import { AppError, type FieldError, invalidField } from '../errors';
 import { textLine } from '../fields';
 import { MAX_ID } from '../page';
-import { ambiguityProblem, typedAmount } from '../read-amount';
+import { amountProblem, typedAmount } from '../read-amount';
 import { staffRecordWriter } from '../records/record-kind';
 import { outdated } from '../records/save-records';
 import type { Seen } from '../records/steps';
@@ -46,11 +46,7 @@ const amountField = z
   .transform((text, { issues }) => {
     const amount = typedAmount(text);
     if (amount !== null) return Number(amount);
-    issues.push({
-      code: 'custom',
-      input: text,
-      message: ambiguityProblem(text) ?? 'must be a number like 1119.00',
-    });
+    issues.push({ code: 'custom', input: text, message: amountProblem(text) });
     return z.NEVER;
   })
   .pipe(paymentInput.shape.amount);
@@ -216,7 +212,7 @@ function toShares(typed: Record<string, string>): Share[] {
     const [, id] = /^share_(\d{1,10})$/.exec(field) ?? [];
     const amount = Number(typedAmount(text) ?? Number.NaN);
     if (id === undefined || text.trim() === '' || amount === 0) return [];
-    if (!(amount > 0)) problems.push({ field, message: 'must be a number like 1119.00' });
+    if (!(amount > 0)) problems.push({ field, message: amountProblem(text) });
     return [{ invoice_id: Math.min(Number(id), MAX_ID), amount }];
   });
   if (problems.length > 0) throw new AppError('validation_failed', 'The transfer is not complete.', problems);
@@ -240,9 +236,6 @@ export async function recordTransfer(
 ): Promise<number> {
   const values = toValues(typed);
   const shares = toShares(typed);
-  if (shares.length > MAX_SHARES_AT_ONCE) {
-    throw invalidField('amount', `must be spread over at most ${MAX_SHARES_AT_ONCE} invoices`);
-  }
   const [customer] = await db
     .select({ id: customers.id })
     .from(customers)
@@ -255,8 +248,6 @@ export async function recordTransfer(
   );
   return transfer?.id ?? 0;
 }
-
-const MAX_SHARES_AT_ONCE = 50;
 
 /**
  * Reads the current reference of the transfer to change, and keeps the version that the page showed. If the transfer
@@ -397,7 +388,7 @@ export async function applyCredit(
   writer: PaymentWriter,
 ): Promise<void> {
   const amount = Number(typedAmount(text) ?? Number.NaN);
-  if (!(amount > 0)) throw invalidField('amount', 'must be a number like 1119.00');
+  if (!(amount > 0)) throw invalidField('amount', amountProblem(text));
   const [invoice] = await db
     .select(pickColumns(invoices, 'customer_id', 'currency'))
     .from(invoices)

@@ -6,7 +6,12 @@ import { commandActor } from '@/lib/audit/audit-log';
 import { checkCounts } from '@/lib/counted-list/check-counts';
 import { accountingCsv } from '@/lib/exports/accounting-csv';
 import { creditNoteList } from '@/lib/invoices/credit-note-list';
-import { issueCreditNote, listCreditNotes, type WantedCredit } from '@/lib/invoices/credit-notes';
+import {
+  issueCreditNote,
+  listCreditNotes,
+  toWantedCredit,
+  type WantedCredit,
+} from '@/lib/invoices/credit-notes';
 import { listCustomerCredits } from '@/lib/invoices/customer-balances';
 import { invoiceKind, invoiceSteps } from '@/lib/invoices/save-invoices';
 import { recordPayment } from '@/lib/payments/write-payment';
@@ -84,6 +89,17 @@ test('a credit note settles its invoice if nothing is left to pay, and excess mo
   const { customer_id, status } = await read(afterPayment);
   expect(status).toBe('paid');
   expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
+});
+
+test('the form of a credit note names both meanings of an ambiguous amount', () => {
+  const line = { position: 2, quantity: 1.5 };
+  expect(toWantedCredit({ reason: 'R', quantity_2: '1,5', amount_3: ' ' })).toEqual({
+    reason: 'R',
+    lines: [line],
+  });
+  const message = 'can mean 1500 or 1.5: write 1500, or 1.50';
+  const error = expect.objectContaining({ fields: [{ field: 'amount_1', message }] });
+  expect(() => toWantedCredit({ amount_1: '1.500' })).toThrow(error);
 });
 
 test.each([

@@ -116,6 +116,28 @@ test('a transfer settles several invoices, and the rest of its amount becomes cr
   expect(await listOpenInvoices(base.db, customerId)).toEqual([]);
 });
 
+test('a transfer can pay all the invoices that its form suggests', async () => {
+  const { id: customerId } = await createCustomer(base.db);
+  for (let count = 0; count < 100; count += 1) await invoice(customerId, '1');
+  const open = await listOpenInvoices(base.db, customerId);
+  expect(open).toHaveLength(99);
+  const id = await record(
+    customerId,
+    '99',
+    open.map((one) => [one.id, '1']),
+  );
+  expect(await creditOf(id)).toBe(0);
+});
+
+test('an ambiguous share or use of credit is refused with both meanings of the amount', async () => {
+  const { id: customerId } = await createCustomer(base.db);
+  const { id } = await invoice(customerId, '2000');
+  const message = 'can mean 1500 or 1.5: write 1500, or 1.50';
+  const spread = record(customerId, '1500', [[id, '1.500']]);
+  await expect(spread).rejects.toMatchObject({ fields: [{ field: `share_${id}`, message }] });
+  await expect(spend({ id }, '1.500')).rejects.toMatchObject({ fields: [{ field: 'amount', message }] });
+});
+
 test('credit of a transfer can pay another invoice later, and that payment can be undone', async () => {
   const { customerId, id, reference } = await spread();
   const third = await invoice(customerId, '20');
