@@ -48,21 +48,22 @@ export const edit = staffFormAction({
   done: (_corrected, id) => pageOf(id, 'edited'),
   refused: async ({ runtime, code, problems }, id, _version, typed): Promise<FormState | string> =>
     code === 'validation_failed' || code === 'conflict'
-      ? toFormState(runtime, typed, code, problems)
+      ? toFormState(runtime, typed, code, problems, id)
       : pageOf(id, code),
 });
 
-/** Returns the state of a refused form. If the reference is taken, the error links to the payment that has it. */
+/** Returns the state of a refused form. If a payment other than `own` has the reference, the error links to it. */
 async function toFormState(
   { db }: Runtime,
   typed: Record<string, string>,
   code: ErrorCode,
   problems: FormState['problems'],
+  own = 0,
 ): Promise<FormState> {
   if (code !== 'conflict') return { typed, problems };
   const payment_reference = normalReference(typed.payment_reference ?? '').trim();
   const [payment] = (await listPayments(db, { payment_reference, per_page: 1 })).data;
-  if (!payment) return { typed, problems };
+  if (!payment || payment.id === own) return { typed, problems };
   const { id, amount, currency, payment_date } = payment;
   const link = {
     href: `/admin/payments/${id}`,
