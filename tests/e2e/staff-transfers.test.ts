@@ -188,4 +188,13 @@ test('staff can open a payment reminder from the overview, record it with one cl
   await page.goBack();
   await press(page, 'Withdraw', 'The reminder is withdrawn.');
   expect(await firstInvoice.textContent()).toBe(invoice);
+
+  const reminder = page.url();
+  const [id] = /\d+/.exec(new URL(reminder).pathname) ?? [];
+  await visit(page, `${site.url}/admin/customers/${id}/transfer`);
+  await fill(page, { 'Amount in EUR': '1', Reference: 'UNUSED' });
+  for (const share of await page.getByLabel(/^Share of/).all()) await share.fill('0');
+  await press(page, 'Record transfer', 'The transfer is recorded');
+  await visit(page, reminder);
+  await see(page, /^The customer has €1\.00 credit\. Use it on the page of an invoice/);
 });

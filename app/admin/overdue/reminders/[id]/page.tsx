@@ -1,6 +1,6 @@
 import { Box, Group, Text } from '@mantine/core';
 import { redirect } from 'next/navigation';
-import { formatCount, formatCustomer, formatDate } from '@/app/_components/format';
+import { formatCount, formatCustomer, formatDate, formatMoney } from '@/app/_components/format';
 import { TextLink } from '@/app/_components/links';
 import { toHref } from '@/app/_components/search-params';
 import { toCalendarDate } from '@/lib/dates';
@@ -13,6 +13,7 @@ import {
 } from '@/lib/documents/reminder-letter';
 import { type DueInvoice, findLastReminder, listDueInvoices } from '@/lib/invoices/reminders';
 import { toJsonAmount } from '@/lib/money';
+import { listUsableCredits } from '@/lib/payments/queries';
 import { CopyButton } from '../../../_components/display/copy-button';
 import { Money, TwoLines } from '../../../_components/display/values';
 import { OutcomeNotice } from '../../../_components/forms/record/record-notice';
@@ -55,6 +56,9 @@ export default recordPage(
     const due = await listDueInvoices(db, id, toRules(settings), today);
     const last = await findLastReminder(db, id);
     const company = await getCompany(db);
+    const credits = (await listUsableCredits(db, id))
+      .filter(({ currency }) => due.some((one) => one.currency === currency))
+      .map(({ amount, currency }) => formatMoney(amount, currency));
     const asked = search.get('language');
     const language = asked === 'de' || asked === 'en' ? asked : reminderLanguage(customer);
     const text = due.length > 0 && writeReminder({ settings, customer, company, due, today, language });
@@ -86,6 +90,12 @@ export default recordPage(
         notice={
           <>
             <OutcomeNotice notice={notice} done={DONE} refused={REFUSED} />
+            {credits.length > 0 && (
+              <Notice tone="refused">
+                The customer has {credits.join(' and ')} credit. Use it on the page of an invoice before you
+                send the reminder.
+              </Notice>
+            )}
             {text && !company.iban && (
               <Notice tone="refused">
                 The text does not name a bank account, because the company has no IBAN.{' '}
