@@ -8,7 +8,7 @@ import {
   stripePayoutEntries,
   stripePayouts,
 } from '@/db/schema';
-import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import { readRow, readRows } from '../support/database';
@@ -96,6 +96,8 @@ test('a payout may contain less than the sum that Stripe reported for an invoice
   expect(await compare(reported)).toEqual([]);
   expect(await compare({ provider_amount: '119' })).toEqual(['amount_differs']);
   expect(await compare({ amount: '118', provider_amount: '118' })).toEqual(['amount_differs']);
+  await updatePayment(sync.db, payment.id, { payment_reference: 'BANK-1' }, sync.writer());
+  expect(await compare(reported)).toEqual([]);
 });
 
 test('a charge in a payout is matched to its payment by the invoice if the payment names no charge and no payment intent', async () => {

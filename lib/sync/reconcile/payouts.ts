@@ -329,7 +329,8 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere,
             y.source = 'stripe' and y.amount is not distinct from y.provider_amount
-              and y.payment_reference = (select i.stripe_invoice_id from invoices i where i.id = y.invoice_id) as is_sum
+              and exists (select from invoices i where i.id = y.invoice_id and i.stripe_invoice_id = y.payment_reference
+                or i.stripe_invoice_id = e.stripe_invoice_id and i.collected_by_payment_id = y.id) as is_sum
           from payments y where e.type in ${CHARGES} and ${IS_PAYMENT} order by y.id limit 1)
         union all
         select f.id, f.amount, f.currency, 0, false from refunds f where f.stripe_refund_id = e.source_id

@@ -373,12 +373,14 @@ async function paymentIds(night: Night): Promise<void> {
 function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
   const { stripe_invoice_id: id, amount_off_stripe: off } = row;
   const paid = Number(row.amount_paid);
-  if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
+  if (id === null || paid <= 0 || paid <= Number(off ?? 0)) return false;
   if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
   const payment = [...payments.values()].find(
-    (one) => one.payment_reference === id && one.source === 'stripe',
+    (one) =>
+      one.source === 'stripe' && (one.payment_reference === id || one.id === row.collected_by_payment_id),
   );
   if (!payment) {
+    if (tombstones.has(id)) return false;
     const recorded = payments.get(row.collected_by_payment_id ?? 0);
     const isSame = recorded?.currency === row.currency && Number(recorded.amount) === paid - Number(off);
     return off === null || !isSame;
@@ -499,7 +501,8 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     isCharge(entry) &&
     first?.source === 'stripe' &&
     first.amount === first.provider_amount &&
-    first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id;
+    (first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id ||
+      first.id === invoice?.collected_by_payment_id);
   return {
     ...entry,
     record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
