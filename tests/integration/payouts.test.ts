@@ -116,6 +116,25 @@ test('deleting a payment after its payout was read causes no difference in the p
   await expectNoDifferences(id);
 });
 
+test('a bank debit that fails causes no difference, neither in the payout with its money nor in the one that takes it back', async () => {
+  const invoice = await sync.bill();
+  await sync.happen((world) => act.beginPayment(world, invoice));
+  sync.later(DAY);
+  await sync.happen((world) => act.failInvoicePayment(world, invoice));
+  const until = Math.floor(sync.now().getTime() / 1000);
+  await sync.happen((world) => act.payInvoice(world, invoice));
+  const first = act.payOut(sync.world, { until });
+  const second = await payOut();
+  expect(first.amount).toBe(11900 + 11696);
+  expect(second.payout).toMatchObject({
+    amount: '-119.000',
+    sums: { refunds: '-119.000', refund_count: 1 },
+    differences: [],
+  });
+  await expectNoDifferences(first.id);
+  expect(await openTasks()).toEqual([]);
+});
+
 test('a payout has a task that names a charge while the charge is recorded as a payment of two invoices', async () => {
   const { invoice } = await sync.collect();
   const intent = [...sync.world.invoicePayments.where('invoice', invoice)].at(-1)?.payment;

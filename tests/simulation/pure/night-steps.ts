@@ -25,7 +25,12 @@ import {
   type Provided,
 } from '@/lib/sync/decide/object';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
-import { comparePayout, isCharge, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
+import {
+  comparePayout,
+  DEBIT_FAILURE,
+  isCharge,
+  type PayoutEntry,
+} from '@/lib/sync/reconcile/compare-payout';
 import { disputesFrom, findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
@@ -491,10 +496,15 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     )
     .sort(byId);
   const record = isCharge(entry) ? paid[0] : back[0];
+  const failures = [...payouts.values()]
+    .flatMap(({ entries }) => entries ?? [])
+    .filter(({ type }) => type === DEBIT_FAILURE);
+  const hasFailed = (one: Entry) =>
+    isCharge(one) && failures.some(({ sourceId }) => sourceId === one.sourceId);
   const elsewhere = [...payouts.values()]
     .filter(({ id }) => id !== payout)
     .flatMap(({ entries }) => entries ?? [])
-    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]))
+    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]) && !hasFailed(one))
     .reduce((sum, { amount }) => sum + toThousandths(amount), 0);
   const [first] = paid;
   const isSum =
@@ -507,6 +517,7 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     ...entry,
     record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
     isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
+    hasFailed: hasFailed(entry),
     isDeleted: ids.some((id) => tombstones.has(id)),
   };
 }
