@@ -36,7 +36,14 @@ import {
   toPaymentRow,
   withChanges,
 } from './schema';
-import { isMoreAtStripe, isOffStripe, namesStripeMoney, refuseCounted, toMoneyTask } from './stripe-payment';
+import {
+  isMoreAtStripe,
+  isOffStripe,
+  keepFindable,
+  namesStripeMoney,
+  refuseCounted,
+  toMoneyTask,
+} from './stripe-payment';
 
 /** The decided change of one payment. The id of a new payment is negative until the commit assigns one. */
 export interface PaymentDecision {
@@ -65,7 +72,7 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
   const invoices = [target ?? known?.invoice_id ?? []].flat();
   return keysOf({
     ...key,
-    ...(renamed !== undefined && { recorded: [renamed] }),
+    ...(renamed !== undefined && { recorded: [renamed], invoices: [known?.payment_reference ?? []].flat() }),
     ...(target !== undefined && { invoiceIds: [target] }),
     ...(customer_id !== undefined && { mergedIds: [customer_id] }),
     ...((renamed ?? target) !== undefined &&
@@ -76,8 +83,7 @@ export function keysOfChange(change: PaymentChange, known?: StoredPayment): Keys
 /** Finds the stored payment that a change concerns. */
 export function findChanged({ rows }: Snapshot, change: PaymentChange): StoredPayment | undefined {
   if (change.kind !== 'record') return rows.payments.get(change.id);
-  const { payment_reference: reference } = change.input;
-  return [...rows.payments.values()].find((row) => row.payment_reference === reference);
+  return [...rows.payments.values()].find(isNamed(change.input.payment_reference));
 }
 
 /** The rows that decisions about payments read, with all changes decided so far. Decisions can share a draft. */
@@ -193,12 +199,13 @@ export class PaymentDraft {
   }
 
   toPlan(): Plan {
-    const settled = toTablePlan(this.invoices).updated;
-    const isSettled = new Set(settled.map(({ id }) => id));
-    const { links } = this.snapshot.rows;
+    const changed = toTablePlan(this.invoices).updated;
+    const ofStripe = changed.filter(({ stripe_invoice_id }) => stripe_invoice_id !== null);
+    const settled = changed.filter((invoice) => !ofStripe.includes(invoice));
     const concerned = this.money.size === 0 ? [] : this.ownersOfSeen();
     return {
       ...emptyPlan(),
+      invoices: { ...emptyPlan().invoices, updated: ofStripe },
       invoicesSettled: settled.map(({ id, version, status, amount_paid, amount_due, paid_at }) => {
         return { id, version, status, amount_paid, amount_due, paid_at };
       }),
@@ -209,13 +216,13 @@ export class PaymentDraft {
       tasks: this.tasks,
       tombstones: this.tombstones,
       invoicesSeen: [...this.seen].flatMap((id) => {
-        const invoice = isSettled.has(id) ? undefined : this.invoices.before(id);
+        const invoice = changed.some((row) => row.id === id) ? undefined : this.invoices.before(id);
         return invoice ? { id, version: invoice.version } : [];
       }),
       concerned,
       // Increment the versions of these Stripe customers' links, so that concurrent sync decisions about them conflict.
       touched: concerned.flatMap((id) => {
-        const link = links.get(id);
+        const link = this.snapshot.rows.links.get(id);
         return link ? { stripe_customer_id: id, version: link.version } : [];
       }),
       money: [...this.money],
@@ -247,9 +254,7 @@ export function decidePayment(
     if (!precondition(before && toPaymentRow(before))) throw preconditionFailed(before);
     if (before && onlyNew) throw referenceTaken();
     if (before) checkShare(before, input);
-    else if (draft.findTransfer(input.payment_reference)) {
-      throw referenceTaken('A transfer');
-    }
+    else if (draft.findTransfer(input.payment_reference)) throw referenceTaken('A transfer');
     return { before, after: before ? update(draft, before, input, writer) : create(draft, input, writer) };
   }
   if (!before) throw paymentNotFound(change.id);
@@ -362,7 +367,8 @@ export function update(
   const invoice = draft.invoices.get(given.invoice_id);
   const wanted = { ...given, customer_id: draft.resolveMergedCustomer(given.customer_id, invoice) };
   const moved = wanted.invoice_id !== before.invoice_id;
-  const renamed = wanted.payment_reference !== before.payment_reference;
+  const { payment_reference: reference } = wanted;
+  const renamed = reference !== before.payment_reference;
   const { currency } = checkPayment(wanted, invoice, moved);
   if (currency !== before.currency && changes.amount === undefined) {
     throw invalidField('amount', `must be given: the invoice is in ${currency.toUpperCase()}`);
@@ -373,13 +379,10 @@ export function update(
   if (wanted.payment_date !== before.payment_date || wanted.status !== before.status) {
     refuseFuture(wanted, writer);
   }
-  if (renamed && draft.payments.all().some(isNamed(wanted.payment_reference))) throw referenceTaken();
-  if (renamed && before.transfer === null && draft.findTransfer(wanted.payment_reference)) {
-    throw referenceTaken('A transfer');
-  }
+  if (renamed && draft.payments.all().some(isNamed(reference))) throw referenceTaken();
+  if (renamed && !before.transfer && draft.findTransfer(reference)) throw referenceTaken('A transfer');
   if ((moved || renamed) && before.source !== 'stripe') refuseCounted(draft, wanted, before.id);
-  // Sync finds a payment by its reference. Without a tombstone, it would record the renamed payment a second time.
-  if (before.source === 'stripe' && renamed) draft.tombstones.push(before.payment_reference);
+  if (before.source === 'stripe' && renamed) keepFindable(draft, before);
   const refunded_amount = refundedAfter(draft, before, { ...before, ...values }, changes, writer);
   const status = changes.status ?? statusAfter(before, { amount: values.amount, refunded_amount });
   const after = { ...before, ...values, refunded_amount, status };

@@ -65,6 +65,19 @@ export function refuseCounted(
   if (counted) throw alreadyCounted(counted);
 }
 
+/**
+ * Notes that a payment of Stripe gets another reference. Sync finds its payments by reference, and without a tombstone
+ * it would record this one a second time. Its invoice keeps the payment's id, by which sync finds it from now on.
+ */
+export function keepFindable(
+  { tombstones, invoices }: { tombstones: string[]; invoices: Table<number, StoredInvoice> },
+  { id, payment_reference: reference }: StoredPayment,
+): void {
+  tombstones.push(reference);
+  const invoice = invoices.all().find(({ stripe_invoice_id }) => stripe_invoice_id === reference);
+  if (invoice) invoices.put({ ...invoice, collected_by_payment_id: id });
+}
+
 /** Returns the Stripe id of a stored payment, as `stripePaymentOf` does. Returns null if the payment does not exist. */
 export async function findStripePayment(db: Database, id: number): Promise<string | null> {
   const [found] = await db

@@ -29,14 +29,20 @@ export function chargeOf(world: World, intent: Collected): Charge {
     currency: intent.currency,
     paymentIntent: intent.id,
     invoice: intent.invoice,
+    hasFailed: false,
   };
 }
 
+/** Finds a charge that collected money, or the charge of a failed bank debit. */
 export function findCharge(world: World, id: string): Charge | undefined {
-  const isOf = (intent: PaymentIntent): intent is Collected =>
-    intent.latestCharge === id && isCollected(intent);
-  const found = [...world.paymentIntents.values()].find(isOf);
-  return found && chargeOf(world, found);
+  for (const intent of world.paymentIntents.values()) {
+    if (intent.latestCharge === id && isCollected(intent)) return chargeOf(world, intent);
+    const failed = intent.failedDebits?.find(({ charge }) => charge === id);
+    if (!failed) continue;
+    const debit = { ...intent, latestCharge: id, amountReceived: failed.amount };
+    return { ...chargeOf(world, debit), hasFailed: true };
+  }
+  return undefined;
 }
 
 /** Returns the refunded amount of a charge, including pending refunds. */

@@ -175,6 +175,15 @@ export interface PaymentIntent extends Entity<'payment_intent'> {
   readonly latestCharge: string | null;
   readonly lastPaymentError: { readonly code: string; readonly message: string } | null;
   readonly canceledAt: number | null;
+  /** Bank debits that failed after they had begun. */
+  readonly failedDebits?: readonly FailedDebit[];
+}
+
+/** A bank debit that failed. Stripe adds its money to the balance when it begins, and takes it back when it fails. */
+export interface FailedDebit {
+  readonly charge: string;
+  readonly amount: number;
+  readonly failedAt: number;
 }
 
 export interface CheckoutSession extends Entity<'checkout.session'> {
@@ -259,7 +268,9 @@ export interface CreditNote extends Entity<'credit_note'> {
 
 /** A movement of the account's balance. The world stores a movement only when a payout contains it. */
 export interface BalanceTransaction extends Entity<'balance_transaction'> {
-  readonly type: 'charge' | 'refund' | 'refund_failure' | 'adjustment' | 'payout' | 'payout_failure';
+  readonly type:
+    | ('charge' | 'payment' | 'payment_failure_refund' | 'refund' | 'refund_failure')
+    | ('adjustment' | 'payout' | 'payout_failure');
   /** Amount in minor units. Negative if money leaves the balance. */
   readonly amount: number;
   readonly fee: number;
@@ -291,6 +302,7 @@ export interface Charge extends Entity<'charge'> {
   readonly currency: string;
   readonly paymentIntent: string;
   readonly invoice: string | null;
+  readonly hasFailed: boolean;
 }
 
 export type WorldObject =

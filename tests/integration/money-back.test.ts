@@ -410,4 +410,31 @@ testRules({
       },
     ],
   },
+  'sync goes on updating a payment of Stripe whose reference staff changed': {
+    inSql: true,
+    withKey: true,
+    events: [
+      async (scene) => {
+        const invoice = await bill(scene);
+        act.payInvoicePart(scene.world, invoice, 5_000);
+        await scene.night();
+        const id = Number((await scene.rows()).payments[invoice]?.id);
+        await scene.hands().updatePayment(id, { payment_reference: 'BANK-6' });
+        await scene.hands().updatePayment(id, { payment_reference: 'BANK-7' });
+        const expectPayment = async (row: object) =>
+          expect((await scene.rows()).payments).toEqual({ 'BANK-7': expect.objectContaining(row) });
+        // The event does not say that 50 were paid outside Stripe, and the next run subtracts them.
+        scene.hasKey = false;
+        await scene.deliverAction(act.payInvoice(scene.world, invoice, { offStripe: 5_000 }));
+        await expectPayment({ id, amount: '119.000', refunded_amount: '0.000' });
+        await scene.night();
+        await expectPayment({ id, amount: '69.000', refunded_amount: '0.000' });
+        scene.hasKey = true;
+        act.refundPayment(scene.world, { invoice, amount: 1_900 });
+        await scene.night();
+        await expectPayment({ id, amount: '69.000', refunded_amount: '19.000' });
+        expect(await scene.night()).toMatchObject({ changes: [] });
+      },
+    ],
+  },
 });

@@ -8,7 +8,7 @@ import {
   stripePayoutEntries,
   stripePayouts,
 } from '@/db/schema';
-import { deletePayment, recordPayment } from '@/lib/payments/write-payment';
+import { deletePayment, recordPayment, updatePayment } from '@/lib/payments/write-payment';
 import { comparePayouts } from '@/lib/sync/reconcile/payouts';
 import type { Run } from '@/lib/sync/reconcile/run';
 import { readRow, readRows } from '../support/database';
@@ -96,6 +96,8 @@ test('a payout may contain less than the sum that Stripe reported for an invoice
   expect(await compare(reported)).toEqual([]);
   expect(await compare({ provider_amount: '119' })).toEqual(['amount_differs']);
   expect(await compare({ amount: '118', provider_amount: '118' })).toEqual(['amount_differs']);
+  await updatePayment(sync.db, payment.id, { payment_reference: 'BANK-1' }, sync.writer());
+  expect(await compare(reported)).toEqual([]);
 });
 
 test('a charge in a payout is matched to its payment by the invoice if the payment names no charge and no payment intent', async () => {
@@ -112,6 +114,25 @@ test('deleting a payment after its payout was read causes no difference in the p
   await deletePayment(sync.db, payment.id, { ...sync.writer(), source: 'staff' });
   await sync.run();
   await expectNoDifferences(id);
+});
+
+test('a bank debit that fails causes no difference, neither in the payout with its money nor in the one that takes it back', async () => {
+  const invoice = await sync.bill();
+  await sync.happen((world) => act.beginPayment(world, invoice));
+  sync.later(DAY);
+  await sync.happen((world) => act.failInvoicePayment(world, invoice));
+  const until = Math.floor(sync.now().getTime() / 1000);
+  await sync.happen((world) => act.payInvoice(world, invoice));
+  const first = act.payOut(sync.world, { until });
+  const second = await payOut();
+  expect(first.amount).toBe(11900 + 11696);
+  expect(second.payout).toMatchObject({
+    amount: '-119.000',
+    sums: { refunds: '-119.000', refund_count: 1 },
+    differences: [],
+  });
+  await expectNoDifferences(first.id);
+  expect(await openTasks()).toEqual([]);
 });
 
 test('a payout has a task that names a charge while the charge is recorded as a payment of two invoices', async () => {

@@ -50,8 +50,8 @@ arrival-order-on-ties lib/sync/decide/order.ts
 + return take(storedAsOf);
 
 no-tombstone lib/sync/decide/payment.ts
-- if (Number(amount) <= 0 || draft.isBuried(reference)) return;
-+ if (Number(amount) <= 0) return;
+- if (draft.isBuried(reference)) return;
++
 
 one-shape-only lib/stripe/to-invoice.ts
 - asId(parent.subscription) ?? asId(payload.subscription)

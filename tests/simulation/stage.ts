@@ -89,7 +89,9 @@ export function productHands(deps: SyncDeps, store: Store) {
     },
     updatePayment: async (
       id: number,
-      changes: { amount?: number; status?: 'refunded' | 'completed'; invoice_id?: number },
+      changes: Partial<Pick<NewPayment, 'amount' | 'invoice_id' | 'payment_reference'>> & {
+        status?: 'refunded' | 'completed';
+      },
     ): Promise<void> => {
       await write({ kind: 'update', id, changes });
     },

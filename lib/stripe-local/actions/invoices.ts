@@ -279,14 +279,16 @@ export const payInvoice = action(
 );
 
 /**
- * Simulates a failed payment. Emits payment_intent.payment_failed, invoice.updated and invoice.payment_failed. An
- * active subscription becomes past due, which also emits customer.subscription.updated.
+ * Simulates a failed payment, or the failure of a bank debit that has begun. Emits payment_intent.payment_failed,
+ * invoice.updated and invoice.payment_failed. An active subscription becomes past due, which also emits
+ * customer.subscription.updated.
  */
 export const failInvoicePayment = action((world, id: string): Invoice => {
   const before = invoiceThatIs(world, id, 'open', 'uncollectible');
   const intent = changeIntent(world, intentOf(before), {
     status: 'requires_payment_method',
     lastPaymentError: { code: 'card_declined', message: 'Your card was declined.' },
+    ...failedDebitsOf(world, before),
   });
   emit(world, 'payment_intent.payment_failed', intent);
   const patch = {
@@ -299,6 +301,14 @@ export const failInvoicePayment = action((world, id: string): Invoice => {
   if (subscription?.status === 'active') changeSubscription(world, subscription, { status: 'past_due' });
   return invoice;
 });
+
+function failedDebitsOf(world: World, invoice: Invoice): Pick<PaymentIntent, 'failedDebits'> {
+  const { id, status, failedDebits = [] } = getFrom(world, 'payment_intent', intentOf(invoice));
+  if (status !== 'processing') return {};
+  const charge = `py_${id.slice(3)}${failedDebits.length}`;
+  const amount = invoice.amountDue - invoice.amountPaid;
+  return { failedDebits: [...failedDebits, { charge, amount, failedAt: epochNow(world) }] };
+}
 
 export function intentOf(invoice: Invoice): string {
   if (!invoice.paymentIntent) throw new WorldError(`The invoice ${invoice.id} has no payment intent.`);

@@ -76,7 +76,7 @@ function listMovements(world: World, { currency, from = 0, until = Number.POSITI
     }),
   );
   const disputed = [...world.disputes.values()].flatMap(movementsOf);
-  return [...listCharged(world), ...refunds, ...disputed, ...returned]
+  return [...listCharged(world), ...listDebits(world), ...refunds, ...disputed, ...returned]
     .filter((one) => one.currency === currency && one.created >= from && one.created < until)
     .filter(({ id }) => !world.balanceTransactions.get(id))
     .sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
@@ -91,6 +91,20 @@ function listCharged(world: World): Movement[] {
     ...{ created: intent.created, amount: intent.amountReceived, fee: feeOf(intent.amountReceived) },
     ...{ currency: intent.currency, description: null, source: intent.latestCharge },
   }));
+}
+
+/** Lists the two balance transactions of each failed bank debit. */
+function listDebits(world: World): Movement[] {
+  return [...world.paymentIntents.values()].flatMap(({ created, currency, failedDebits = [] }) =>
+    failedDebits.flatMap(({ charge: source, amount, failedAt }): Movement[] => {
+      const common = { object: 'balance_transaction', fee: 0, currency, description: null, source } as const;
+      const id = `txn_${source.slice(3)}`;
+      return [
+        { ...common, id, type: 'payment', created, amount },
+        { ...common, id: `${id}_failed`, type: 'payment_failure_refund', created: failedAt, amount: -amount },
+      ];
+    }),
+  );
 }
 
 /** Returns Stripe's fee for a charge: 1.5 % plus 25 minor units. */

@@ -137,7 +137,7 @@ function renderInvoicePayment(payment: InvoicePayment): Json {
 function renderPaymentIntent(intent: PaymentIntent): Json {
   const { latestCharge, lastPaymentError: error } = intent;
   return {
-    ...fieldsOf(intent, 'invoice', 'latestCharge'),
+    ...fieldsOf(intent, 'invoice', 'latestCharge', 'failedDebits'),
     ...nulls(
       'application application_fee_amount description next_action on_behalf_of payment_method processing',
       'receipt_email setup_future_usage shipping statement_descriptor transfer_data transfer_group',
@@ -156,15 +156,15 @@ function renderPaymentIntent(intent: PaymentIntent): Json {
 
 function renderCharge(charge: Charge): Json {
   return {
-    ...fieldsOf(charge, 'invoice'),
+    ...fieldsOf(charge, 'invoice', 'hasFailed'),
     ...nulls('description failure_code failure_message payment_method receipt_email'),
     amount_captured: charge.amount,
     captured: true,
     livemode: false,
     metadata: {},
-    paid: true,
+    paid: !charge.hasFailed,
     refunded: charge.amountRefunded === charge.amount,
-    status: 'succeeded',
+    status: charge.hasFailed ? 'failed' : 'succeeded',
   };
 }
 
@@ -204,6 +204,8 @@ function renderDispute(dispute: Dispute): Json {
 
 const CATEGORIES: Record<BalanceTransaction['type'], string> = {
   charge: 'charge',
+  payment: 'charge',
+  payment_failure_refund: 'charge_failure',
   refund: 'refund',
   refund_failure: 'refund_failure',
   adjustment: 'dispute',

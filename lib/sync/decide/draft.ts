@@ -323,6 +323,13 @@ export class Draft implements Tables {
       .filter((row) => row.source !== 'stripe' && (row.id === collected || isNamed(row)));
   }
 
+  /** Returns the payment in an invoice's `collected_by_payment_id`. */
+  collectedOf({ collected_by_payment_id: id }: StoredInvoice): StoredPayment | undefined {
+    if (id === null) return undefined;
+    this.require({ paymentIds: [id] });
+    return this.payments.get(id);
+  }
+
   /** Returns the payment of a refund or dispute. A snapshot with the refund or dispute also contains its payment. */
   paymentOf({ payment_id }: StoredRefund | StoredDispute): StoredPayment | undefined {
     return payment_id === null ? undefined : this.payments.get(payment_id);

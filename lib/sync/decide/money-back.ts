@@ -137,13 +137,16 @@ function findStored(draft: Draft, names: (string | null)[]): StoredPayment | und
   const [byIntent] = known.flatMap((name) => (isIntent(name) ? draft.paymentsByIntent(name) : []));
   if (byIntent) return byIntent;
   const [byReference] = known.flatMap((name) => draft.payment(name) ?? []);
-  return byReference ?? known.flatMap((name) => (name.startsWith('in_') ? recordedOf(draft, name) : []))[0];
+  return (
+    byReference ??
+    known.flatMap((name) => (name.startsWith('in_') ? (collectedOf(draft, name) ?? []) : []))[0]
+  );
 }
 
-/** Returns the payment with which staff or an API client recorded Stripe's collection of an invoice, if any. */
-function recordedOf(draft: Draft, stripeInvoiceId: string): StoredPayment[] {
+/** Returns the payment of Stripe's collection of an invoice if it was recorded here, or got another reference here. */
+function collectedOf(draft: Draft, stripeInvoiceId: string): StoredPayment | undefined {
   const invoice = draft.row('invoice', stripeInvoiceId);
-  return invoice ? draft.recordedOf(invoice).filter(({ id }) => id === invoice.collected_by_payment_id) : [];
+  return invoice && draft.collectedOf(invoice);
 }
 
 /**

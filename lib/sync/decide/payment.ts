@@ -21,7 +21,7 @@ export interface Collected {
 /**
  * Records the amount that Stripe collected for an invoice as one payment, even if Stripe reports it several times, but
  * not if staff or API clients already recorded it. A later report of another amount corrects the payment, see
- * `correct`. A deleted or renamed payment is never recorded again. Until Stripe reports the amount paid outside Stripe,
+ * `correct`. A deleted payment is never recorded again. Until Stripe reports the amount paid outside Stripe,
  * the whole paid amount counts as collected.
  *
  * @param reference Stripe's id of the invoice, which becomes the payment's reference
@@ -36,13 +36,14 @@ export function applyPayment(
   const isStored = Number(collected.amountPaid) === Number(invoice.amount_paid);
   const off = collected.amountOffStripe ?? (isStored ? invoice.amount_off_stripe : null);
   const amount = (Number(collected.amountPaid) - Number(off ?? 0)).toFixed(3);
-  if (Number(amount) <= 0 || draft.isBuried(reference)) return;
+  if (Number(amount) <= 0) return;
   const payment_date = toCalendarDate(collected.paidAt, draft.timeZone);
-  const stored = draft.payment(reference);
-  if (stored?.source === 'stripe') {
+  const stored = findSynced(draft, reference, invoice);
+  if (stored) {
     correct(draft, stored, amount, payment_date, off !== null);
     return;
   }
+  if (draft.isBuried(reference)) return;
   const recorded = findRecorded(draft, reference, invoice, collected.moneyIds);
   if (recorded.length > 0) {
     leaveRecorded(draft, recorded, invoice, amount);
@@ -67,6 +68,16 @@ export function applyPayment(
   draft.changes.push(createdChange(subjectOf(made), toAmountText(amount, currency)));
 }
 
+/** Returns the payment that sync recorded for an invoice, even if it got another reference here. */
+function findSynced(
+  draft: Draft,
+  reference: string,
+  invoice: StoredInvoice | undefined,
+): StoredPayment | undefined {
+  const found = [draft.payment(reference), invoice && draft.collectedOf(invoice)];
+  return found.find((payment) => payment?.source === 'stripe');
+}
+
 type Named = Pick<Collected, 'paymentIntentId' | 'moneyIds'>;
 
 const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
@@ -83,8 +94,8 @@ const toMoneyColumns = ({ paymentIntentId, moneyIds }: Named) => ({
 export function addMoneyIds(draft: Draft, invoice: ProviderInvoice): void {
   const { id, moneyIds } = invoice;
   if (!namesCollected(invoice)) return;
-  const stored = draft.payment(id);
-  if (stored?.source !== 'stripe') return;
+  const stored = findSynced(draft, id, draft.row('invoice', id));
+  if (!stored) return;
   const { stripe_payment_intent_id: intent, stripe_charge_id: charge } = stored;
   const told = toMoneyColumns(invoice);
   // The charge of another payment intent is not that of the stored one.

@@ -22,6 +22,8 @@ export interface PayoutEntry {
   } | null;
   /** Whether the charge is recorded as payments of several invoices, so that its money counts more than once. */
   isTwice: boolean;
+  /** Whether the charge is a bank debit that failed after it had begun, so that Stripe took its money back. */
+  hasFailed: boolean;
   /** Whether our payment was deleted or got another reference here. Such a payment does not count as missing. */
   isDeleted: boolean;
 }
@@ -73,14 +75,16 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
         `is not the sum of its transactions, ${toAmountText(fromThousandths(net), currency)}`,
       );
     }
+    // An invoice is not paid by a bank debit that fails, so neither of its two entries has a record.
+    const recorded = entries.filter((one) => !one.hasFailed && one.type !== DEBIT_FAILURE);
     for (const [kind, noun, is] of UNKNOWN) {
-      const missing = entries.filter((one) => is(one) && one.record === null && !one.isDeleted);
+      const missing = recorded.filter((one) => is(one) && one.record === null && !one.isDeleted);
       if (missing.length > 0)
         add(kind, `contains ${count(missing.length, noun)} not recorded here: ${named(missing)}`);
     }
-    const wrong = [...wrongCharges(entries), ...wrongRefunds(entries)];
+    const wrong = [...wrongCharges(recorded), ...wrongRefunds(recorded)];
     if (wrong.length > 0) add('amount_differs', `contains other amounts than recorded here: ${named(wrong)}`);
-    const twice = entries.filter((one) => one.isTwice);
+    const twice = recorded.filter((one) => one.isTwice);
     if (twice.length > 0)
       add(
         'counted_twice',
@@ -96,11 +100,13 @@ export function comparePayout(payout: ComparedPayout): PayoutDifference[] {
 
 /** Stripe's transaction types for a customer's payment. */
 export const CHARGES = ['charge', 'payment'];
-const REFUNDS = ['refund', 'payment_refund', 'refund_failure', 'payment_failure_refund'];
+/** Stripe's transaction type for the money of a failed bank debit, which leaves the balance again. */
+export const DEBIT_FAILURE = 'payment_failure_refund';
+const REFUNDS = ['refund', 'payment_refund', 'refund_failure', DEBIT_FAILURE];
 
 /** Returns whether an entry is a customer's payment. */
 export const isCharge = ({ type }: { type: string }): boolean => CHARGES.includes(type);
-/** Returns whether an entry pays a refund, or returns the money of a failed refund. */
+/** Returns whether an entry pays a refund, or returns the money of a failed refund or bank debit. */
 export const isRefund = ({ type }: { type: string }): boolean => REFUNDS.includes(type);
 const isDispute = ({ type, sourceId }: PayoutEntry) =>
   type === 'adjustment' && /^(dp|du)_/.test(sourceId ?? '');

@@ -34,7 +34,9 @@ export const recordMissingPayments: StepPage<SyncDeps> = async (deps, run, after
         and (i.amount_off_stripe is not null or (${deps.stripe !== null}::boolean and i.provider_gone_at is null))
         and (p.id is null or p.amount = p.provider_amount
           and p.amount is distinct from i.amount_paid - i.amount_off_stripe)
-        and not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
+        and (not exists (select from payment_tombstones t where t.reference = i.stripe_invoice_id)
+          or exists (select from payments o where o.id = i.collected_by_payment_id and o.source = 'stripe'
+            and o.amount = o.provider_amount and o.amount is distinct from i.amount_paid - i.amount_off_stripe))
         and not exists (select from payments o where o.id = i.collected_by_payment_id and p.id is null
           and o.currency = i.currency and o.amount = i.amount_paid - i.amount_off_stripe)
       order by i.id limit ${sql.raw(String(STEP_PAGE))}`,

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, lte, notExists, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, lte, notExists, or, type SQL, sql } from 'drizzle-orm';
 import Stripe from 'stripe';
 import { type Database, rows } from '@/db/database';
 import {
@@ -21,7 +21,14 @@ import {
 import { replaceTasks } from '../../tasks/staff-tasks';
 import type { SyncDeps } from '../sync-deps';
 import { NotReportedError } from '../synchronize';
-import { CHARGES, comparePayout, isCharge, isRefund, type PayoutEntry } from './compare-payout';
+import {
+  CHARGES,
+  comparePayout,
+  DEBIT_FAILURE,
+  isCharge,
+  isRefund,
+  type PayoutEntry,
+} from './compare-payout';
 import {
   failureCode,
   guarded,
@@ -311,6 +318,11 @@ const IS_PAYMENT = sql`(y.stripe_payment_intent_id = e.stripe_payment_intent_id
   or y.payment_reference in (e.stripe_payment_intent_id, e.source_id, e.stripe_invoice_id)
   or y.id = (select i.collected_by_payment_id from invoices i where i.stripe_invoice_id = e.stripe_invoice_id))`;
 
+/** Returns the SQL condition for a charge whose money another entry, also of a later payout, takes back. */
+const hasFailed = (charge: SQL) => sql`exists (select from stripe_payout_entries f
+  where f.stripe_payment_intent_id = ${charge}.stripe_payment_intent_id and f.source_id = ${charge}.source_id
+    and f.type = ${DEBIT_FAILURE} and f.amount = -${charge}.amount)`;
+
 /** Reads the entries of a payout with their payments, refunds and disputes. */
 async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
   const found = await rows<StoredEntry>(
@@ -318,6 +330,7 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
     sql`select e.type, e.amount::text, e.net::text, e.currency, e.source_id as "sourceId",
         r.id as record_id, r.amount::text as record_amount, r.currency as record_currency,
         coalesce(r.elsewhere, 0)::text as elsewhere, r.is_sum as "isSum",
+        e.type in ${CHARGES} and ${hasFailed(sql`e`)} as "hasFailed",
         e.type in ${CHARGES} and (select count(distinct y.invoice_id) from payments y
           where y.status in ('completed', 'refunded') and ${IS_PAYMENT}) > 1 as "isTwice",
         exists (select from payment_tombstones t
@@ -325,11 +338,12 @@ async function readEntries(db: Database, id: number): Promise<PayoutEntry[]> {
       from stripe_payout_entries e
       left join lateral (
         (select y.id, y.amount, y.currency, (select sum(o.amount) from stripe_payout_entries o
-              where o.payout_id <> e.payout_id and o.type in ${CHARGES}
+              where o.payout_id <> e.payout_id and o.type in ${CHARGES} and not ${hasFailed(sql`o`)}
                 and (o.stripe_invoice_id = y.payment_reference
                   or o.stripe_payment_intent_id = y.stripe_payment_intent_id)) as elsewhere,
             y.source = 'stripe' and y.amount is not distinct from y.provider_amount
-              and y.payment_reference = (select i.stripe_invoice_id from invoices i where i.id = y.invoice_id) as is_sum
+              and exists (select from invoices i where i.id = y.invoice_id and i.stripe_invoice_id = y.payment_reference
+                or i.stripe_invoice_id = e.stripe_invoice_id and i.collected_by_payment_id = y.id) as is_sum
           from payments y where e.type in ${CHARGES} and ${IS_PAYMENT} order by y.id limit 1)
         union all
         select f.id, f.amount, f.currency, 0, false from refunds f where f.stripe_refund_id = e.source_id

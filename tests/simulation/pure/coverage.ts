@@ -123,7 +123,7 @@ lib/sync/decide/payment.ts: one of 20,000 histories changes the amount of a paym
 settleMoneyBack(draft, stored, { values });
 
 lib/sync/decide/money-back.ts: one of 50,000 histories refunds an intent that only a program recorded, under another id
-({ id }) => id === invoice.collected_by_payment_id) : [];
+return invoice && draft.collectedOf(invoice);
 
 lib/sync/decide/draft.ts: only Stripe's invoices are asked for payments that were recorded here
 this.require({ payments: [stripe_invoice_id ?? ''] });

@@ -25,7 +25,12 @@ import {
   type Provided,
 } from '@/lib/sync/decide/object';
 import { applyCheckout, settleMoved } from '@/lib/sync/decide/subscription/checkout';
-import { comparePayout, isCharge, type PayoutEntry } from '@/lib/sync/reconcile/compare-payout';
+import {
+  comparePayout,
+  DEBIT_FAILURE,
+  isCharge,
+  type PayoutEntry,
+} from '@/lib/sync/reconcile/compare-payout';
 import { disputesFrom, findInSync, refundsFrom } from '@/lib/sync/reconcile/lists';
 import { ASKED_DAYS, decideMissing } from '@/lib/sync/reconcile/missing-payments';
 import { inRun } from '@/lib/sync/reconcile/object';
@@ -373,12 +378,14 @@ async function paymentIds(night: Night): Promise<void> {
 function mayMiss({ payments, tombstones }: ModelRows, row: StoredInvoice, hasKey: boolean): boolean {
   const { stripe_invoice_id: id, amount_off_stripe: off } = row;
   const paid = Number(row.amount_paid);
-  if (id === null || paid <= 0 || paid <= Number(off ?? 0) || tombstones.has(id)) return false;
+  if (id === null || paid <= 0 || paid <= Number(off ?? 0)) return false;
   if (off === null && (!hasKey || row.provider_gone_at !== null)) return false;
   const payment = [...payments.values()].find(
-    (one) => one.payment_reference === id && one.source === 'stripe',
+    (one) =>
+      one.source === 'stripe' && (one.payment_reference === id || one.id === row.collected_by_payment_id),
   );
   if (!payment) {
+    if (tombstones.has(id)) return false;
     const recorded = payments.get(row.collected_by_payment_id ?? 0);
     const isSame = recorded?.currency === row.currency && Number(recorded.amount) === paid - Number(off);
     return off === null || !isSame;
@@ -489,21 +496,28 @@ function toPayoutEntry({ tables, payouts }: Model, payout: string, entry: Entry)
     )
     .sort(byId);
   const record = isCharge(entry) ? paid[0] : back[0];
+  const failures = [...payouts.values()]
+    .flatMap(({ entries }) => entries ?? [])
+    .filter(({ type }) => type === DEBIT_FAILURE);
+  const hasFailed = (one: Entry) =>
+    isCharge(one) && failures.some(({ sourceId }) => sourceId === one.sourceId);
   const elsewhere = [...payouts.values()]
     .filter(({ id }) => id !== payout)
     .flatMap(({ entries }) => entries ?? [])
-    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]))
+    .filter((one) => isCharge(one) && paid[0] !== undefined && isOfPayment(one, paid[0]) && !hasFailed(one))
     .reduce((sum, { amount }) => sum + toThousandths(amount), 0);
   const [first] = paid;
   const isSum =
     isCharge(entry) &&
     first?.source === 'stripe' &&
     first.amount === first.provider_amount &&
-    first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id;
+    (first.payment_reference === invoices.get(first.invoice_id)?.stripe_invoice_id ||
+      first.id === invoice?.collected_by_payment_id);
   return {
     ...entry,
     record: record ? { ...record, elsewhere: fromThousandths(isCharge(entry) ? elsewhere : 0), isSum } : null,
     isTwice: isCharge(entry) && new Set(paid.filter(isPaid).map((row) => row.invoice_id)).size > 1,
+    hasFailed: hasFailed(entry),
     isDeleted: ids.some((id) => tombstones.has(id)),
   };
 }

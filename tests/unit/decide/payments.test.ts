@@ -171,10 +171,15 @@ test.each<[string, State, PaymentChange, object]>([
     { tombstones: ['in_1'], ...UNSETTLED },
   ],
   [
-    'changing the reference of a payment from Stripe leaves a tombstone',
+    'changing the reference of a payment from Stripe leaves a tombstone, and its invoice keeps its id',
     MANAGED,
     update({ payment_reference: 'BANK-2' }),
-    { tombstones: ['in_1'] },
+    {
+      tombstones: ['in_1'],
+      invoices: { updated: [{ id: 1, collected_by_payment_id: 7, version: 3 }] },
+      invoicesSettled: [],
+      invoicesSeen: [],
+    },
   ],
   [
     'a payment whose reference is a Stripe payment intent makes concurrent sync of its customer decide again',

@@ -400,7 +400,7 @@ describe('a payout', () => {
   const record = { id: 1, amount: '119.000', currency: 'eur', elsewhere: '0', isSum: false };
   const charge: PayoutEntry = {
     ...{ type: 'charge', amount: '119.000', net: '116.960', currency: 'eur', sourceId: 'ch_1' },
-    ...{ record, isTwice: false, isDeleted: false },
+    ...{ record, isTwice: false, hasFailed: false, isDeleted: false },
   };
   const refund = {
     ...{ ...charge, type: 'refund', amount: '-19.000', net: '-19.000', sourceId: 're_1' },
@@ -408,6 +408,7 @@ describe('a payout', () => {
   };
   const dispute = { ...refund, type: 'adjustment', sourceId: 'dp_1' };
   const unknown = { record: null };
+  const failure = { ...refund, ...unknown, type: 'payment_failure_refund', sourceId: 'ch_1' };
   /** Returns the entry with a recorded payment or refund that differs in these fields. */
   const recorded = (more: object, entry = charge) => ({ ...entry, record: { ...record, ...more } });
   const parts = ['100.000', '19.000'].map((amount) => ({ ...charge, amount }));
@@ -426,6 +427,7 @@ describe('a payout', () => {
     ['reports a charge without a payment', matching({ ...charge, ...unknown }), ['payment_unknown']],
     ['reports an unknown payment', matching({ ...charge, type: 'payment', ...unknown }), ['payment_unknown']],
     ['accepts a charge of a deleted payment', matching({ ...charge, ...unknown, isDeleted: true }), []],
+    ['accepts a bank debit that failed', matching({ ...charge, ...unknown, hasFailed: true }, failure), []],
     ['reports a refund that is unknown', matching(charge, { ...refund, ...unknown }), ['refund_unknown']],
     ['reports an unknown dispute', matching(charge, { ...dispute, ...unknown }), ['dispute_unknown']],
     ['accepts a dispute over a part of its payment', matching(charge, dispute), []],
