@@ -241,7 +241,7 @@ const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
   charge: ['deletePayment', 'changePayment', 'replay', 'refund', 'dispute'],
   fail: ['pay', 'fail', 'strangeInvoice'],
   uncollectible: ['pay', 'payPart'],
-  payPart: ['pay', 'payPart', 'deletePayment'],
+  payPart: ['pay', 'payPart', 'deletePayment', 'changePayment'],
   pay: ['deletePayment', 'deletePayment', 'changePayment', 'refund'],
   refund: ['run', 'settleRefund', 'refundHere', 'run'],
   settleRefund: ['run', 'settleRefund', 'refundHere'],
@@ -253,7 +253,7 @@ const SEQUELS: Partial<Record<StepKind, StepKind[]>> = {
   enterPayment: ['pay', 'deletePayment'],
   deletePayment: ['replay', 'replay', 'run', 'enterPayment'],
   run: ['run', 'replay', 'settleRefund'],
-  changePayment: ['replay', 'deletePayment'],
+  changePayment: ['replay', 'deletePayment', 'pay'],
 };
 
 function waitOf(swarm: Swarm, kind: StepKind, { wait, b }: Pick<Step, 'wait' | 'b'>): number {

@@ -10,6 +10,7 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
   deleted: new Set(),
   freed: new Set(),
   written: new Map(),
+  renamed: new Map(),
   statuses: new Map(),
   linked: new Map(),
   dated: new Map(
@@ -21,6 +22,15 @@ export const noDeeds = ({ ours }: Setup): Deeds => ({
     ),
   ),
 });
+
+/** Returns the tables as if nobody had changed the reference of a payment, because that must change nothing else. */
+export function withoutRenames(tables: Tables, { renamed }: Deeds): Tables {
+  const payments = tables.payments.map((row) => ({
+    ...row,
+    payment_reference: renamed.get(row.id) ?? row.payment_reference,
+  }));
+  return { ...tables, payments };
+}
 
 interface OwnStepContext {
   hands: Hands;
@@ -148,7 +158,11 @@ async function enterPayment(
   { hands, tables, deeds, intentsOf }: OwnStepContext,
   { a, b, c }: Step,
 ): Promise<string | null> {
-  const invoices = (await tables()).invoices.filter(({ stripe_invoice_id: id }) => id && !isStray(id));
+  // The reference of a renamed payment is free, so that a program could record the same money a second time.
+  const renamed = [...deeds.renamed.values()];
+  const invoices = (await tables()).invoices.filter(
+    ({ stripe_invoice_id: id }) => id && !isStray(id) && !renamed.includes(id),
+  );
   const again = invoices.filter(({ stripe_invoice_id: id }) => id && c % 2 === 0 && deeds.deleted.has(id));
   const invoice = pick(again.length > 0 ? again : invoices, a);
   if (!invoice?.stripe_invoice_id) return null;
@@ -209,7 +223,7 @@ function record(hands: Hands, deeds: Deeds, payment: Omit<NewPayment, 'payment_d
   });
 }
 
-/** Deletes, refunds or changes a payment as staff, preferably one whose event has not arrived yet. */
+/** Deletes, refunds, renames or changes a payment as staff, preferably one whose event has not arrived yet. */
 async function changePayment(
   { hands, tables, deeds, isAwaited, refundAtStripe }: OwnStepContext,
   { kind, a, b, c }: Step,
@@ -239,6 +253,13 @@ async function changePayment(
     if (c % 4 === 2) refundAtStripe(reference);
     deeds.statuses.set(id, 'refunded');
     return `payment ${reference} is refunded here`;
+  }
+  if (c > 4 && source === 'stripe') {
+    const old = deeds.renamed.get(id);
+    await hands.updatePayment(id, { payment_reference: old ?? `RENAMED-${id}` });
+    if (old === undefined) deeds.renamed.set(id, reference);
+    else deeds.renamed.delete(id);
+    return `the reference of payment ${reference} is changed here`;
   }
   const amount = 1 + b;
   const isStripes = Number(found.provider_amount) === amount;

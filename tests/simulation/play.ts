@@ -8,7 +8,7 @@ import { refundPayment } from '../support/stripe-actions';
 import { renderEvent } from '../support/stripe-versions';
 import { SealedMonths } from './oracle/books';
 import { ANNOUNCING, type Deeds, type EventTimes, type Look, type Setup } from './oracle/story';
-import { noDeeds, performOwnStep, pick } from './own-steps';
+import { noDeeds, performOwnStep, pick, withoutRenames } from './own-steps';
 import { type Fate, isFailingRun, type Plan, type Step } from './plan';
 import { setUp } from './setup';
 import type { Received, Stage } from './stage';
@@ -248,7 +248,7 @@ export async function play(stage: Stage, plan: Plan, seed: number): Promise<Play
   const doInTurn = (step: Step): Promise<string | null> => {
     const here = {
       hands: stage.hands(),
-      tables: () => stage.tables(),
+      tables: async () => withoutRenames(await stage.tables(), played.deeds),
       setup,
       deeds: played.deeds,
       isAwaited: (invoice: string) => isAwaited(played, invoice),

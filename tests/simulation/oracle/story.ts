@@ -88,6 +88,8 @@ export interface Deeds {
   freed: Set<string>;
   /** Payments as people last wrote them, by id. */
   written: Map<number, { amount: string; reference: string; source: string }>;
+  /** The references of Stripe's payments that people have changed since, by the payment's id. */
+  renamed: Map<number, string>;
   /** The status that people last gave to a payment, by its id. */
   statuses: Map<number, string>;
   /** The service that staff linked to an item, by the item's Stripe id. Null if staff removed the link. */
