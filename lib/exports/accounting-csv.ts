@@ -6,8 +6,8 @@ import { defineList, filter } from '../counted-list/define-list';
 import { toCsv } from '../csv';
 import { addDays } from '../dates';
 import { calendarDate } from '../fields';
-import { readStripeRates } from '../invoices/lines';
-import { currencyDecimals, fromThousandths, toThousandths } from '../money';
+import { addUp, readStripeRates } from '../invoices/lines';
+import { currencyDecimals, fromThousandths } from '../money';
 import { literal } from '../page-query';
 import { currencyCode } from '../records/fields';
 
@@ -134,10 +134,8 @@ async function splitByRate(db: Database, entries: Entry[]): Promise<Entry[]> {
   const ratesOf = await readStripeRates(db, [...new Set(ids)]);
   return entries.flatMap((entry) => {
     const rates = entry.tax_rate === null ? (ratesOf.get(entry.invoice_id ?? 0) ?? []) : [];
-    const sumOf = (field: 'net' | 'tax') => rates.reduce((sum, one) => sum + one[field], 0);
     const sign = isReversal(entry) ? -1 : 1;
-    const isSum = (field: 'net' | 'tax') => toThousandths(entry[field] ?? '0') === sign * sumOf(field);
-    if (rates.length === 0 || !isSum('net') || !isSum('tax')) return entry;
+    if (rates.length === 0 || !addUp(rates, entry, sign)) return entry;
     const text = (thousandths: number) => fromThousandths(sign * thousandths);
     return rates.map(({ tax_rate, net, tax }) => {
       const amounts = { net: text(net), tax: text(tax), gross: text(net + tax) };

@@ -133,6 +133,11 @@ function readTyped(typed: TypedSettings): { settings: AccountingSettings; proble
     const lengths = isDebtor ? [account_length, account_length + 1] : [account_length];
     check(/^\d+$/.test(digits), field, 'must consist of digits');
     check(lengths.includes(digits.length), field, `must have ${lengths.join(' or ')} digits`);
+    check(
+      accounts[purpose] === undefined,
+      field,
+      `must not have two lines for ${purpose.replace(/^\w+ /, '')}`,
+    );
     accounts[purpose] = account;
   };
   for (const [purpose, field] of Object.entries(SINGLE)) {

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, rows } from '@/db/database';
 import { customers, mergedCustomers } from '@/db/schema';
+import { isInEu } from '../countries';
 import {
   categoryOfReason,
   type TaxCategory,
@@ -10,7 +11,7 @@ import {
 import { addDays } from '../dates';
 import { type Company, getCompany } from '../documents/company';
 import { AppError } from '../errors';
-import { readStripeRates } from '../invoices/lines';
+import { addUp, readStripeRates } from '../invoices/lines';
 import { type Entry, isReversal, readEntries } from './accounting-csv';
 import { type AccountingSettings, getAccountingSettings } from './accounting-settings';
 
@@ -35,7 +36,7 @@ export async function planDatev(db: Database, month: string): Promise<DatevPlan>
 /** Settings and accounts that the postings of every month use. */
 interface Basis {
   settings: AccountingSettings;
-  company: Company;
+  company: Pick<Company, 'country' | 'small_business'>;
   /** See `readSharedAccounts`. */
   shared: Map<string, string>;
 }
@@ -104,19 +105,13 @@ export interface InvoiceTax {
 
 type Outcome = Posting | { missing: string } | { leftOut: string };
 
-async function* readPostings(db: Database, month: string, { settings, company, shared }: Basis) {
+async function* readPostings(db: Database, month: string, basis: Basis) {
+  const { settings, company } = basis;
   for await (const entries of readEntries(db, month)) {
     const taxes = await readTaxes(db, entries, ratesOf(settings), company);
     yield entries
       .filter(({ gross }) => Number(gross) !== 0)
-      .map((entry): Outcome => {
-        const posting = toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], settings, company);
-        const numbers = 'account' in posting && shared.get(posting.account);
-        if (!numbers) return posting;
-        return {
-          leftOut: `The customer numbers ${numbers} give the same debtor account ${posting.account}.`,
-        };
-      });
+      .map((entry) => toPosting(entry, taxes.get(entry.invoice_id ?? 0) ?? [], basis));
   }
 }
 
@@ -143,8 +138,8 @@ async function readSharedAccounts(
 }
 
 /**
- * Reads the tax rates and categories of the entries' invoices from their lines. If an invoice has no usable lines, the
- * rate is derived from its totals.
+ * Reads the tax rates and categories of the entries' invoices from their lines. If an invoice has no lines that add up to
+ * its totals, the rate is derived from the totals.
  */
 async function readTaxes(
   db: Database,
@@ -169,15 +164,19 @@ async function readTaxes(
     db,
     found.flatMap(({ id, lines }) => (lines ? [] : id)),
   );
-  const taxesOfStripe = (id: number, buyer: TaxedBuyer) =>
-    fromStripe.get(id)?.flatMap(({ tax_rate, reasons }): InvoiceTax[] => {
+  const taxesOfStripe = (id: number, totals: { subtotal: string; tax: string }, buyer: TaxedBuyer) => {
+    const rates = fromStripe.get(id);
+    if (!rates || !addUp(rates, { net: totals.subtotal, tax: totals.tax })) return undefined;
+    return rates.flatMap(({ tax_rate, reasons }): InvoiceTax[] => {
       const named = [...reasons].flatMap((reason) => categoryOfReason(reason, buyer, seller) ?? []);
       const categories = named.length > 0 ? new Set(named) : [null];
       return [...categories].map((category) => ({ rate: Number(tax_rate), category }));
     });
+  };
   return new Map(
     found.map(({ id, subtotal, tax, lines, ...buyer }) => {
-      const taxes = lines ?? taxesOfStripe(id, buyer) ?? taxesOfTotals(subtotal, tax, rates);
+      const taxes =
+        lines ?? taxesOfStripe(id, { subtotal, tax }, buyer) ?? taxesOfTotals(subtotal, tax, rates);
       const exempt = buyer.tax_exempt ? 'E' : null;
       return [id, taxes.map((one) => (one.rate === 0 ? { ...one, category: one.category ?? exempt } : one))];
     }),
@@ -250,12 +249,7 @@ const NAMES: Record<Entry['record'], string> = {
  * Returns the posting of an accounting entry, the name of a missing account, or the reason why the entry cannot be
  * posted.
  */
-export function toPosting(
-  entry: Entry,
-  taxes: InvoiceTax[],
-  settings: AccountingSettings,
-  company: Pick<Company, 'country' | 'small_business'>,
-): Outcome {
+export function toPosting(entry: Entry, taxes: InvoiceTax[], { settings, company, shared }: Basis): Outcome {
   const { record, gross, currency, invoice_number, credit_note_number, invoice_id } = entry;
   // Unassigned credit of a transfer has no invoice. Use the transfer's reference instead of a number.
   const number =
@@ -263,11 +257,14 @@ export function toPosting(
   const isCancelled = isReversal(entry);
   const kind = isCancelled && record === 'invoice' ? 'Cancellation' : NAMES[record];
   const name = `${kind} ${number ?? `#${invoice_id}`}`;
-  if (currency !== 'eur') return { leftOut: `${name}: its currency is ${currency.toUpperCase()}.` };
+  const leftOut = (reason: string) => ({ leftOut: `${name}: ${reason}` });
+  if (currency !== 'eur') return leftOut(`its currency is ${currency.toUpperCase()}.`);
   const account = debtorOf(entry, settings);
-  if (typeof account !== 'string') return account;
+  if (typeof account !== 'string') return 'leftOut' in account ? leftOut(account.leftOut) : account;
+  const numbers = shared.get(account);
+  if (numbers) return leftOut(`the customer numbers ${numbers} give the same debtor account ${account}.`);
   const contra = contraOf(entry, taxes, company);
-  if ('leftOut' in contra) return { leftOut: `${name}: ${contra.leftOut}` };
+  if ('leftOut' in contra) return leftOut(contra.leftOut);
   const found = settings.accounts[contra.purpose];
   if (found === undefined) return { missing: contra.label };
   const [contraAccount = '', key = ''] = found.split(' ');
@@ -295,8 +292,9 @@ function debtorOf({ customer_number }: Entry, { accounts, account_length }: Acco
   if (!base) return { missing: 'Debtor account' };
   const digits = customer_number.replace(/\D/g, '');
   const account = String(Number(base) + Number(digits));
-  if (digits && account.length === account_length + 1) return account;
-  return { leftOut: `The customer number ${customer_number} gives no debtor account.` };
+  // In DATEV, debtors have the accounts that start with 1 to 6. The others belong to creditors.
+  if (digits && /^[1-6]/.test(account) && account.length === account_length + 1) return account;
+  return { leftOut: `the customer number ${customer_number} gives no debtor account.` };
 }
 
 type Contra = { purpose: string; label: string; isInEu?: boolean } | { leftOut: string };
@@ -328,10 +326,13 @@ function contraOf(
   const stored = taxes.filter((one) => one.rate === rate).map(({ category }) => category ?? usual);
   const [category = usual, ...others] = new Set(stored);
   if (others.length > 0) return { leftOut: `its lines with ${rate} % have several tax categories.` };
+  // Reverse charge outside the EU is not taxable here, and does not belong into the recapitulative statement.
+  const isOutside = category === 'AE' && buyer.country !== null && !isInEu(buyer.country);
+  const posted = isOutside ? 'O' : category;
   return {
-    purpose: `revenue ${category} ${rate}`,
-    label: `a line “${category} ${rate}” in Revenue accounts`,
-    isInEu: category === 'AE' || category === 'K',
+    purpose: `revenue ${posted} ${rate}`,
+    label: `a line “${posted} ${rate}” in Revenue accounts`,
+    isInEu: posted === 'AE' || posted === 'K',
   };
 }
 

@@ -235,6 +235,18 @@ export async function readStripeRates(
   return sums;
 }
 
+/** Returns whether the sums of the rates, with this sign, are these amounts. An amount of null counts as 0. */
+export function addUp(
+  rates: StripeRate[],
+  wanted: { net: string | null; tax: string | null },
+  sign: 1 | -1 = 1,
+): boolean {
+  return (['net', 'tax'] as const).every((field) => {
+    const sum = rates.reduce((total, one) => total + one[field], 0);
+    return toThousandths(wanted[field] ?? '0') === sign * sum;
+  });
+}
+
 /**
  * Sums the lines of a Stripe invoice or credit note. `gap` is the reason why the sums may differ from the invoice. It
  * is `lines` if Stripe has not reported all lines, `tax` if Stripe has reported the tax only for the whole invoice, and

@@ -307,6 +307,7 @@ test('the DATEV export is refused while settings are missing, names these, and l
   const missing = 'Client number, Consultant number, Debtor account';
   await expect(datevLines('2020-02')).rejects.toThrow(missing);
   expect(await problemsOf(saveAccounts({ account_length: '5', revenue: 'S 19' }))).toContain('revenue');
+  expect(await problemsOf(saveAccounts({ revenue: 'S 19 4400\nS 19 4401' }))).toEqual(['revenue']);
   const typed = await saveAccounts();
   expect(toTyped(await getAccountingSettings(sync.db))).toEqual(typed);
   const leftOut: string[] = [];
@@ -343,6 +344,14 @@ test('the DATEV export posts an untaxed Stripe invoice to the account for the ta
   expect(lines.slice(0, -1).map((line) => line.split(';')[7])).toEqual(cases.map(([account]) => account));
 });
 
+test('the DATEV export takes the rate of a Stripe invoice from its totals if its lines do not add up to them', async () => {
+  await saveAccounts();
+  const { id } = await createStripeInvoice(sync.db, {}, { taxes: [] });
+  await post('2020-06-01', id, { tax_rate: null });
+  const [, , line] = await datevLines('2020-06');
+  expect(line?.split(';')[7]).toBe('4400');
+});
+
 test('the DATEV export leaves out entries of customers whose numbers give the same debtor account, also in different months', async () => {
   for (const [customer_number, month] of [
     ['A-7012', '2020-04'],
@@ -359,6 +368,6 @@ test('the DATEV export leaves out entries of customers whose numbers give the sa
     lines.slice(2, -1).map((line) => line.split(';')[6]),
   );
   expect(posted).toEqual([[], ['17013']]);
-  const reason = 'The customer numbers A-7012, B-7012 give the same debtor account 17012.';
-  expect(leftOut).toEqual([reason, reason]);
+  const reason = 'the customer numbers A-7012, B-7012 give the same debtor account 17012.';
+  expect(leftOut).toEqual([`Invoice A-7012: ${reason}`, `Invoice B-7012: ${reason}`]);
 });

@@ -28,10 +28,15 @@ type Accounts = AccountingSettings['accounts'];
 const S19: InvoiceTax[] = [{ rate: 19, category: 'S' }];
 const S7: InvoiceTax = { rate: 7, category: 'S' };
 const untaxed = (category: InvoiceTax['category']): InvoiceTax => ({ rate: 0, category });
-const posted = (entry: Partial<Entry>, taxes = S19, accounts: Accounts = PRESETS.skr03) =>
-  toPosting({ ...ENTRY, ...entry }, taxes, { ...settings, accounts }, HOME);
+const posted = (entry: Partial<Entry>, taxes = S19, accounts: Accounts = PRESETS.skr03) => {
+  const basis = { settings: { ...settings, accounts }, company: HOME, shared: new Map() };
+  return toPosting({ ...ENTRY, ...entry }, taxes, basis);
+};
 
 const MONEY = { tax_rate: null, net: null, tax: null };
+const SWISS = {
+  ...{ customer_country: 'CH', customer_vat_id: 'CHE123456789MWST', tax_rate: '0', gross: '80' },
+};
 const ABROAD = { customer_country: 'AT', customer_vat_id: 'ATU 00000001', tax_rate: '0', gross: '80' };
 
 test.each<[string, Partial<Entry>, InvoiceTax[], string]>([
@@ -39,6 +44,7 @@ test.each<[string, Partial<Entry>, InvoiceTax[], string]>([
   ['a cancelled invoice', { gross: '-119', reverses: 1 }, S19, '119,00 H 1410 8400'],
   ['an invoice at 7 %', { tax_rate: '7', gross: '7.5' }, [S7], '7,50 S 1410 8300'],
   ['an invoice under reverse charge', ABROAD, [untaxed('AE')], '80,00 S 1410 8336'],
+  ['an invoice under reverse charge outside the EU', SWISS, [untaxed('AE')], '80,00 S 1410 8338'],
   ['an untaxed invoice without a stored category', ABROAD, [], '80,00 S 1410 8336'],
   ['a credit', { ...MONEY, record: 'credit', gross: '-19' }, S19, '19,00 H 1410 8400'],
   ['a write-off', { ...MONEY, record: 'write_off', gross: '-119' }, S19, '119,00 H 1410 2406'],
@@ -68,6 +74,7 @@ test.each([
   ['K-00123', '10123'],
   ['42', '10042'],
   ['K-999999', null],
+  ['K-60001', null], // The account 70001 belongs to a creditor.
   ['ACME', null],
 ])('the customer %s has the DATEV debtor account %s', (customer_number, account) => {
   const { debtor: _, ...others } = PRESETS.skr03;
