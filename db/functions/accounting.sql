@@ -63,8 +63,10 @@ BEGIN
   SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true, NULL, NULL
     FROM invoices i
       LEFT JOIN LATERAL (
-        SELECT sum(p.amount - p.refunded_amount) AS recorded FROM payments p
-          WHERE p.invoice_id = i.id AND p.status = 'completed' AND (i.stripe_invoice_id IS NULL
+        -- Like the amount paid, the sum is after refunds for our own invoices, and before refunds for Stripe's.
+        SELECT sum(CASE WHEN i.stripe_invoice_id IS NOT NULL THEN p.amount
+            WHEN p.status = 'completed' THEN p.amount - p.refunded_amount END) AS recorded FROM payments p
+          WHERE p.invoice_id = i.id AND p.status IN ('completed', 'refunded') AND (i.stripe_invoice_id IS NULL
             OR p.source <> 'stripe' AND p.id IS DISTINCT FROM i.collected_by_payment_id)
       ) p ON true,
       LATERAL (

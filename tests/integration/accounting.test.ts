@@ -188,6 +188,19 @@ test('an amount overpaid at Stripe is booked as an increase of the customer’s 
   );
 });
 
+test('refunding a payment that Stripe counts as paid outside Stripe books no other payment', async () => {
+  setNow('2027-06-03T12:00:00Z');
+  const off = { amount_paid: '119', amount_due: '0', amount_off_stripe: '119', number: 'S-OFF' } as const;
+  const invoice = await createStripeInvoice(sync.db, { status: 'paid', invoice_date: '2027-06-01', ...off });
+  const { id } = await pay(invoice, 'BANK-OFF', '2027-06-02');
+  await updatePayment(sync.db, id, { status: 'refunded' }, sync.writer());
+  expect(await postedIn('2027-06')).toEqual([
+    expect.stringMatching(/^invoice issued /),
+    'payment collected 2027-06-02 2027-06-02 S-OFF 119.00',
+    'refund refunded 2027-06-03 2027-06-03 S-OFF -119.00',
+  ]);
+});
+
 test('rebuilding the accounting entries from the current records keeps their sums, and a second time adds no entries', async () => {
   const sums = () =>
     rows(

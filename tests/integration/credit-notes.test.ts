@@ -21,6 +21,7 @@ import { search } from '@/lib/search/search';
 import { unquotedLines } from '../support/csv';
 import { readRow, readRows, useDatabase } from '../support/database';
 import { createCustomer, createInvoice } from '../support/factories';
+import { problemsOf } from '../support/problems';
 
 const base = useDatabase();
 const ISSUED = new Date('2026-10-20T12:00:00Z');
@@ -89,6 +90,14 @@ test('a credit note settles its invoice if nothing is left to pay, and excess mo
   const { customer_id, status } = await read(afterPayment);
   expect(status).toBe('paid');
   expect(await listCustomerCredits(base.db, customer_id)).toEqual([{ currency: 'eur', amount: 11.9 }]);
+});
+
+test('an imported file cannot cancel an invoice that has credit notes, because it would take their amount back twice', async () => {
+  const id = await issue();
+  await credit(id, [{ position: 1, quantity: 1 }]);
+  const cancel = { id, values: { status: 'cancelled' } };
+  const imported = saveRecord(base.db, invoiceKind, cancel, { ...writer(), importId: null });
+  expect(await problemsOf(imported)).toEqual(['status']);
 });
 
 test('the form of a credit note names both meanings of an ambiguous amount', () => {

@@ -78,19 +78,18 @@ function ofInvoice({ rows }: ModelTables, invoice: StoredInvoice, today: string,
   const { id: invoice_id, status, currency, invoice_date, subtotal, tax, total } = invoice;
   if (status === 'draft' || status === 'cancelled') return [];
   const of = { invoice_id, payment_id: null, currency };
+  const isOwn = invoice.stripe_invoice_id === null;
   const recorded = [...rows.payments.values()].filter(
     (one) =>
       one.invoice_id === invoice_id &&
-      one.status === 'completed' &&
-      (invoice.stripe_invoice_id === null ||
-        (one.source !== 'stripe' && one.id !== invoice.collected_by_payment_id)),
+      (one.status === 'completed' || (one.status === 'refunded' && !isOwn)) &&
+      (isOwn || (one.source !== 'stripe' && one.id !== invoice.collected_by_payment_id)),
   );
   const paid = recorded.reduce(
-    (sum, one) => sum + toThousandths(one.amount) - toThousandths(one.refunded_amount),
+    (sum, one) => sum + toThousandths(one.amount) - toThousandths(isOwn ? one.refunded_amount : '0'),
     0,
   );
-  const paidInAll =
-    invoice.stripe_invoice_id === null ? invoice.amount_paid : (invoice.amount_off_stripe ?? '0');
+  const paidInAll = isOwn ? invoice.amount_paid : (invoice.amount_off_stripe ?? '0');
   const creditedOn = invoice.provider_as_of ? toCalendarDate(invoice.provider_as_of, timeZone) : today;
   const sums = [
     { record: 'credit' as const, sum: -toThousandths(invoice.amount_credited), original_date: creditedOn },
