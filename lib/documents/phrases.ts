@@ -47,6 +47,8 @@ export interface Phrases {
   page(number: number, of: number): string;
   payBy(date: string): string;
   payNow: string;
+  /** Sentence that offers a discount for early payment, on the whole amount or on a part of it. */
+  earlyPayment(percent: string, days: number, part: string | undefined): string;
   paymentReference: string;
   payByCode: string;
   nothingToPay: string;
@@ -102,6 +104,8 @@ export const PHRASES: Record<Language, Phrases> = {
     page: (number, of) => `Seite ${number} von ${of}`,
     payBy: (date) => `Bitte zahlen Sie bis zum ${date} ohne Abzug.`,
     payNow: 'Bitte zahlen Sie sofort ohne Abzug.',
+    earlyPayment: (percent, days, part) =>
+      `Bei Zahlung innerhalb von ${days} ${days === 1 ? 'Tag' : 'Tagen'} gewähren wir ${percent} Skonto${part ? ` auf ${part}` : ''}.`,
     paymentReference: 'Verwendungszweck',
     payByCode: 'Mit der Banking-App scannen',
     nothingToPay: 'Es ist nichts zu zahlen.',
@@ -166,6 +170,8 @@ export const PHRASES: Record<Language, Phrases> = {
     page: (number, of) => `Page ${number} of ${of}`,
     payBy: (date) => `Please pay by ${date} without deduction.`,
     payNow: 'Please pay immediately without deduction.',
+    earlyPayment: (percent, days, part) =>
+      `For payment within ${days} ${days === 1 ? 'day' : 'days'}, we grant a discount of ${percent}${part ? ` on ${part}` : ''}.`,
     paymentReference: 'Reference',
     payByCode: 'Scan with your banking app',
     nothingToPay: 'There is nothing to pay.',

@@ -33,7 +33,7 @@ export const openAmount = ({ total, settled }: PrintedInvoice): string =>
  */
 export function payment(printed: PrintedInvoice): string {
   const { kind, language, total, settled, due, seller, buyer, collectedBy } = printed;
-  const { nothingToPay, payBy, payNow, setOff, noLongerOwed, stripe } = PHRASES[language];
+  const { nothingToPay, setOff, noLongerOwed, stripe } = PHRASES[language];
   if (kind === 'credit_note') return setOff;
   if (kind === 'cancellation') return noLongerOwed;
   if (Number(settled) < 0) return stripe.credited;
@@ -42,9 +42,27 @@ export function payment(printed: PrintedInvoice): string {
   if (collectedBy === 'stripe') {
     return due === null ? stripe.collected : stripe.payBy(formatDay(due, language));
   }
-  const terms = buyer.payment_terms ?? seller.payment_terms;
-  if (terms) return terms;
+  return buyer.payment_terms || seller.payment_terms || payWhenDue(printed);
+}
+
+function payWhenDue({ due, language }: PrintedInvoice): string {
+  const { payBy, payNow } = PHRASES[language];
   return due === null ? payNow : payBy(formatDay(due, language));
+}
+
+const DISCOUNT = /^#SKONTO#TAGE=(\d+)#PROZENT=([\d.]+)(?:#BASISBETRAG=([-\d.]+))?#$/;
+
+/**
+ * Returns the same sentence as `payment`, as a person reads it: terms in the form of XRechnung become a sentence about
+ * the discount for early payment, and one that says when to pay without it.
+ */
+export function paymentText(printed: PrintedInvoice): string {
+  const text = payment(printed);
+  const [, days, rate = '', base] = DISCOUNT.exec(text) ?? [];
+  if (days === undefined) return text;
+  const { percent, money } = numberFormats(printed);
+  const discount = PHRASES[printed.language].earlyPayment(percent(rate), Number(days), base && money(base));
+  return `${discount} ${payWhenDue(printed)}`;
 }
 
 /** Returns the sentences that name the corrected invoice and the reason, for a credit note or a cancellation. */

@@ -13,7 +13,7 @@ import {
   namesOf,
   numberFormats,
   openAmount,
-  payment,
+  paymentText,
 } from './printed-texts';
 
 type Document = PDFKit.PDFDocument;
@@ -352,7 +352,7 @@ function drawPayment(pen: Pen, printed: PrintedInvoice): void {
   const code = paymentCode(printed);
   pen.require(code ? CODE + 16 : 60);
   const start = pen.y;
-  writeParagraph(pen, payment(printed), code ? mm(125) : undefined);
+  writeParagraph(pen, paymentText(printed), code ? mm(125) : undefined);
   if (!isTransfer(printed)) return;
   const account = [
     [seller.bank_name, `IBAN ${spaced(seller.iban ?? '')}`, seller.bic && `BIC ${seller.bic}`]

@@ -4,7 +4,9 @@ import { DEMO_COMPANY } from '@/db/seed/company';
 import type { Company } from '@/lib/documents/company';
 import { toEInvoices } from '@/lib/documents/e-invoice';
 import { inexpressible } from '@/lib/documents/missing';
+import { PHRASES } from '@/lib/documents/phrases';
 import type { Buyer, PrintedInvoice } from '@/lib/documents/printed-invoice';
+import { formatDay, paymentText } from '@/lib/documents/printed-texts';
 import { toStripeLines } from '@/lib/documents/stripe-lines';
 import { toInvoiceLinks } from '@/lib/stripe/fetch';
 
@@ -190,6 +192,20 @@ describe('the codes of an e-invoice', () => {
       const xml = await xmlOf({ payment_terms: terms ?? null });
       expect(xml).toContain(`<ram:Description>${terms}${end}</ram:Description>`);
     }
+  });
+
+  test.each([
+    ['de', '#SKONTO#TAGE=14#PROZENT=2.00#', 'Bei Zahlung innerhalb von 14 Tagen gewähren wir 2 % Skonto.'],
+    [
+      'en',
+      '#SKONTO#TAGE=1#PROZENT=2.50#BASISBETRAG=50.00#',
+      'For payment within 1 day, we grant a discount of 2.5 % on 50.00 EUR.',
+    ],
+  ] as const)('a document in %s prints the terms %s as sentences', (language, payment_terms, sentence) => {
+    const invoice = invoiceOf({ payment_terms });
+    const { payBy } = PHRASES[language];
+    const due = formatDay(String(invoice.due), language);
+    expect(paymentText({ ...invoice, language })).toBe(`${sentence} ${payBy(due)}`);
   });
 });
 
