@@ -251,11 +251,13 @@ export function writeReminder({ settings, customer, company, due, today, languag
   );
 }
 
-function lineOf({ id, number, currency, amount_due, due, days }: DueInvoice, language: Language): string {
+function lineOf(invoice: DueInvoice, language: Language): string {
+  const { id, number, currency, amount_due, due, days, stripe_invoice_id } = invoice;
   const named = number ?? `#${id}`;
   const amount = numberFormats({ language, currency }).money(amount_due);
   const day = formatDay(due, language);
+  const isStripes = stripe_invoice_id !== null;
   return language === 'de'
-    ? `${named}: ${amount}, fällig am ${day}, seit ${days} ${days === 1 ? 'Tag' : 'Tagen'} überfällig`
-    : `${named}: ${amount}, due on ${day}, ${days} ${days === 1 ? 'day' : 'days'} overdue`;
+    ? `${named}: ${amount}, fällig am ${day}, seit ${days} ${days === 1 ? 'Tag' : 'Tagen'} überfällig${isStripes ? ', zahlbar über die Zahlungsseite von Stripe' : ''}`
+    : `${named}: ${amount}, due on ${day}, ${days} ${days === 1 ? 'day' : 'days'} overdue${isStripes ? ', payable on the payment page of Stripe' : ''}`;
 }

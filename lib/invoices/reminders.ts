@@ -206,7 +206,7 @@ export type DueInvoice = Awaited<ReturnType<typeof listDueInvoices>>[number];
 export function listDueInvoices(db: Database, customerId: number, rules: ReminderRules, today: string) {
   return db
     .select({
-      ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'reminded_on'),
+      ...pickColumns(invoices, 'id', 'number', 'currency', 'amount_due', 'reminded_on', 'stripe_invoice_id'),
       due: sql<string>`${dueOf(invoices)}::text`,
       level: sql<number>`${levelOf(invoices)} + 1`,
       /** Days since the due date, or since the invoice date if the invoice has no due date. */

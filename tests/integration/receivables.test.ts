@@ -500,7 +500,7 @@ describe('the worklist of reminders', () => {
     const bill = (days: number, number: string, more: object) =>
       createInvoice(base.db, { customer_id, ...overdueBy(days), number, ...more });
     await bill(8, 'RE-7', { total: '1190.5' });
-    await bill(7, 'RE-8', { total: '3', currency: 'usd' });
+    await bill(7, 'RE-8', { total: '3', currency: 'usd', stripe_invoice_id: 'in_reminded' });
     const due = await listDueInvoices(base.db, customer_id, RULES, AGEING_DAY);
     const company = { ...(await getCompany(base.db)), name: 'Muster', iban: 'DE89370400440532013000' };
     const customer = { name: '{date} GmbH', customer_number: 'K7', country: 'DE', document_language: null };
@@ -508,6 +508,7 @@ describe('the worklist of reminders', () => {
     const german = writeReminder({ ...letter, language: 'de' });
     for (const part of [
       'RE-7: 1.190,50 EUR, fällig am 21.11.2026, seit 8 Tagen überfällig\nRE-8: 3,00 USD',
+      'seit 7 Tagen überfällig, zahlbar über die Zahlungsseite von Stripe\n',
       'Guten Tag, {date} GmbH,',
       'Offener Betrag: 1.190,50 EUR, 3,00 USD',
       'bis zum 06.12.2026',
