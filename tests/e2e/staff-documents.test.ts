@@ -288,6 +288,10 @@ test('an issued invoice can get another due date and be cancelled, but not be is
   await saveDraft(page, 'Your changes are saved.');
   await confirm(page, 'Issue');
   await seeAlert(page, 'Invoice date: must not be in the future when the invoice is issued.');
+  await see(
+    page,
+    'Its date is 1 Jan 2099, and it is due on 30 Dec 2099. To change this, edit the draft first.',
+  );
   await press(page, 'Cancel');
   await use(page, 'link', 'Edit');
   await fill(page, { Date: '2026-01-01' });

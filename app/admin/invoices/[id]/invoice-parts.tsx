@@ -69,7 +69,7 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
     <RecordActions
       key={version}
       kind="invoice"
-      texts={STEPS}
+      texts={stepsOf(invoice)}
       record={invoice}
       name={[invoiceName(invoice), total, formatCustomer(customer)].join(', ')}
       primary={payment}
@@ -87,11 +87,12 @@ export function InvoiceActions({ invoice, mode }: { invoice: InvoiceDetails; mod
   );
 }
 
-const STEPS = {
+const stepsOf = ({ invoice_date, due_date }: InvoiceDetails) => ({
   send: {
     label: 'Issue',
     question: 'Issue this invoice?',
     consequences: [
+      `Its date is ${formatDate(invoice_date)}, and it is due ${due_date ? `on ${formatDate(due_date)}` : 'at once'}. To change this, edit the draft first.`,
       'It gets its number, and its lines can no longer be changed.',
       'This service sends no e-mail: send the invoice to the customer yourself.',
     ],
@@ -107,7 +108,7 @@ const STEPS = {
     decline: 'Keep it',
     isGrave: true,
   },
-};
+});
 
 export const DONE = {
   created: 'The draft is saved.',
