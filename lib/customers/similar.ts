@@ -85,7 +85,8 @@ export async function findByLooseNumber(db: Database, text: string): Promise<Cus
         digits.length > 2 ? sql`${c.search_text} like ${containsPattern(digits)}` : undefined,
       ),
     )
-    .orderBy(sql`${c.customer_number} || ''`)
+    // Many other customers may have these digits elsewhere, for example in an e-mail address.
+    .orderBy(sql`strpos(${c.customer_number}, ${digits}) = 0`, sql`${c.customer_number} || ''`)
     .limit(literal(COMPARED));
   return found.map(toCustomerSnippet).filter(({ customer_number }) => {
     const number = withoutPunctuation(customer_number);

@@ -5,6 +5,7 @@ import { rows } from '@/db/database';
 import { customerServices, INTERVAL_MONTHS } from '@/db/schema';
 import { findCustomerId } from '@/lib/customers/match-customer';
 import { getCustomer } from '@/lib/customers/queries';
+import { findByLooseNumber } from '@/lib/customers/similar';
 import { customerList } from '@/lib/invoices/customer-balances';
 import { customerAmountList, readReports } from '@/lib/overview/reports';
 import { MAX_ID } from '@/lib/page';
@@ -172,6 +173,12 @@ describe('one customer', () => {
     };
     const typed = ['x123', 'X1-23', 'x 7-89', 'X7'];
     expect(await Promise.all(typed.map(find))).toEqual([...numbers, null]);
+  });
+
+  test('a loosely typed customer number is found although the digits are part of many other customers', async () => {
+    for (let at = 0; at < 200; at += 1) await createCustomer(base.db, { company: `Tower 4711 ${at}` });
+    await createCustomer(base.db, { customer_number: 'ZZ.4711' });
+    expect(await findByLooseNumber(base.db, 'zz-4711')).toMatchObject([{ customer_number: 'ZZ.4711' }]);
   });
 });
 
