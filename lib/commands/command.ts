@@ -155,7 +155,10 @@ export function sentencesOf(error: unknown): string[] {
   if (isDiskFullError(error)) return ['The disk of the database is full: free some space, then try again.'];
   if (isDatabaseUnavailable(error))
     return ['The database does not answer: start it, or correct its address.'];
-  if (pgErrorCode(error) === READ_ONLY) return ['The database is read-only: connect to the primary server.'];
+  if (pgErrorCode(error) === READ_ONLY)
+    return [
+      'The database is read-only: connect to the primary server, or repeat a dry run that lost its connection.',
+    ];
   if (isQueryError(error)) return [`A database query failed (${pgErrorCode(error)}).`];
   return [error instanceof Error ? error.message : String(error)];
 }
