@@ -58,7 +58,10 @@ BEGIN
   SELECT CASE n.kind WHEN 'cancellation' THEN 'invoice' ELSE 'credit' END, n.invoice_id, NULL, n.date, r.tax_rate, -r.net,
       -r.tax, -(r.net + r.tax), n.currency, false, n.number, NULL
     FROM credit_notes n, jsonb_to_recordset(n.rates) r(tax_rate numeric, net numeric, tax numeric)
-    WHERE n.invoice_id = ANY (invoice_ids)
+    -- A cancellation by another program, without a document, takes back the whole invoice.
+    WHERE n.invoice_id = ANY (invoice_ids) AND (EXISTS (
+      SELECT FROM credit_notes c WHERE c.invoice_id = n.invoice_id AND c.kind = 'cancellation'
+    ) OR NOT EXISTS (SELECT FROM invoices i WHERE i.id = n.invoice_id AND i.status = 'cancelled'))
   UNION ALL
   SELECT f.record, i.id, NULL, f.on_day, NULL, NULL, NULL, f.gross, i.currency, true, NULL, NULL
     FROM invoices i

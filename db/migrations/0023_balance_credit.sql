@@ -1,6 +1,6 @@
 -- Stores the part of a Stripe credit note that became credit on the customer's balance at Stripe, and counts money that
 -- Stripe gave back.
--- Functions: 46894cd3d3862b18cef304cf8d426be3e8945b2ea96e2ec58ed9deb1301bd754
+-- Functions: a3a3950cf1ff7f0b39080af105f1bf17bc5f2dbdffeabaa7d43fb093460f43d2
 ALTER TABLE "credit_notes" ADD COLUMN "to_balance" numeric(15, 3);--> statement-breakpoint
 -- It takes less than a second for a million transfers, of which few have credit.
 -- squawk-ignore require-concurrent-index-creation

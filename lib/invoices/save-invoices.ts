@@ -196,7 +196,7 @@ const MANAGED = 'Stripe manages this invoice';
 function checkInvoice(writing: Writing, writer: RecordWriter): FieldError[] {
   const { before, after } = writing;
   if (before?.stripe_invoice_id) return [fieldError('', MANAGED)];
-  if (before && before.status !== 'draft') return sentProblems(writing, before, writer);
+  if (before && before.status !== 'draft') return sentProblems(writing, before);
   const problems = amountProblems(writing);
   if (problems.length > 0) return problems;
   return [...draftProblems(writing), ...dateProblems(after), ...futureProblems(writing, writer)];
@@ -234,11 +234,7 @@ function draftProblems({ before, after, values }: Writing): FieldError[] {
 }
 
 /** Checks a change to an issued invoice. Only a cancellation, a due date and missing lines are allowed. */
-function sentProblems(
-  { after, changes, values }: Writing,
-  before: Row,
-  { importId }: RecordWriter,
-): FieldError[] {
+function sentProblems({ after, changes, values }: Writing, before: Row): FieldError[] {
   const isCancelled = changes.status === 'cancelled';
   const isLineAdded = changes.lines !== undefined && linesOf(before).length === 0;
   if (before.status === 'cancelled' && !(isLineAdded && Object.keys(changes).length === 1)) {
@@ -247,10 +243,6 @@ function sentProblems(
   if (changes.status === 'draft') return [fieldError('status', 'must not be draft: it was issued')];
   if (isCancelled && Number(before.amount_paid) > 0) {
     return [fieldError('status', 'must not be cancelled: refund what was paid first')];
-  }
-  // The other program's cancellation is for the whole invoice, of which a part is already credited here.
-  if (isCancelled && importId !== undefined && Number(before.amount_credited) > 0) {
-    return [fieldError('status', 'must not be cancelled: it has credit notes, so cancel it on its page')];
   }
   if (changes.amount_paid !== undefined) {
     return [
