@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { and, eq, isNull, like, lt, lte } from 'drizzle-orm';
+import { and, desc, eq, isNull, like, lt, lte } from 'drizzle-orm';
 import { type Database, statement } from '@/db/database';
 import { perProcess } from '@/db/per-process';
 import {
@@ -85,6 +85,22 @@ async function readRefreshToken(
     .from(oauthRefreshTokens)
     .where(and(isToken, eq(oauthRefreshTokens.clientId, clientId)));
   return row ? { ...row, state: stateOf(row, now) } : null;
+}
+
+/** Finds the refresh token that a code was exchanged for, or its latest successor. Returns null if there is none. */
+export async function findRedeemed(
+  { db, now }: Pick<Runtime, 'db' | 'now'>,
+  clientId: string,
+  code: string,
+): Promise<RefreshToken | null> {
+  const isOfCode = eq(oauthRefreshTokens.authorizationCodeId, hashOAuthToken(code));
+  const [row] = await db
+    .select()
+    .from(oauthRefreshTokens)
+    .where(and(isOfCode, eq(oauthRefreshTokens.clientId, clientId)))
+    .orderBy(desc(oauthRefreshTokens.createdAt))
+    .limit(1);
+  return row ? { ...row, state: stateOf(row, now()) } : null;
 }
 
 function stateOf({ revoked, rotationReplayExpiresAt, rotationReplayResponse }: Row, now: Date) {

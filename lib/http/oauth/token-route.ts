@@ -3,6 +3,7 @@ import { oauthClients } from '../../../db/schema';
 import { endGrantOf, endUnconsented } from '../../oauth/connected-apps';
 import {
   endReplayed,
+  findRedeemed,
   findRefreshToken,
   isOAuthToken,
   keepRefreshScopes,
@@ -72,13 +73,18 @@ async function handleRequest(runtime: Runtime, request: Request, path: Endpoint)
 }
 
 async function redeemCode(tokenRequest: TokenRequest): Promise<Response> {
-  const { runtime, form } = tokenRequest;
-  const answer = await callProvider(tokenRequest, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
+  const { runtime, form, credentials } = tokenRequest;
   const code = form.get('code');
+  // The provider deletes the tokens of a code that is used again, so find out before whose they are.
+  const redeemed = code === null ? null : await findRedeemed(runtime, credentials.clientId, code);
+  const answer = await callProvider(tokenRequest, '/oauth2/token', ['code', 'redirect_uri', 'code_verifier']);
   if (code !== null && answer.ok && (await wasReplayed(runtime.db, code))) {
     return refuse(tokenRequest, 'invalid_grant', 'The code was used twice.');
   }
-  if (code !== null && (await isUnknownCode(answer))) await endReplayed(runtime, code);
+  if (code !== null && (await isUnknownCode(answer))) {
+    if (redeemed) await endGrantOf(runtime.db, redeemed, 'reused');
+    await endReplayed(runtime, code);
+  }
   return withConsent(tokenRequest, answer);
 }
 
