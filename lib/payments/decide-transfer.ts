@@ -306,12 +306,14 @@ function availableIn(draft: PaymentDraft, source: CreditSource, target: StoredIn
 }
 
 /**
- * Returns by how many thousandths the payments of one of our own invoices exceed its total less credit notes. Ignores
- * an amount that was imported as paid without payments, because there is no payment that could be reduced.
+ * Returns by how many thousandths the payments of one of our own invoices exceed its total less credit notes. Nothing
+ * is to be paid for a cancelled invoice. Ignores an amount that was imported as paid without payments, because there is
+ * no payment that could be reduced.
  */
 function overpaidBy(draft: PaymentDraft, invoice: StoredInvoice): number {
-  if (invoice.stripe_invoice_id !== null || invoice.status !== 'paid') return 0;
-  const claimed = toThousandths(invoice.total) - toThousandths(invoice.amount_credited);
+  const { stripe_invoice_id, status, total, amount_credited } = invoice;
+  if (stripe_invoice_id !== null || (status !== 'paid' && status !== 'cancelled')) return 0;
+  const claimed = status === 'cancelled' ? 0 : toThousandths(total) - toThousandths(amount_credited);
   return Math.max(0, draft.paidOf(invoice.id).all - claimed);
 }
 

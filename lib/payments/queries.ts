@@ -270,7 +270,7 @@ async function listOverpayments(
     .select({
       ...pickColumns(p, 'id', 'invoice_id', 'amount', 'refunded_amount', 'currency', 'payment_date'),
       ...pickColumns(p, 'payment_reference', 'transfer', 'source'),
-      ...pickColumns(invoices, 'total', 'amount_credited'),
+      ...pickColumns(invoices, 'status', 'total', 'amount_credited'),
       recorded,
     })
     .from(p)
@@ -278,9 +278,10 @@ async function listOverpayments(
     .where(
       and(
         eq(invoices.customer_id, customerId),
-        eq(invoices.status, 'paid'),
         isNull(invoices.stripe_invoice_id),
-        sql`${invoices.amount_paid} + ${invoices.amount_credited} > ${invoices.total}`,
+        // Nothing is to be paid for a cancelled invoice.
+        sql`(${invoices.status} = 'cancelled' or ${invoices.status} = 'paid'
+          and ${invoices.amount_paid} + ${invoices.amount_credited} > ${invoices.total})`,
         // Stripe's payments never become credit, but a payment of Stripe that was moved here counts towards the sum.
         eq(p.status, 'completed'),
       ),
@@ -290,7 +291,8 @@ async function listOverpayments(
   const used = new Map<number, number>();
   return found.flatMap((row) => {
     if (!isReleasable(row)) return [];
-    const claimed = toThousandths(row.total) - toThousandths(row.amount_credited);
+    const claimed =
+      row.status === 'cancelled' ? 0 : toThousandths(row.total) - toThousandths(row.amount_credited);
     const over = toThousandths(row.recorded) - claimed - (used.get(row.invoice_id) ?? 0);
     const thousandths = Math.min(over, toThousandths(row.amount) - toThousandths(row.refunded_amount));
     if (thousandths <= 0) return [];

@@ -129,6 +129,16 @@ test('a transfer can pay all the invoices that its form suggests', async () => {
   expect(await creditOf(id)).toBe(0);
 });
 
+test('the payment of a cancelled invoice can pay another invoice', async () => {
+  const { id: customerId } = await createCustomer(base.db);
+  const cancelled = await invoice(customerId, '30', { status: 'cancelled', amount_due: '0' });
+  await createPayment(base.db, { customer_id: customerId, invoice_id: cancelled.id, amount: '30' });
+  const other = await invoice(customerId, '20');
+  await spend(other, '20');
+  expect(await stateOf(other)).toBe('paid 0');
+  expect(await listUsableCredits(base.db, customerId)).toMatchObject([{ amount: 10 }]);
+});
+
 test('an ambiguous share or use of credit is refused with both meanings of the amount', async () => {
   const { id: customerId } = await createCustomer(base.db);
   const { id } = await invoice(customerId, '2000');
