@@ -161,6 +161,17 @@ lib/sync/decide/subscription/checkout.ts: checkouts of other customers: the mode
 return null;
 if (stored.checkout?.stripe_customer_id !== stripeCustomerId) return null;
 
+lib/sync/decide/subscription/checkout.ts: a Stripe customer that was moved always has a link
+continue;
+if (!link) continue;
+
+lib/sync/decide/customer.ts: fewer than one of 20,000 histories leave a created customer to a link by e-mail
+{
+for (const link of draft.linksOf(customerId)) {
+
+lib/sync/decide/customer.ts: likewise
+if (link.linked_by === 'email') draft.links.put({ ...link, linked_by: 'created' });
+
 lib/sync/decide/money-back.ts: two runs at the same time, of which one was taken for dead
 return;
 if (!row || row.payment_id !== null) return;
